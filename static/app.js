@@ -593,10 +593,27 @@
 
   // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.
   // A tick stays, focus stays on the same control of the row, and a row whose button was just pressed waits for its own answer. ---
+  // A tab that nobody looks at asks once a minute, for its title shows a number, and at once when it is looked at again.
+  const ASKED_IN_BACKGROUND = 4;
+  let unasked = 0;
   document.addEventListener("htmx:configRequest", (event) => {
     if (!event.detail.elt.hasAttribute("data-live-rows")) return;
+    if (document.hidden && ++unasked % ASKED_IN_BACKGROUND) return event.preventDefault();
+    unasked = 0;
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
     if (rows.length) event.detail.parameters.rows = rows.join("~");
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && unasked) document.querySelector("[data-live-rows]")?.dispatchEvent(new Event("look"));
+  });
+  // --- A plot says what stands in the column under the pointer; the table beside it says the same without script. ---
+  document.addEventListener("pointermove", (event) => {
+    const plot = event.target instanceof Element && event.target.closest("[data-columns]");
+    if (!plot) return;
+    const columns = JSON.parse(plot.dataset.columns);
+    const { left, width } = plot.getBoundingClientRect();
+    const number = Math.floor(((event.clientX - left) / width) * columns.length);
+    plot.title = columns[Math.max(0, Math.min(columns.length - 1, number))];
   });
   // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
   const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
+from app.core.classify.language import detect
 from app.core.communities import communities
 from app.core.history.why import Why
 from app.core.models import Action, Note, Request
@@ -135,11 +136,11 @@ class Story:
         if timed.post.fate == "failed":
             scoring.fail(session, request.id, "The classifier did not answer")
             return
-        scorings = scoring.classify(self._classifiers, request)
+        scorings = scoring.classify(self._classifiers, request, detect(request.content))
         self._after(0.1, lambda: self._route(number, request, timed.post, scorings))
 
     def _route(self, number: int, request: Request, post: Post, scorings: Sequence[Scoring]) -> None:
-        action = scoring.record_scores(self._session, request.id, scorings)
+        action = scoring.record_scores(self._session, request.id, scorings, detect(request.content))
         for place, note in enumerate(post.notes):
             self._after(30 + 10 * place, partial(self._write_note, number, request, note))
         if post.fate == "escalated":

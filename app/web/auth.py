@@ -33,7 +33,7 @@ from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles
 from app.core.permissions import Actor, Permission
-from app.web import community_choice, page, security
+from app.web import community_choice, page, remembered_readers, security
 from app.web.account import session_cookie
 from app.web.blueprint import web
 from app.wiring import own_path, wired
@@ -184,8 +184,12 @@ def ask_to_sign_in() -> Response:
 
 def reader() -> Reader | None:
     """Return the signed-in account, or None. Reads the database once per request."""
-    who: Any = current_user
-    return who._get_current_object() if who.is_authenticated else None
+    if "reader" not in g:
+        who: Any = current_user
+        user = who._get_current_object()
+        g.reader = user if user.is_authenticated else None
+    found: Reader | None = g.reader
+    return found
 
 
 def current_reader() -> Reader:
@@ -281,13 +285,23 @@ def _load(request: Request) -> Reader | None:
     if not token:
         return None
     settings = wired().settings
+    idle = timedelta(minutes=settings.session_idle_minutes)
+    longest = timedelta(hours=settings.session_hours)
+    view = current_app.view_functions.get(request.endpoint or "")
+    if getattr(view, "is_passive", False):
+        who = remembered_readers.reader(token, idle, longest, lambda: _read(token, idle, longest))
+    else:
+        who = _read(token, idle, longest)
+    if who is not None:
+        # "UTC" is the default of a new account and means the browser's time zone. Etc/UTC means real UTC.
+        timezone = who.account.timezone
+        g.timezone = timezone if timezone not in {"", "UTC"} else None
+    return who
+
+
+def _read(token: str, idle: timedelta, longest: timedelta) -> Reader | None:
     with wired().database.reading() as reading:
-        signed_in = accounts.signed_in(
-            reading,
-            token,
-            idle=timedelta(minutes=settings.session_idle_minutes),
-            longest=timedelta(hours=settings.session_hours),
-        )
+        signed_in = accounts.signed_in(reading, token, idle=idle, longest=longest)
         if signed_in is None:
             return None
         account, sign_in = signed_in
@@ -296,8 +310,6 @@ def _load(request: Request) -> Reader | None:
     if profile is None:
         with wired().database.writing() as writing:
             profile = profiles.of_account(writing, account)
-    # "UTC" is the default of a new account and means the browser's time zone. Etc/UTC means real UTC.
-    g.timezone = account.timezone if account.timezone not in {"", "UTC"} else None
     archived = frozenset(community.id for community in visible if community.archived_at is not None)
     actor = replace(accounts.actor_for(account, profile.id), archived=archived)
     return Reader(account, sign_in, actor, tuple(visible))

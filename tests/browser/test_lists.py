@@ -11,6 +11,7 @@ from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
+from tests.browser.undoing import take_a_minute
 
 
 @pytest.fixture
@@ -90,9 +91,10 @@ def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Vi
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE, NARROW], ids=["1280", "390", "320"])
 def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_focus(
-    place: Place, visit: Visit, screen: ViewportSize
+    service: Service, place: Place, visit: Visit, screen: ViewportSize
 ) -> None:
     place.queue(*[f"{DOUBTFUL[number % 4]} And this is number {number}." for number in range(12)])
+    take_a_minute(service, place.moderator)
     max_ = visit(place.moderator, viewport=screen)
     max_.page.clock.install()  # the bar stays for as long as the test looks
     max_.open("/review")
@@ -117,9 +119,10 @@ def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_foc
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE, NARROW], ids=["1280", "390", "320"])
 def test_what_can_be_undone_on_an_item_covers_nothing(
-    place: Place, visit: Visit, screen: ViewportSize
+    service: Service, place: Place, visit: Visit, screen: ViewportSize
 ) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
     max_ = visit(place.moderator, viewport=screen)
     max_.open(f"/review/{first}?next=1")
     max_.page.get_by_label("Reason").fill("Over the line")

@@ -38,3 +38,31 @@ def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, vis
     expect(max_.page).to_have_title("(1) Review queue – Bridgenote")
     expect(max_.page.locator("#count-review")).to_have_text("1 waiting")
     assert Examiner(whole=False).look(max_, "the queue after a colleague's decision") == []
+
+
+def test_a_tab_in_the_background_asks_once_a_minute_and_at_once_when_it_is_looked_at(
+    place: Place, visit: Visit
+) -> None:
+    place.queue(DOUBTFUL[0])
+    page = visit(place.moderator).page
+    page.clock.install(time=0)
+    page.clock.pause_at(1)  # from here on only the test lets time pass
+    page.goto("/review")
+    expect(page.locator("html.js")).to_be_attached()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "new-count" in request.url else None)
+
+    look = (
+        "(hidden) => { Object.defineProperty(document, 'hidden', {configurable: true, get: () => hidden});"
+        + ("document.dispatchEvent(new Event('visibilitychange')); }")
+    )
+    with page.expect_response("**/review/new-count?*"):
+        page.clock.run_for(15_000)
+    page.evaluate(look, True)
+    with page.expect_response("**/review/new-count?*"):
+        page.clock.run_for(60_000)
+    page.clock.run_for(30_000)
+    assert len(asked) == 2
+    with page.expect_response("**/review/new-count?*"):
+        page.evaluate(look, False)
+    assert len(asked) == 3

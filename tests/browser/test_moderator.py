@@ -5,16 +5,18 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
+from tests.browser.undoing import be_quick, take_a_minute
 
 
 def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
-    place: Place, visit: Visit, receiver: Receiver
+    service: Service, place: Place, visit: Visit, receiver: Receiver
 ) -> None:
     place.register(receiver)
     first, second = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
     max_ = visit(place.moderator)
     max_.open("/review")
     max_.button("Review next").click()
@@ -31,6 +33,7 @@ def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[0])
     assert place.state(first) == "under_review"
 
+    be_quick(service, place.moderator)
     max_.page.get_by_label("Reason").fill("An insult after all")
     max_.button("Force-publish").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])

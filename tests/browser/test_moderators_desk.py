@@ -6,8 +6,9 @@ from playwright.sync_api import expect
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.layout import overlap
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
+from tests.browser.undoing import take_a_minute
 
 
 @pytest.fixture
@@ -74,9 +75,10 @@ def test_a_chosen_reason_fills_the_field_and_what_was_typed_stays(
 
 
 def test_the_bar_to_undo_leaves_the_next_decision_free_and_its_key_takes_back_the_newest(
-    place: Place, visit: Visit
+    service: Service, place: Place, visit: Visit
 ) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
     max_ = visit(place.moderator)
     max_.open(f"/review/{first}?next=1")
     max_.page.get_by_label("Reason").fill("Over the line")

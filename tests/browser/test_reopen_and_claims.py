@@ -7,9 +7,10 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
+from tests.browser.undoing import be_quick, take_a_minute
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_without_script_a_claim_holds_off_and_is_taken_over_with_what_was_typed(
 
 
 def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_no_second_decision(
-    place: Place, visit: Visit, receiver: Receiver, examiner: Examiner
+    service: Service, place: Place, visit: Visit, receiver: Receiver, examiner: Examiner
 ) -> None:
     place.register(receiver)
     (first,) = place.queue(DOUBTFUL[2])
@@ -95,6 +96,7 @@ def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_n
     row.get_by_role("link", name=re.compile("^Reopen")).click()
     expect(max_.heading("Change this decision")).to_be_visible()
     assert examiner.look(max_, "a dismissal that can be reopened") == []
+    take_a_minute(service, place.moderator)
     max_.page.get_by_label("Act at once").check()
     max_.page.get_by_label("Reason").fill("It names her street")
     max_.press("Control+Enter")
@@ -102,6 +104,7 @@ def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_n
     max_.button("Undo").click()
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")
 
+    be_quick(service, place.moderator)
     # The second time it is left to go, and the page shows what came of it by itself.
     max_.open(f"/review/{first}")
     max_.page.get_by_label("Act at once").check()

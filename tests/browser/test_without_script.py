@@ -6,8 +6,9 @@ from playwright.sync_api import expect
 
 from app.core.classify.samples import SAMPLES
 from tests.browser.conftest import Visit
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
+from tests.browser.undoing import be_quick, take_a_minute
 
 
 def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place, visit: Visit) -> None:
@@ -40,8 +41,9 @@ def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place,
     expect(rita.page.get_by_role("article", name="Your note")).to_contain_text("Nobody claims a fact here.")
 
 
-def test_a_moderator_decides_and_undoes_without_script(place: Place, visit: Visit) -> None:
+def test_a_moderator_decides_and_undoes_without_script(service: Service, place: Place, visit: Visit) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
     max_ = visit(None, java_script_enabled=False)
     max_.open("/review")
     max_.sign_in(place.moderator)
@@ -54,6 +56,7 @@ def test_a_moderator_decides_and_undoes_without_script(place: Place, visit: Visi
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[0])
     assert place.state(first) == "under_review"
 
+    be_quick(service, place.moderator)
     max_.open(f"/review/{second}")
     max_.page.get_by_label("Reason").fill("Banter")
     max_.button("Dismiss").click()

@@ -12,7 +12,7 @@ from app.core.models import Action
 from app.core.paging import Slice
 from app.core.permissions import Actor
 from app.core.review import assignments, claims, desk, escalation, open_counts, queue
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast

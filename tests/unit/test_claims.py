@@ -15,7 +15,7 @@ from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.review import claims, holds, overturns, queue, verbs
 from app.core.review.overturn_search import Criteria
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState, ActionVerb
 from app.wiring import Wiring
 from tests import factories

@@ -36,7 +36,7 @@ from app.core.people import accounts, invitations, keys, members, profiles
 from app.core.permissions import SYSTEM
 from app.core.raters import help_needed
 from app.core.review import queue, second_looks
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import (
     ActionState,

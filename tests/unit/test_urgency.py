@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions.urgency import figure, urgency
-from app.core.models import Action, Request
+from app.core.models import Action
 from app.core.policies import policies
 from app.core.policies.routing import default_target
-from app.core.review import claims, queue, queue_order
-from app.core.review.queue import QueueFilter
+from app.core.review import claims, queue, queue_filters, queue_order
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.queue_order import Sort
 from app.wiring import Wiring
 from tests import factories
@@ -118,8 +118,7 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
         assert action.due_at is not None
         late = action.due_at - action.created_at
         action.due_at += timedelta(days=1)
-        action.platform_author_id = "mallory"
-        session.get_one(Request, action.request_id).platform_channel_id = "market"
+        action.platform_author_id, action.platform_channel_id = "mallory", "market"
 
     def found(**filters: Any) -> list[uuid.UUID]:
         with wiring.database.reading() as session:
@@ -138,7 +137,7 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
 def test_an_index_serves_the_order(wiring: Wiring, cast: Cast) -> None:
     max_ = actor(wiring, cast.moderator)
     with wiring.database.writing() as session:
-        statement = queue.filtered(session, max_, cast.community_id, QueueFilter()).order_by(
+        statement = queue_filters.filtered(session, max_, cast.community_id, QueueFilter()).order_by(
             *queue_order.clauses(Sort.URGENT)
         )
         if session.get_bind().dialect.name == "postgresql":

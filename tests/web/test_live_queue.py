@@ -4,8 +4,14 @@ import re
 import uuid
 from collections.abc import Callable
 from html import unescape
+from typing import Any
 
-from app.core.models import Action, Note, Request
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.models import Account, Action, Membership, Note, Request, SignIn
+from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.attached import attach
 from tests.cast import Cast, Person
@@ -113,3 +119,74 @@ def test_rows_of_another_community_or_of_nothing_are_ignored(
     url = poll_of(moderator.get("/review").text).partition("&rows=")[0]
     unknown = "AAAAAAAAAAAAAAAAAAAAAA.AAAA"
     assert moderator.get(f"{url}&rows=~!!~{unknown}~x.y", **HTMX).status_code == 204
+
+
+def test_a_poll_reads_the_same_little_however_much_is_shown(
+    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    stage.post("One")
+    moderator, counts = visit(cast.moderator), []
+    for url in ("/review", "/review?category=toxicity&claimed_by=nobody", "/second-look"):
+        for _ in range(2):
+            poll = poll_of(moderator.get(url).text)
+            moderator.get(poll, **HTMX)
+            with statements() as sent:
+                assert moderator.get(poll, **HTMX).status_code == 204
+            counts.append(len(sent))
+            stage.post("Another")
+    # Who asks, the new items, the rows if there are any, and the numbers.
+    assert counts == [4, 4, 4, 4, 3, 3]
+
+
+@pytest.mark.parametrize("url", ["/review", "/second-look"])
+def test_who_may_no_longer_see_the_list_gets_no_answer_at_the_next_poll(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, url: str
+) -> None:
+    stage.post("One")
+    moderator = visit(cast.moderator)
+    poll = poll_of(moderator.get(url).text)
+    assert moderator.get(poll, **HTMX).status_code == 204
+
+    def member(session: Session) -> Membership:
+        wanted = sa.select(Membership).where(Membership.account_id == cast.moderator.account_id)
+        return session.scalars(wanted).one()
+
+    with wiring.database.writing() as session:
+        member(session).role = Role.RATER
+    assert moderator.get(poll, **HTMX).status_code == 403
+    with wiring.database.writing() as session:
+        member(session).role = Role.OPERATOR
+    assert moderator.get(poll, **HTMX).status_code == 204
+    with wiring.database.writing() as session:
+        member(session).community_id = cast.other_community_id
+    other = moderator.get(poll, **HTMX)
+    assert "One" not in other.text
+    assert moderator.get(f"{poll}&community={cast.community_id}", **HTMX).status_code == 404
+    with wiring.database.writing() as session:
+        session.delete(member(session))
+    assert moderator.get(poll, **HTMX).status_code == 404
+    with wiring.database.writing() as session:
+        session.execute(sa.update(SignIn).values(ended_at=SignIn.created_at))
+    assert moderator.get(poll, **HTMX).status_code == 286
+
+
+def test_a_poll_follows_the_readers_own_settings(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    one = stage.post("Gruesome words", category="sexual")
+    set_preferences(wiring, cast.moderator, content_warnings=False)
+    moderator = visit(cast.moderator)
+    page = moderator.get("/review").text
+    assert "Gruesome words" in row(page, one)
+    assert moderator.get(poll_of(page), **HTMX).status_code == 204
+    set_preferences(wiring, cast.moderator, content_warnings=True)
+    visit(cast.operator).post(f"/review/{one}/claim")
+    changed = row(moderator.get(poll_of(page), **HTMX).text, one)
+    assert "Claimed by Operator" in changed
+    assert "Gruesome words" not in changed
+
+
+def set_preferences(wiring: Wiring, person: Person, *, content_warnings: bool) -> None:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, person.account_id)
+        account.content_warnings = content_warnings

@@ -110,6 +110,8 @@ def open_for(
         note_id=note.id,
         proposed_at=None if reviewed else clock.now(),
         platform_author_id=request.platform_author_id,
+        platform_channel_id=request.platform_channel_id,
+        language=(changes or {}).get("language", request.language),
         due_at=urgent.due_at,
         urgent_at=urgent.urgent_at,
     )
@@ -221,6 +223,16 @@ def overturn(
     )
     begin(session, SYSTEM, unhide, why=Why(cause=f"overturned {action.id}"))
     return unhide
+
+
+def set_language(session: Session, request_id: uuid.UUID, language: str) -> None:
+    """Note the language of a post with its actions, if it was found after they were opened."""
+    session.execute(
+        sa.update(Action)
+        .where(Action.request_id == request_id, Action.language.is_(None))
+        .values(language=language, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def is_wanted_again(session: Session, action: Action) -> bool:

@@ -35,13 +35,17 @@ HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('app
 """Which actions keep a post hidden now. An index repeats it."""
 
 
+_ASSIGNED = sa.text(f"{QUEUED} AND assigned_to_id IS NOT NULL")
+
+
 class Action(Stamped, Base):
     """A moderation action (docs/integration.md). Only ``moves.make_move`` changes its state.
 
     ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
-    moderator decided on, None while that is ``category``. ``platform_author_id`` repeats the request's, for lists.
+    moderator decided on, None while that is ``category``. ``platform_author_id``, ``platform_channel_id`` and
+    ``language`` repeat the request's, for lists; the last two only of actions that are or were in the review queue.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it.
     """
@@ -84,8 +88,14 @@ class Action(Stamped, Base):
             "community_id",
             "urgent_at",
             "id",
-            # The last column lets items that sleep be left out of counts in the index alone.
+            # The filters of the queue: what does not match, sleeping items too, is left out in the index alone.
             "snoozed_until",
+            "category",
+            "language",
+            "platform_channel_id",
+            "request_id",
+            # SQLite reads the index alone only if this is in it too.
+            "action_state",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),
@@ -110,6 +120,20 @@ class Action(Stamped, Base):
             "platform_author_id",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
+        ),
+        # What a moderator holds or is to decide, for their home and for letting go of it.
+        sa.Index(
+            "ix_moderation_actions_claimed",
+            "claimed_by_id",
+            "claimed_until",
+            sqlite_where=sa.text("claimed_by_id IS NOT NULL"),
+            postgresql_where=sa.text("claimed_by_id IS NOT NULL"),
+        ),
+        sa.Index(
+            "ix_moderation_actions_assigned",
+            "assigned_to_id",
+            sqlite_where=_ASSIGNED,
+            postgresql_where=_ASSIGNED,
         ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
@@ -149,6 +173,8 @@ class Action(Stamped, Base):
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
+    language: Mapped[str | None] = mapped_column(sa.String(8))
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     urgent_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
     snoozed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)

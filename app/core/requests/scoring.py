@@ -117,6 +117,9 @@ def record_scores(
             raise Overtaken
     slow_rules.record(session, community.id, _timeouts(scorings))
     changes: dict[str, Any] = {"scored_at": now, "language": language} | _reference(request, scorings)
+    if language is not None and request.status is not RequestStatus.PENDING:
+        # Members may have asked for a review before the post was scored.
+        actions.set_language(session, request_id, language)
     with together(session):
         if route is None or note is None:
             nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED

@@ -20,8 +20,8 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
-from app.core.review import decision_trace, queue, queue_order
-from app.core.review.queue import QueueFilter
+from app.core.review import decision_trace, queue_filters, queue_order
+from app.core.review.queue_filters import QueueFilter
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
 TAKEN_OVER = "claim.taken_over"
@@ -259,7 +259,7 @@ def _decidable(
     """Select the items of the filtered queue without a held decision that nobody else has claimed, unordered."""
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    return queue.filtered(session, actor, community_id, filters).where(
+    return queue_filters.filtered(session, actor, community_id, filters).where(
         open_to(actor, clock.now()), Action.id.not_in(held)
     )
 

@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.models import Notice
 from app.core.permissions import Actor, Permission, require
-from app.core.review import queue
+from app.core.review import queue, queue_filters
 from app.core.review.open_counts import bounded_count
-from app.core.review.queue import QueueFilter, QueueItem
+from app.core.review.queue import QueueItem
+from app.core.review.queue_filters import QueueFilter
 
 OVERTURNED_DAYS = 7
 SHOWN = 5
@@ -43,7 +44,9 @@ def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
     """The moderator's desk in this community; the same number of queries whatever waits."""
     require(actor, Permission.SEE_QUEUE, community_id)
     counts = (
-        bounded_count(queue.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1)))
+        bounded_count(
+            queue_filters.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1))
+        )
         for filters in (MINE, UNCLAIMED, OVERDUE)
     )
     figures = session.execute(sa.select(*counts)).one()

@@ -11,9 +11,12 @@ from sqlalchemy.orm import Session, aliased
 from app.core.ids import parse_id
 from app.core.models import Action, Request
 from app.core.review import text_index
+from app.core.unindexed import unindexed
 
 WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
+FEW = 500
+"""How many posts with a text are few enough to be looked up one by one."""
 
 
 def finds(text: str) -> sa.ColumnElement[bool]:
@@ -24,12 +27,27 @@ def finds(text: str) -> sa.ColumnElement[bool]:
     """
     identity = parse_id(text)
     by_id = [] if identity is None else [Action.id == identity, Request.id == identity]
-    return sa.or_(_has(text), *by_id)
+    return sa.or_(has(text), *by_id)
 
 
-def _has(text: str, post: Any = Request) -> sa.ColumnElement[bool]:
+def has(text: str, post: Any = Request) -> sa.ColumnElement[bool]:
+    """A condition: the post's text, its author's id, or an id of the platform's contains ``text``, ignoring case."""
     columns = (post.content, post.platform_author_id, post.request_id, post.platform_message_id)
     return sa.or_(*(column.icontains(text, autoescape=True) for column in columns))
+
+
+def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID] | None:
+    """All posts of the community with ``text``, or None if they are more than ``FEW`` or no index of texts can tell."""
+    posts = sa.select(Request.id).where(has(text))
+    if session.get_bind().dialect.name == "sqlite":
+        indexed = text_index.posts(session, text)
+        if indexed is None:
+            return None
+        posts = posts.where(unindexed(Request.community_id) == community_id, Request.id.in_(indexed))
+    else:
+        posts = posts.where(Request.community_id == community_id)
+    found = session.scalars(posts.limit(FEW + 1)).all()
+    return found if len(found) <= FEW else None
 
 
 def newest(
@@ -47,14 +65,14 @@ def newest(
     read = aliased(
         Request, posts.with_only_columns(Request).order_by(*order).limit(WALKED).subquery("walked")
     )
-    walked = sa.select(read.id).where(_has(text, read)).order_by(read.requested_at.desc(), read.id.desc())
+    walked = sa.select(read.id).where(has(text, read)).order_by(read.requested_at.desc(), read.id.desc())
     found = list(session.scalars(walked.limit(most)))
     end = _nth(session, posts, order, WALKED)
     if len(found) >= most or end is None:
         return found
     expected = WALKED * most * 5 // (len(found) * 4) if found else None
     begin = _nth(session, posts, order, expected) if expected is not None else None
-    older = posts.where(Request.requested_at <= end, Request.id.not_in(found), _has(text))
+    older = posts.where(Request.requested_at <= end, Request.id.not_in(found), has(text))
     indexed = text_index.posts(session, text)
     if indexed is not None:
         older = older.where(Request.id.in_(indexed))
@@ -80,7 +98,9 @@ def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid
     identity = parse_id(text)
     ids = sa.union_all(
         *(
-            sa.select(Request.id.label("id")).where(Request.community_id == community_id, condition)
+            sa.select(Request.id.label("id")).where(
+                unindexed(Request.community_id) == community_id, condition
+            )
             for condition in (
                 Request.request_id == text,
                 Request.platform_message_id == text,

@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,13 +14,15 @@ from app.core import clock, limits, scoring
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.ids import parse_id
 from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import post_search, queue_order
+from app.core.review import queue_filters, queue_order
+from app.core.review.open_counts import bounded_count
+from app.core.review.queue_filters import EVERYTHING, QueueFilter
 from app.core.review.queue_order import Sort
-from app.core.vocabulary import ActionState, ReviewGroup
+from app.core.unindexed import unindexed
+from app.core.vocabulary import ActionState
 
 _DISAGREEMENTS: Mapping[str, str] = {
     "divisive": "split",
@@ -31,29 +34,10 @@ _DISAGREEMENTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class QueueFilter:
-    """Filters and order of the queue.
-
-    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody``, an account's id, or empty for
-    all; it covers claims and assignments. ``author`` and ``channel`` are the platform's ids. ``overdue``: only items
-    past their category's target time. ``snoozed``: only items that are put aside, which are left out otherwise.
-    """
-
-    categories: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    claimed_by: str = ""
-    search: str = ""
-    group: ReviewGroup | None = None
-    author: str = ""
-    channel: str = ""
-    overdue: bool = False
-    snoozed: bool = False
-    sort: Sort = Sort.URGENT
-
-
-@dataclass(frozen=True)
 class QueuePage:
     """A page of the queue's ``count`` items; ``first`` is the position of its first row, from 1 (0: no rows).
+
+    ``may_lack``: a text was looked for in the most urgent items only, and more than these wait.
 
     The previous page ends before its first row, the next page begins after its last row.
     """
@@ -61,6 +45,7 @@ class QueuePage:
     items: "Sequence[QueueItem]"
     count: int
     first: int
+    may_lack: bool = False
 
     @property
     def last(self) -> int:
@@ -96,16 +81,21 @@ def queue(
 ) -> QueuePage:
     """A page of the items under review: the first, or the one ``after`` or ``before`` an item's id.
 
-    At most eight queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
+    At most eleven queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(session, actor, community_id, filters)
+    statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
+        searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
+        may_lack = (
+            is_common and _count(session, statement, replace(filters, search="")) > queue_filters.SEARCHED
+        )
         # Searched once: the ids then serve the count, the page and the position.
-        ids = session.scalars(statement.with_only_columns(Action.id)).all()
-        statement = sa.select(Action).where(Action.id.in_(ids))
-    count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
+        ids = session.scalars(searched.with_only_columns(Action.id)).all()
+        statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
+    else:
+        count = _count(session, statement, filters)
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
     if anchor is not None and anchor.community_id != community_id:
@@ -121,8 +111,16 @@ def queue(
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
         ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
-        first += session.scalar(sa.select(sa.func.count()).select_from(ahead.subquery())) or 0
-    return QueuePage(rows, count, first)
+        first += _count(session, ahead, filters)
+    return QueuePage(rows, count, first, may_lack)
+
+
+def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
+    ids = statement.with_only_columns(Action.id)
+    if not (filters.search or filters.author or filters.overdue or filters.claimed_by):
+        # These have indexes of their own.
+        ids = queue_filters.by_narrow_index(ids)
+    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
 def _page(
@@ -143,7 +141,11 @@ def first(
     """The first items of the filtered queue."""
     require(actor, Permission.SEE_QUEUE, community_id)
     return _page(
-        session, filtered(session, actor, community_id, filters), filters.sort, size, backwards=False
+        session,
+        queue_filters.filtered(session, actor, community_id, filters),
+        filters.sort,
+        size,
+        backwards=False,
     )
 
 
@@ -152,7 +154,9 @@ def neighbours(
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
-    statement = filtered(session, actor, action.community_id, filters).where(Action.id != action.id)
+    statement = queue_filters.filtered(session, actor, action.community_id, filters).where(
+        Action.id != action.id
+    )
     before, after = (
         session.scalar(
             statement.with_only_columns(Action.id)
@@ -170,24 +174,46 @@ def items(
 ) -> Sequence[QueueItem]:
     """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
+    statement = sa.select(Action).where(unindexed(Action.community_id) == community_id, Action.id.in_(ids))
     return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 
 
 def newer_than(
-    session: Session,
+    session: Session | sa.Connection,
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,
-    filters: QueueFilter | None = None,
+    filters: QueueFilter = EVERYTHING,
 ) -> int:
-    """How many items of the filtered queue came under review after ``moment``."""
+    """How many items of the filtered queue came under review after ``moment``; at most ``MOST_COUNTED`` + 1."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(session, actor, community_id, filters or QueueFilter()).where(
-        Action.created_at > moment
-    )
-    found = statement.with_only_columns(Action.id).subquery()
-    return session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
+    given = {
+        "community_id": community_id,
+        "moment": moment,
+        "now": clock.now(),
+        "account_id": actor.account_id,
+    }
+    statement = _newer(replace(filters, search=""))
+    if filters.search:
+        reading = session if isinstance(session, Session) else Session(session)
+        found = queue_filters.filtered(reading, actor, community_id, filters).where(
+            Action.created_at > moment
+        )
+        statement = sa.select(bounded_count(found.with_only_columns(Action.id)))
+    count: int = session.execute(statement, given).scalar_one()
+    return count
+
+
+@lru_cache(maxsize=200)
+def _newer(filters: QueueFilter) -> sa.Select[Any]:
+    """The statement of ``newer_than``, kept because building it takes longer than running it."""
+    found = queue_filters.matching(
+        filters,
+        sa.bindparam("community_id", type_=Action.community_id.type),
+        sa.bindparam("now", type_=Action.snoozed_until.type),
+        sa.bindparam("account_id", type_=Action.claimed_by_id.type),
+    ).where(Action.created_at > sa.bindparam("moment", type_=Action.created_at.type))
+    return sa.select(bounded_count(found.with_only_columns(Action.id)))
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
@@ -244,16 +270,11 @@ def disagreement(note: Note | None, needed: int) -> str:
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
-    return [
-        name
-        for name in session.scalars(
-            sa.select(Action.category)
-            .where(Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW)
-            .distinct()
-            .order_by(Action.category)
-        )
-        if name
-    ]
+    queued = sa.select(Action.category).where(
+        Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
+    )
+    found = queue_filters.by_narrow_index(queued).subquery().c.category
+    return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
 
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
@@ -263,55 +284,6 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     history.record(
         session, actor, action.community_id, "action.commented", "action", action.id, why=Why(comment=text)
     )
-
-
-def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
-    """Select the actions under review that match, unordered. The caller checks the actor's permission.
-
-    A search for a whole id finds that post alone, also where other posts mention the id.
-    """
-    exact = post_search.exact(session, community_id, filters.search) if filters.search else ()
-    statement = sa.select(Action).where(
-        Action.community_id == community_id,
-        # Written out, not a parameter: only so are the queue's indexes used for certain.
-        sa.text(f"moderation_actions.{QUEUED}"),
-    )
-    if filters.overdue:
-        statement = statement.where(Action.due_at <= clock.now())
-    if filters.author:
-        statement = statement.where(Action.platform_author_id == filters.author)
-    if filters.categories:
-        statement = statement.where(Action.category.in_(filters.categories))
-    if filters.group is not None:
-        statement = statement.where(Action.review_group == filters.group)
-    now = clock.now()
-    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
-    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
-    if filters.claimed_by == "nobody":
-        statement = statement.where(
-            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
-            Action.assigned_to_id.is_(None),
-        )
-    elif filters.claimed_by:
-        theirs = actor.account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
-        statement = statement.where(
-            sa.or_(
-                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
-                Action.assigned_to_id == theirs,
-            )
-        )
-    if exact:
-        statement = statement.where(Action.id.in_(exact))
-    is_searched = bool(filters.search) and not exact
-    if is_searched or filters.languages or filters.channel:
-        statement = statement.join(Request, Request.id == Action.request_id)
-    if filters.languages:
-        statement = statement.where(Request.language.in_(filters.languages))
-    if filters.channel:
-        statement = statement.where(Request.platform_channel_id == filters.channel)
-    if is_searched:
-        statement = statement.where(post_search.finds(filters.search))
-    return statement
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:

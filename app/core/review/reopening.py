@@ -70,6 +70,8 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
         reopens_id=action.id,
         proposed_at=clock.now() if acts else None,
         platform_author_id=action.platform_author_id,
+        platform_channel_id=request.platform_channel_id,
+        language=request.language,
         # The same target time as the first review had, from now on.
         due_at=_again(action, action.due_at),
         urgent_at=_again(action, action.urgent_at),

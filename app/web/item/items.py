@@ -17,7 +17,7 @@ from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.review import queue, reopening, second_looks
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.web import auth, forms, origins, page, veils
 from app.web.blueprint import web

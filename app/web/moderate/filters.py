@@ -2,20 +2,22 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar
 
+from werkzeug.datastructures import MultiDict
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
 from app.core import limits
 from app.core.review import decision_trace, second_looks
 from app.core.review.history_filters import HistoryFilter
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.queue_order import Sort
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ActionType
 from app.web.categories import category_name
-from app.web.filter_forms import ALL, Days, FilterForm, SeveralField, typed
+from app.web.filter_forms import ALL, Days, FilterForm, Query, SeveralField, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
@@ -158,6 +160,24 @@ class LookForm(FilterForm):
             search=typed(self.q),
             sort=second_looks.Sort(self.sort.data),
         )
+
+
+Pairs = tuple[tuple[str, str], ...]
+"""Parameters of a query string, by which what was read from them is remembered."""
+
+
+@lru_cache(maxsize=300)
+def queue_filter(pairs: Pairs) -> tuple[Query, QueueFilter]:
+    """The filters of the queue as parameters and as a filter; one that matches all items if they are invalid."""
+    form = QueueForm(MultiDict(pairs))
+    return form.query(), form.wanted() if form.validate() else QueueFilter()
+
+
+@lru_cache(maxsize=300)
+def look_filter(pairs: Pairs) -> tuple[Query, LookFilter]:
+    """The filters of the second looks, as ``queue_filter`` returns those of the queue."""
+    form = LookForm(MultiDict(pairs))
+    return form.query(), form.wanted() if form.validate() else LookFilter()
 
 
 def page_number(raw: str | None) -> int:

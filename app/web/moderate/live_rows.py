@@ -1,16 +1,21 @@
-"""Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out."""
+"""Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out.
 
-from collections.abc import Callable
+Every open tab asks every 15 s, and mostly nothing has changed. So what may change is read first, with narrow queries
+on one connection; rows, forms and templates only come into it if something did.
+"""
+
 from datetime import datetime
 from typing import Any
 
-from flask import Response, make_response, url_for
+from flask import Response, make_response, request, url_for
 
+from app.core.permissions import Permission
 from app.web import auth, forms, page
+from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.moderate import open_counts, pending_undo, queue_rows
 from app.web.moderate.forms import BulkForm
-from app.web.moderate.row_lists import RowList
+from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
 from app.wiring import wired
 
 PART = "moderate/_queue_live.html"
@@ -18,12 +23,16 @@ SETTLED = "moderate/_queue_settled.html"
 SHOWN_NEW = 99
 
 
-def poll(row_list: RowList, view: str, newer: Callable[[datetime], int]) -> Response:
+@web.get("/review/new-count", endpoint="new_count")
+@web.get("/second-look/new-count", endpoint="new_looks")
+@auth.passive
+@auth.needs(Permission.SEE_QUEUE)
+def new_rows() -> Response:
     """Return what changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
 
     The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
-    ``newer`` counts the items since a moment.
     """
+    row_list = _asked()
     since = forms.query_arg("since")
     try:
         moment = datetime.fromisoformat(since)
@@ -33,23 +42,31 @@ def poll(row_list: RowList, view: str, newer: Callable[[datetime], int]) -> Resp
         return make_response("", 204)
     actor, community = auth.current_actor(), auth.current_community()
     shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
-    count = newer(moment)
-    rows = []
-    if shown_rows:
-        with wired().database.reading() as session:
-            rows = queue_rows.changed(session, actor, community.id, shown_rows, row_list)
-    known = context(row_list, view, count, since, open_counts.context(community))
+    with wired().database.looking() as connection:
+        count = row_list.newer(connection, actor, community.id, moment, row_list.filters())
+        changed = queue_rows.changed(connection, actor, community.id, shown_rows)
+        open_counts.read(connection, community)
     is_same = str(count) == (forms.query_arg("shown") or "0")
-    if is_same and not rows and known["waiting"] == forms.query_arg("waiting"):
+    if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
         return make_response("", 204)
+    rows = []
+    if changed:
+        with wired().database.reading() as session:
+            rows = queue_rows.rows_by_id(session, actor, community.id, changed, row_list)
+    known = context(row_list, count, since)
     return page.render(PART, PART, rows=rows, **row_list.context(), **known)
 
 
-def settled(row_list: RowList) -> Response:
+@web.get("/review/settled", endpoint="settled")
+@web.get("/second-look/settled", endpoint="settled_looks")
+@auth.passive
+@auth.needs(Permission.SEE_QUEUE)
+def settled() -> Response:
     """Return rows whose time to undo is over, and the undo bar, rendered again.
 
     204 while a decision on one of them is still held: the job that carries it out may run a little late.
     """
+    row_list = _asked()
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
@@ -60,12 +77,15 @@ def settled(row_list: RowList) -> Response:
     return page.render(SETTLED, SETTLED, rows=rows, **row_list.context(), pending=pending)
 
 
-def context(row_list: RowList, view: str, count: int, since: str, counts: dict[str, Any]) -> dict[str, Any]:
-    """Template variables of the line that tells of new items, and of the numbers that change with it.
+def _asked() -> RowList:
+    """The list whose path was requested."""
+    return LOOKS if request.endpoint in (LOOKS.poll_view, LOOKS.settled_view) else QUEUE
 
-    ``view`` answers the poll; ``counts`` is ``open_counts.context``.
-    """
-    waiting = counts["counted"][row_list.view]
+
+def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
+    """Template variables of the line that tells of new items, and of the numbers that change with it."""
+    counts = open_counts.context(auth.current_community())
+    waiting = open_counts.waiting(row_list.view)
     query = {**row_list.query(), "since": since, "shown": str(count), "waiting": waiting}
     return {
         **counts,
@@ -73,6 +93,6 @@ def context(row_list: RowList, view: str, count: int, since: str, counts: dict[s
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": f"{url_for(view)}?{encoded(query)}",
+        "new_url": f"{url_for(row_list.poll_view)}?{encoded(query)}",
         "show_url": row_list.url(),
     }

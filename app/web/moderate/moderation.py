@@ -18,14 +18,13 @@ from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
 from app.core.review import claims, holds, queue, second_looks
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.web import auth, community_choice, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.item import items
 from app.web.moderate import panel, queue_rows, reason_choice, row_lists
-from app.web.moderate.filters import LookForm, QueueForm
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.rate import answering
@@ -191,8 +190,8 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
 
 def wanted_queue() -> QueueFilter:
     """Return the queue filter from the query string; if it is invalid, a filter that matches all items."""
-    form = forms.queried(QueueForm)
-    return form.wanted() if form.validate() else QueueFilter()
+    wanted: QueueFilter = row_lists.QUEUE.filters()
+    return wanted
 
 
 def item_url(action_id: uuid.UUID, **more: str) -> str:
@@ -216,8 +215,8 @@ def _with_query(path: str, query: Query) -> str:
 
 def wanted_looks() -> LookFilter:
     """Return the filter of second looks from the query string; if it is invalid, a filter that matches all items."""
-    form = forms.queried(LookForm)
-    return form.wanted() if form.validate() else LookFilter()
+    wanted: LookFilter = row_lists.LOOKS.filters()
+    return wanted
 
 
 def _claim_following(session: Session, action: Action) -> Action | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import sqlalchemy as sa
 from flask import g
 
 from app.core.models import Community
@@ -16,13 +17,18 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
     if community is None or not auth.may(Permission.SEE_QUEUE, community.id):
         return {}
     if "open_counts" not in g:
-        with wired().database.reading() as session:
-            g.open_counts = open_counts.open_counts(session, auth.current_actor(), community.id)
+        with wired().database.looking() as connection:
+            read(connection, community)
     counts: open_counts.OpenCounts = g.open_counts
     return {
         "web.review": (in_words(counts.review), "waiting"),
         "web.second_look": (in_words(counts.second_looks), "waiting"),
     }
+
+
+def read(connection: sa.Connection, community: Community) -> None:
+    """Read the counts that this request will show, if the caller has a connection open."""
+    g.open_counts = open_counts.open_counts(connection, auth.current_actor(), community.id)
 
 
 def in_words(count: int) -> str:
@@ -32,13 +38,15 @@ def in_words(count: int) -> str:
     return str(count) if count else ""
 
 
+def waiting(view: str) -> str:
+    """Return the number of items in the list of this view, in words."""
+    return in_navigation(auth.current_community())[view][0]
+
+
 def context(community: Community) -> dict[str, Any]:
-    """Template variables of the lists: the number of each by view, and every count of the navigation by element id."""
+    """Template variables of the lists: every count of the navigation by element id."""
     counts = in_navigation(community)
-    return {
-        "counted": {view: number for view, (number, _) in counts.items()},
-        "nav_counts": {element_id(view): counted for view, counted in counts.items()},
-    }
+    return {"nav_counts": {element_id(view): counted for view, counted in counts.items()}}
 
 
 def element_id(view: str) -> str:

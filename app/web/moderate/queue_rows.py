@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import sqlalchemy as sa
 from flask import url_for
 from sqlalchemy.orm import Session
 
@@ -206,16 +207,14 @@ def rows_by_id(
 
 
 def changed(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    shown: Mapping[uuid.UUID, str],
-    row_list: RowList = QUEUE,
-) -> list[QueueRow]:
-    """Return the rows that differ from what the page shows (``QueueRow.live`` by id). Only these are read whole."""
-    marks = row_marks.row_marks(session, actor, community_id, list(shown))
-    ids = [row_id for row_id, mark in marks.items() if _live(row_id, mark) != shown[row_id]]
-    return rows_by_id(session, actor, community_id, ids, row_list) if ids else []
+    connection: sa.Connection, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+) -> list[uuid.UUID]:
+    """Return the ids of rows that differ from what the page shows (``shown_rows``)."""
+    if not shown:
+        return []
+    marks = row_marks.row_marks(connection, actor, community_id, list(shown))
+    now = clock.now()
+    return [row_id for row_id, mark in marks.items() if _digest(mark, now) != shown[row_id]]
 
 
 def live_marks(session: Session, actor: Actor, actions: Sequence[Action]) -> Mapping[uuid.UUID, str]:
@@ -223,27 +222,29 @@ def live_marks(session: Session, actor: Actor, actions: Sequence[Action]) -> Map
     if not actions:
         return {}
     marks = row_marks.row_marks(session, actor, actions[0].community_id, [action.id for action in actions])
-    return {action_id: _live(action_id, mark) for action_id, mark in marks.items()}
-
-
-def _live(row_id: uuid.UUID, mark: RowMark) -> str:
     now = clock.now()
+    return {row_id: f"{_encode(row_id.bytes)}.{_digest(mark, now)}" for row_id, mark in marks.items()}
+
+
+def _digest(mark: RowMark, now: datetime) -> str:
     times = (
-        span(now - mark.due_at) if mark.due_at is not None and mark.due_at <= now else "",
+        span(now - mark.due_at) if mark.due_at is not None else "",
         ago(mark.decided_at) if mark.decided_at is not None else "",
         ago(mark.again_at) if mark.again_at is not None else "",
     )
-    digest = hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3)
-    return f"{_encode(row_id.bytes)}.{_encode(digest.digest())}"
+    return _encode(hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3).digest())
 
 
 def shown_rows(text: str) -> dict[uuid.UUID, str]:
-    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored."""
+    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored.
+
+    Return the digests by the rows' ids.
+    """
     shown = {}
     for live in text.split("~")[: limits.BULK_MAX]:
-        encoded_id, _, _ = live.partition(".")
+        encoded_id, _, digest = live.partition(".")
         try:
-            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = live
+            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = digest
         except (ValueError, binascii.Error):
             continue
     return shown

@@ -1,7 +1,6 @@
 """Review queue: the list, the count of new items, the next item, and saved filters; ``bulk`` decides several items."""
 
 import uuid
-from datetime import datetime
 
 from flask import Response, make_response, redirect, url_for
 
@@ -11,7 +10,8 @@ from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, post_search, queue, saved_filters
-from app.core.review.queue import QueueFilter, QueuePage
+from app.core.review.queue import QueuePage
+from app.core.review.queue_filters import SEARCHED, QueueFilter
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -19,7 +19,6 @@ from app.web.moderate import (
     chips,
     live_rows,
     moderation,
-    open_counts,
     pending_undo,
     queue_rows,
     reason_choice,
@@ -38,28 +37,6 @@ PAGE_SIZE = 50
 @auth.needs(Permission.SEE_QUEUE)
 def review() -> Response:
     return show(BulkForm())
-
-
-@web.get("/review/new-count")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def new_count() -> Response:
-    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items."""
-
-    def newer(moment: datetime) -> int:
-        actor, community = auth.current_actor(), auth.current_community()
-        with wired().database.reading() as session:
-            return queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
-
-    return live_rows.poll(QUEUE, "web.new_count", newer)
-
-
-@web.get("/review/settled")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def settled() -> Response:
-    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again."""
-    return live_rows.settled(QUEUE)
 
 
 @web.post("/review/next")
@@ -168,6 +145,7 @@ def show(
         rows=rows,
         chips=chips.chips(filter_form, url_for("web.review")),
         count=listed.count,
+        searched=SEARCHED if listed.may_lack else None,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
@@ -185,7 +163,7 @@ def show(
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
-        **live_rows.context(QUEUE, "web.new_count", 0, now.isoformat(), open_counts.context(community)),
+        **live_rows.context(QUEUE, 0, now.isoformat()),
         **QUEUE.context(),
     )
 

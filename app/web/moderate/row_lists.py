@@ -1,17 +1,23 @@
 """The two lists of the desk that consist of the same rows: the review queue and the second looks."""
 
-from collections.abc import Collection
+import uuid
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+import sqlalchemy as sa
 from flask import url_for
 
-from app.core.review import second_looks
+from app.core.permissions import Actor
+from app.core.review import queue, second_looks
 from app.core.vocabulary import ActionState
 from app.web import forms, origins
 from app.web.filter_forms import Query, encoded
-from app.web.moderate.filters import LookForm, QueueForm
+from app.web.moderate.filters import LookForm, Pairs, QueueForm, look_filter, queue_filter
 from app.web.rate import answering
+
+Newer = Callable[[sa.Connection, Actor, uuid.UUID, datetime, Any], int]
 
 
 @dataclass(frozen=True)
@@ -19,20 +25,31 @@ class RowList:
     """One of the lists. ``at`` is what the forms in its rows say about where they were sent from.
 
     ``states`` are those of its open items; ``origin`` are the parameters by which an item's page knows the list.
+    ``parse`` reads the parameters that ``names`` lists; ``newer`` counts the items that match since a moment.
     """
 
     at: str
     name: str
     view: str
+    poll_view: str
     settled_view: str
     states: Collection[ActionState]
-    form: type[QueueForm | LookForm]
+    names: Collection[str]
+    parse: Callable[[Pairs], tuple[Query, Any]]
+    newer: Newer
     origin: Query
     claim_key: str | None = None
 
     def query(self) -> Query:
-        """The filters of the current query string."""
-        return forms.queried(self.form).query()
+        """The filters of the current query string, as parameters."""
+        return dict(self._parsed()[0])
+
+    def filters(self) -> Any:
+        """The filters of the current query string: ``QueueFilter`` or ``LookFilter``."""
+        return self._parsed()[1]
+
+    def _parsed(self) -> tuple[Query, Any]:
+        return self.parse(tuple(pair for pair in forms.all_query_args() if pair[0] in self.names))
 
     def url(self, **more: str) -> str:
         """URL of the list with the current filters."""
@@ -56,9 +73,12 @@ QUEUE = RowList(
     "queue",
     "Review queue",
     "web.review",
+    "web.new_count",
     "web.settled",
     (ActionState.UNDER_REVIEW,),
-    QueueForm,
+    frozenset(field.name for field in QueueForm()),
+    queue_filter,
+    queue.newer_than,
     {},
     claim_key="C",
 )
@@ -66,9 +86,12 @@ LOOKS = RowList(
     "second-look",
     "Second look",
     "web.second_look",
+    "web.new_looks",
     "web.settled_looks",
     second_looks.STATES,
-    LookForm,
+    frozenset(field.name for field in LookForm()),
+    look_filter,
+    second_looks.newer_than,
     {"from": origins.SECOND_LOOK},
 )
 """C confirms here, so no key claims."""

@@ -1,7 +1,5 @@
 """Second looks: actions that a score carried out without review, and actions under review again."""
 
-from datetime import datetime
-
 from flask import Response, make_response, redirect, url_for
 
 from app.core import clock
@@ -15,7 +13,6 @@ from app.web.moderate import (
     bulk,
     live_rows,
     moderation,
-    open_counts,
     pending_undo,
     queue_rows,
     reason_choice,
@@ -33,28 +30,6 @@ PAGE_SIZE = 50
 @auth.needs(Permission.SEE_QUEUE)
 def second_look() -> Response:
     return _show(LookBulkForm())
-
-
-@web.get("/second-look/new-count")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def new_looks() -> Response:
-    """What changed since the page was rendered, as ``review.new_count`` says it of the queue."""
-
-    def newer(moment: datetime) -> int:
-        actor, community = auth.current_actor(), auth.current_community()
-        with wired().database.reading() as session:
-            return second_looks.newer_than(session, actor, community.id, moment, moderation.wanted_looks())
-
-    return live_rows.poll(LOOKS, "web.new_looks", newer)
-
-
-@web.get("/second-look/settled")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def settled_looks() -> Response:
-    """The new state of rows whose time to undo is over."""
-    return live_rows.settled(LOOKS)
 
 
 @web.post("/second-look/decide")
@@ -129,7 +104,7 @@ def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> 
         done=done,
         pending=pending,
         links=_links(number, count),
-        **live_rows.context(LOOKS, "web.new_looks", 0, now.isoformat(), open_counts.context(community)),
+        **live_rows.context(LOOKS, 0, now.isoformat()),
         **LOOKS.context(),
     )
 

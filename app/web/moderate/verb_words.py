@@ -137,7 +137,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             "This note will be dismissed and locked.",
             "Dismiss: the note is not shown, whatever its ratings.",
         ),
-        on_several=OnSeveral("Dismiss selected", "keep posts", "destructive", "dismissed"),
+        on_several=OnSeveral("Dismiss selected", "keep posts", "secondary", "dismissed"),
     ),
     ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
 }

@@ -101,6 +101,7 @@ def run_context(session: Session, *, place: int = 1, without: Collection[uuid.UU
         "more": len(rows) > CARDS,
         "place": place,
         "options": OPTIONS,
+        "is_full": False,
     }
 
 

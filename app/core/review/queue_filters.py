@@ -1,0 +1,116 @@
+"""The filters of the review queue, and the statements that they make."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.ids import parse_id
+from app.core.models import Action, Request
+from app.core.models.decisions import QUEUED
+from app.core.permissions import Actor
+from app.core.review import post_search, queue_order
+from app.core.review.queue_order import Sort
+from app.core.vocabulary import ReviewGroup
+
+
+@dataclass(frozen=True)
+class QueueFilter:
+    """Filters and order of the queue.
+
+    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody``, an account's id, or empty for
+    all; it covers claims and assignments. ``author`` and ``channel`` are the platform's ids. ``overdue``: only items
+    past their category's target time. ``snoozed``: only items that are put aside, which are left out otherwise.
+    """
+
+    categories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    claimed_by: str = ""
+    search: str = ""
+    group: ReviewGroup | None = None
+    author: str = ""
+    channel: str = ""
+    overdue: bool = False
+    snoozed: bool = False
+    sort: Sort = Sort.URGENT
+
+
+_MORE_THAN_EVER_WAIT = 10_000_000
+SEARCHED = 1_000
+"""In how many items, the most urgent ones, a common text is looked for."""
+EVERYTHING = QueueFilter()
+"""The whole queue, in its default order."""
+
+
+def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
+    """Select the actions under review that match, unordered. The caller checks the actor's permission.
+
+    A search for a whole id finds that post alone, also where other posts mention the id. A text that is common is
+    looked for in the most urgent ``SEARCHED`` items only, because their posts are read one by one.
+    """
+    statement = matching(filters, community_id, clock.now(), actor.account_id)
+    return search(session, statement, community_id, filters.search)[0] if filters.search else statement
+
+
+def search(
+    session: Session, statement: sa.Select[Any], community_id: uuid.UUID, text: str
+) -> tuple[sa.Select[Any], bool]:
+    """Search in the selected items; return also whether the text is common."""
+    exact = post_search.exact(session, community_id, text)
+    if exact:
+        return statement.where(Action.id.in_(exact)), False
+    posts = post_search.few(session, community_id, text)
+    if posts is not None:
+        return statement.where(Action.request_id.in_(posts)), False
+    pairs: Any = statement.with_only_columns(Action.id, Action.request_id)
+    urgent = by_narrow_index(pairs, SEARCHED).subquery()
+    found = sa.select(urgent.c.id).join(Request, Request.id == urgent.c.request_id)
+    return sa.select(Action).where(Action.id.in_(found.where(post_search.has(text)))), True
+
+
+def matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
+    """Select what matches, except by the search. The last three are values, or parameters that get them later."""
+    statement = sa.select(Action).where(
+        Action.community_id == community_id,
+        # Written out, not a parameter: only so are the queue's indexes used for certain.
+        sa.text(f"moderation_actions.{QUEUED}"),
+    )
+    if filters.overdue:
+        statement = statement.where(Action.due_at <= now)
+    if filters.author:
+        statement = statement.where(Action.platform_author_id == filters.author)
+    if filters.categories:
+        statement = statement.where(Action.category.in_(filters.categories))
+    if filters.group is not None:
+        statement = statement.where(Action.review_group == filters.group)
+    if filters.languages:
+        statement = statement.where(Action.language.in_(filters.languages))
+    if filters.channel:
+        statement = statement.where(Action.platform_channel_id == filters.channel)
+    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
+    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
+    if filters.claimed_by == "nobody":
+        statement = statement.where(
+            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
+            Action.assigned_to_id.is_(None),
+        )
+    elif filters.claimed_by:
+        theirs = account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
+        statement = statement.where(
+            sa.or_(
+                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
+                Action.assigned_to_id == theirs,
+            )
+        )
+    return statement
+
+
+def by_narrow_index(statement: sa.Select[Any], most: int = _MORE_THAN_EVER_WAIT) -> sa.Select[Any]:
+    """Give a statement about the queue an order: that of the index from which it can be answered alone.
+
+    SQLite would take another index, and look up every row of the queue; without a limit it would drop the order.
+    """
+    return statement.order_by(*queue_order.clauses(Sort.URGENT)).limit(most)

@@ -1,0 +1,24 @@
+"""How long a moderator can undo: a minute where a test undoes, so that no slow machine sends the decision first."""
+
+import sqlalchemy as sa
+
+from app.core import limits
+from app.core.models import Account
+from tests.browser.live import Service
+from tests.browser.place import Person
+
+
+def take_a_minute(service: Service, person: Person) -> None:
+    """Give this person the longest time to undo from their next decision on."""
+    _set(service, person, limits.UNDO_SECONDS[1])
+
+
+def be_quick(service: Service, person: Person) -> None:
+    """Give this person the short time of the tests again, for what is to be carried out."""
+    _set(service, person, None)
+
+
+def _set(service: Service, person: Person, seconds: int | None) -> None:
+    with service.wiring.database.writing() as session:
+        account = session.scalars(sa.select(Account).where(Account.email == person.email)).one()
+        account.undo_seconds = seconds

@@ -1,0 +1,183 @@
+"""The queue's filters: what each finds, and that none reads the posts of all open items (Decision 0056)."""
+
+import uuid
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.history.why import Why
+from app.core.models import Action, Request
+from app.core.permissions import SYSTEM
+from app.core.requests import scoring, submitting
+from app.core.review import (
+    claims,
+    open_counts,
+    post_search,
+    queue,
+    queue_filters,
+    reopening,
+    row_marks,
+    second_looks,
+    verbs,
+)
+from app.core.review.queue_filters import QueueFilter
+from app.core.review.second_looks import LookFilter
+from app.core.vocabulary import ActionState, ReopenTo
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+from tests.unit.test_claims import actor
+
+
+def submit(wiring: Wiring, cast: Cast, text: str, number: int, channel: str) -> uuid.UUID:
+    submission = submitting.Submission(f"post-{number}", "poster", text, platform_channel_id=channel)
+    with wiring.database.writing() as session:
+        return submitting.submit(session, SYSTEM, cast.community_id, submission).request.id
+
+
+def found(wiring: Wiring, cast: Cast, **filters: Any) -> list[uuid.UUID]:
+    max_ = actor(wiring, cast.moderator)
+    with wiring.database.reading() as session:
+        page = queue.queue(session, max_, cast.community_id, QueueFilter(**filters), size=9)
+        assert page.count == len(page.items)
+        return [item.action.request_id for item in page.items]
+
+
+def test_channel_and_language_come_from_the_post(wiring: Wiring, cast: Cast) -> None:
+    post = submit(wiring, cast, factories.REVIEWED, 1, "market")
+    other = submit(wiring, cast, factories.REVIEWED, 2, "town")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    assert found(wiring, cast, channel="market") == [post]
+    with wiring.database.reading() as session:
+        language = session.get_one(Request, other).language
+    assert language is not None
+    assert sorted(found(wiring, cast, languages=(language, "xx"))) == sorted([post, other])
+    assert found(wiring, cast, languages=("xx",)) == []
+    assert found(wiring, cast, channel="town", languages=(language,)) == [other]
+
+
+def test_the_language_is_noted_with_a_review_that_was_open_before_the_post_was_scored(
+    wiring: Wiring, cast: Cast
+) -> None:
+    post = submit(wiring, cast, "Nothing wrong here.", 1, "market")
+    with wiring.database.writing() as session:
+        action = submitting.escalate(session, SYSTEM, session.get_one(Request, post))
+        assert action.language is None
+        scoring.record_scores(session, post, [], "de")
+    assert found(wiring, cast, languages=("de",)) == [post]
+
+
+def test_a_reopened_item_is_found_by_the_same_filters(wiring: Wiring, cast: Cast) -> None:
+    post = submit(wiring, cast, factories.REVIEWED, 1, "market")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    max_, why = actor(wiring, cast.moderator), Why("Too soon")
+    with wiring.database.writing() as session:
+        action = session.scalars(sa.select(Action)).one()
+        verbs.change_action(session, max_, action, ActionState.DISMISSED, why=why)
+        reopening.reopen(session, max_, action, ReopenTo.STAFF, why=why)
+    assert found(wiring, cast, channel="market") == [post]
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize(
+    "filters", [{}, {"channel": "market"}, {"languages": ("de", "en")}, {"categories": ("spam",)}]
+)
+def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: Any) -> None:
+    max_ = actor(wiring, cast.moderator)
+    plans = plans_of(
+        wiring,
+        lambda session: (
+            queue.queue(session, max_, cast.community_id, QueueFilter(**filters), size=50),
+            queue.categories(session, cast.community_id),
+        ),
+    )
+    count, page, categories = plans
+    for plan in plans:
+        assert "ix_moderation_actions_urgent" in plan
+        assert "requests" not in plan
+    for plan in (count, categories):
+        assert "COVERING INDEX" in plan or "Index Only Scan" in plan
+    assert "TEMP B-TREE" not in page
+
+
+@pytest.mark.both_databases
+def test_what_a_moderator_holds_is_found_by_an_index(wiring: Wiring, cast: Cast) -> None:
+    max_ = actor(wiring, cast.moderator)
+    (plan,) = plans_of(wiring, lambda session: claims.release_all(session, max_))
+    assert "ix_moderation_actions_claimed" in plan
+
+
+@pytest.mark.both_databases
+def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urgent(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posts = [
+        submit(wiring, cast, f"{factories.REVIEWED} {word} was the word.", number, "market")
+        for number, word in enumerate(("Harbour", "harbour", "HARBOUR", "Lighthouse"))
+    ]
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    monkeypatch.setattr(post_search, "FEW", 2)
+    monkeypatch.setattr(queue_filters, "SEARCHED", 2)
+    urgent = found(wiring, cast)
+    assert sorted(urgent) == sorted(posts)
+    max_ = actor(wiring, cast.moderator)
+    with wiring.database.reading() as session:
+
+        def search(text: str, **filters: Any) -> tuple[list[uuid.UUID], bool]:
+            wanted = QueueFilter(search=text, **filters)
+            page = queue.queue(session, max_, cast.community_id, wanted, size=9)
+            assert page.count == len(page.items)
+            return [item.action.request_id for item in page.items], page.may_lack
+
+        assert search("lighthouse") == ([posts[3]], False)
+        assert search("harbour") == ([one for one in urgent[:2] if one != posts[3]], True)
+        assert search("post-1") == ([posts[1]], False)
+        monkeypatch.setattr(queue_filters, "SEARCHED", 4)
+        assert search("harbour") == ([one for one in urgent if one != posts[3]], False)
+        assert search("harbour", channel="town") == ([], False)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
+    wiring: Wiring, cast: Cast
+) -> None:
+    max_, ids = actor(wiring, cast.moderator), [uuid.uuid4() for _ in range(50)]
+    marks, rows, counts, looks_count, looks = plans_of(
+        wiring,
+        lambda session: (
+            row_marks.row_marks(session, max_, cast.community_id, ids),
+            queue.items(session, max_, cast.community_id, ids),
+            open_counts.open_counts(session, max_, cast.community_id),
+            second_looks.waiting(session, max_, cast.community_id, LookFilter(), limit=50),
+        ),
+    )
+    for plan in (marks, rows):
+        assert "moderation_actions USING INDEX sqlite_autoindex_moderation_actions_1 (id=?)" in plan
+    for plan in (counts, looks_count, looks):
+        assert "ix_moderation_actions_second_looks" in plan
+
+
+def plans_of(wiring: Wiring, read: Any) -> list[str]:
+    """The plans of the statements that ``read`` sends, with the database kept from reading whole tables."""
+    sent: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
+        sent.append((statement, parameters))
+
+    with wiring.database.reading() as session:
+        is_sqlite = session.get_bind().dialect.name == "sqlite"
+        if not is_sqlite:
+            for way in ("seqscan", "sort", "bitmapscan", "hashagg"):
+                session.execute(sa.text(f"SET LOCAL enable_{way} = off"))
+        sa.event.listen(wiring.database.engine, "before_cursor_execute", note)
+        try:
+            read(session)
+        finally:
+            sa.event.remove(wiring.database.engine, "before_cursor_execute", note)
+        explain = "EXPLAIN QUERY PLAN " if is_sqlite else "EXPLAIN "
+        connection = session.connection()
+        return [
+            " ".join(str(row) for row in connection.exec_driver_sql(explain + statement, parameters))
+            for statement, parameters in sent
+        ]
