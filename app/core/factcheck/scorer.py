@@ -13,7 +13,7 @@ from app.core import limits
 from app.core.classify import Context, FactCheck, Result
 from app.core.classify.names import FACT_CHECKS
 from app.core.db import Database
-from app.core.factcheck import items, search
+from app.core.factcheck import items, pgvectors, search
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.candidates import NEAR_MOST
@@ -185,7 +185,10 @@ class FactCheckScorer:
             self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
 
     def _nearest(self, session: Session, space_id: uuid.UUID, vector: Vector) -> Nearest:
-        return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
+        if not pgvectors.is_ready(session, space_id):
+            return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
+        self._vectors.drop(space_id)
+        return pgvectors.nearest(session, space_id, vector, NEAR_MOST)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""
