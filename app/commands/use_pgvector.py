@@ -43,7 +43,7 @@ def _switch_on(database: Database, found: pgvectors.Extension | None) -> None:
     except sa_exc.ProgrammingError as error:
         raise click.ClickException(
             "The service's role may not do this. Let a superuser run “CREATE EXTENSION vector” in this database, and "
-            f"grant the role CREATE on the database; then repeat this command ({str(error.orig).strip()})"
+            f"grant the role CREATE on the database; then repeat this command ({str(error.orig).splitlines()[0]})"
         ) from error
     click.echo(
         "Vectors are copied and indexed in the background; `doctor` says when PostgreSQL searches them."

@@ -149,6 +149,7 @@ def main() -> None:
     options.add_argument(
         "--database", help="sqlite, postgresql or the address of an empty database; both by default"
     )
+    options.add_argument("--words", action="store_true", help="only by words, without vectors")
     chosen = options.parse_args()
     table = Table(title=f"Matching a post, {POSTS} posts")
     for heading in (
@@ -171,7 +172,7 @@ def main() -> None:
             with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 # What either database does by itself within minutes of such an import.
                 connection.execute(sa.text("ANALYZE" if name == "SQLite" else "VACUUM ANALYZE"))
-            for label, ask in ways(database, cast.community_id):
+            for label, ask in ways(database, cast.community_id, only_words=chosen.words):
                 texts = posts(draw, claims)
                 for text in texts[:10]:
                     ask(text)
@@ -181,8 +182,18 @@ def main() -> None:
     Console(width=110).print(table)
 
 
-def ways(database: Database, community_id: uuid.UUID) -> Iterator[tuple[str, Callable[[str], object]]]:
+def ways(
+    database: Database, community_id: uuid.UUID, *, only_words: bool
+) -> Iterator[tuple[str, Callable[[str], object]]]:
     """Ways to match a post. Its vector is made up here, so what a service takes to answer is left out."""
+
+    def by_words(text: str) -> object:
+        with database.reading() as session:
+            return search.find(session, text, community_id, "en")
+
+    yield "words", by_words
+    if only_words:
+        return
     kept, dice = Vectors(), np.random.default_rng(9)
     space_id = space_of(database, community_id)
 
@@ -193,15 +204,10 @@ def ways(database: Database, community_id: uuid.UUID) -> Iterator[tuple[str, Cal
             return pgvectors.nearest(session, space_id, asked, NEAR_MOST)
         return kept.nearest(session, space_id, asked, NEAR_MOST)
 
-    def by_words(text: str) -> object:
-        with database.reading() as session:
-            return search.find(session, text, community_id, "en")
-
     def by_vectors(text: str, in_database: bool = False) -> object:
         with database.reading() as session:
             return search.find(session, text, community_id, "en", near(session, in_database))
 
-    yield "words", by_words
     yield "words and vectors in memory", by_vectors
     with database.reading() as session:
         found = pgvectors.extension(session)
