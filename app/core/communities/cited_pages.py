@@ -30,11 +30,17 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
             too many.
     """
     pages: list[Page] = []
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         url, _, says = line.strip().partition(" ")
         if not url:
             continue
-        limits.source(url, field)
+        try:
+            limits.source(url, field)
+        except Invalid:
+            problem = (
+                f"must begin each line with an address that begins with https://; line {number} does not"
+            )
+            raise Invalid.field(field, problem, url[:50]) from None
         says = " ".join(says.split())
         if not 1 <= len(says) <= SAYS_MAX:
             raise Invalid.field(
