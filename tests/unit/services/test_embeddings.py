@@ -147,7 +147,6 @@ def test_a_post_is_found_by_meaning_where_its_words_lead_elsewhere(fair: Stage) 
     assert sent(fair) == [], "and a second run finds nothing to do"
 
 
-@pytest.mark.both_databases
 def test_what_stands_out_by_meaning_is_shown_where_words_are_not_sure(stage: Stage) -> None:
     keep(stage, *(item(f"{number}", claim) for number, claim in enumerate(OTHERS)), item("sea", CLAIM, TITLE))
     assert matched(stage, IN_OTHER_WORDS) is None
