@@ -32,12 +32,15 @@ from app.core.webhooks.sending import Target, parse_retry_after
 log = logging.getLogger(__name__)
 
 PROVIDER = "openai_compatible"
-PROMPT_VERSION = "note-2"
+PROMPT_VERSION = "note-3"
 REPLY_BYTES = 256 * 1024
 CONTENT_MAX = 12_000
 """How many characters of a post the model reads at most."""
 ATTEMPTS = 2
 SOURCE_ID = "fact-check-1"
+PAGE_ID = "page-{}"
+CITED_MAX = 3
+"""Sources of one note: somebody is to read them."""
 
 _MODEL_NAME = re.compile(r"[\w.:/@+-]{1,100}", re.ASCII)
 
@@ -55,7 +58,8 @@ language of the post, also when the fact-check is in another one; the material n
 means that you have to see for yourself). No addresses, hashtags, mentions, emoji, markup, labels such as "Note:", no \
 opinion about the author, and no copy of the post. The classification agrees with the rating of the fact-check. Name \
 what you rely on in source_ids, using only the ids in the material. A note that calls a post misleading must name \
-one."""
+one. Pages in the material were chosen by the community's operators, with what each says: rely on one only when that \
+is about what the post claims, and say no more than it does."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -169,7 +173,8 @@ class OpenAiCompatibleWriter:
     ) -> Draft:
         language = detect(answer.summary)
         gap = f"The model wrote in another language ({language}) than that of the post ({post.language})"
-        sources = (item.url,) if item is not None and answer.source_ids else ()
+        offered = sources_of(post, item)
+        sources = tuple(dict.fromkeys(offered[name] for name in offered if name in answer.source_ids))
         return Draft(
             summary=" ".join([answer.summary.strip(), *sources]),
             classification=Classification(answer.classification),
@@ -185,10 +190,12 @@ class OpenAiCompatibleWriter:
 
     def _faults(self, answer: Answer, post: Post, item: Item | None) -> list[str]:
         text = answer.summary.strip()
-        offered = {SOURCE_ID} if item is not None else set()
+        offered = sources_of(post, item).keys()
         faults = ai_notes.faults(text, post.content)
         if set(answer.source_ids) - offered:
             faults.append("it names sources that it was not given")
+        if len(set(answer.source_ids)) > CITED_MAX:
+            faults.append(f"it names more than {CITED_MAX} sources")
         if Classification(answer.classification) is Classification.MISLEADING and not offered & set(
             answer.source_ids
         ):
@@ -232,8 +239,14 @@ class OpenAiCompatibleWriter:
             raise UpstreamFailed("AI provider cannot be reached") from error
 
 
+def sources_of(post: Post, item: Item | None) -> dict[str, str]:
+    """Return the addresses that a note may cite, by the ids that the model reads in their place."""
+    pages = {PAGE_ID.format(number): page.url for number, page in enumerate(post.pages, 1)}
+    return ({SOURCE_ID: item.url} if item is not None else {}) | pages
+
+
 def material(post: Post, item: Item | None) -> str:
-    """Return the post and the fact-check for the model, as JSON on one line."""
+    """Return the post, the fact-check and the community's pages for the model, as JSON on one line."""
     fact_checks = []
     if item is not None:
         fact_checks.append(
@@ -244,11 +257,15 @@ def material(post: Post, item: Item | None) -> str:
                 "publisher": item.publisher,
             }
         )
-    read_by_model = {
+    read_by_model: dict[str, Any] = {
         "post": post.content[:CONTENT_MAX],
         "language": post.language,
         "fact_checks": fact_checks,
     }
+    if post.pages:
+        read_by_model["pages"] = [
+            {"id": PAGE_ID.format(number), "says": page.says} for number, page in enumerate(post.pages, 1)
+        ]
     return json.dumps(read_by_model, ensure_ascii=False)
 
 

@@ -50,6 +50,10 @@ _COMMANDS = {
         "Make the weights of the fact-check matcher again from the data.",
     ),
     "train-seed": ("app.commands.train_seed", "Make the weights of the shipped model again from the data."),
+    "use-pgvector": (
+        "app.commands.use_pgvector",
+        "Let PostgreSQL search the vectors of fact-checks, with its extension pgvector.",
+    ),
     "verify-draw": (
         "app.commands.verify_draw",
         "Repeat the draw of a panel that has ended; exits with 1 if it differs.",

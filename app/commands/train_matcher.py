@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from app.commands.files import json_lines
-from app.commands.training import matcher
-from app.core.factcheck.matching.weights import shipped_file
+from app.commands.training import matcher, meaning
+from app.core.factcheck.matching.weights import meaning_file, shipped, shipped_file
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
@@ -29,30 +29,37 @@ _FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
     type=_FOLDER,
     help="Folder with claims, train_queries and nomatch_queries, each a .jsonl.gz file (docs/fact-checks.md).",
 )
-@click.option("--posts", required=True, type=_FILE, help="Ordinary posts as JSON lines, to count words in.")
+@click.option("--posts", type=_FILE, help="Ordinary posts as JSON lines, to count words in.")
+@click.option(
+    "--meaning",
+    "is_meaning",
+    is_flag=True,
+    help="Train only what vectors add to the shipped weights of words; --posts is not needed.",
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Where to write the weights; by default in place of the shipped ones.",
 )
-def train_matcher(data: Path, posts: Path, out: Path | None) -> None:
+def train_matcher(data: Path, posts: Path | None, is_meaning: bool, out: Path | None) -> None:
     """Train the fact-check matcher. The same data gives the same weights; it takes some minutes."""
 
     def say(message: str) -> None:
         click.echo(message, err=True)
 
-    usual = matcher.background(posts)
-    say("Words of ordinary posts counted")
     claims = [
         (row["id"], row["claim"], row.get("title") or "") for row in json_lines(data / "claims.jsonl.gz")
     ]
-    content = matcher.train(
-        claims,
-        matcher.queries(data / "train_queries.jsonl.gz"),
-        matcher.queries(data / "nomatch_queries.jsonl.gz"),
-        usual,
-        say,
-    )
-    target = out or shipped_file()
+    matching = matcher.queries(data / "train_queries.jsonl.gz")
+    unmatched = matcher.queries(data / "nomatch_queries.jsonl.gz")
+    if is_meaning:
+        content = meaning.train(claims, matching, unmatched[:: meaning.EVERY], shipped(), say)
+    elif posts is None:
+        raise click.UsageError("--posts is needed, unless only --meaning is trained")
+    else:
+        usual = matcher.background(posts)
+        say("Words of ordinary posts counted")
+        content = matcher.train(claims, matching, unmatched, usual, say)
+    target = out or (meaning_file() if is_meaning else shipped_file())
     target.write_bytes(content)
     click.echo(f"{target}: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")

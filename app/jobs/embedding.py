@@ -4,7 +4,7 @@ import time
 import uuid
 
 from app.core.db import Database
-from app.core.factcheck import filling, spaces
+from app.core.factcheck import filling, pgvectors, spaces
 from app.core.models import ConnectedService
 from app.core.services.kinds import Failure
 from app.core.services.pool import ServicePool
@@ -40,6 +40,22 @@ def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECOND
         while has_more:
             with database.writing() as session:
                 has_more = filling.delete(session, space_id)
+    follow_in_postgresql(database)
+
+
+def follow_in_postgresql(database: Database) -> None:
+    """Copy what is new to pgvector and make the indexes, where an operator switched that on."""
+    with database.reading() as session:
+        if not pgvectors.is_on(session):
+            return
+        searched = pgvectors.searched(session)
+    for space_id in searched:
+        has_more = True
+        while has_more:
+            with database.writing() as session:
+                has_more = pgvectors.copy(session, space_id)
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        pgvectors.build(connection, searched)
 
 
 def _embed(

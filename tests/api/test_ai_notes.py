@@ -376,6 +376,29 @@ def test_a_draft_that_fails_its_checks_twice_gives_way_to_the_builtin_writer(
     assert all((one.fell_back or "").startswith("the draft failed its checks: ") for one in drafts(wiring))
 
 
+def test_a_model_cites_pages_of_the_community_by_id_and_no_others(
+    api: Api, wiring: Wiring, cast: Cast, provider: Provider
+) -> None:
+    page, other = "https://harbour.example.org/salt", "https://harbour.example.org/salt-and-more"
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        community.settings = {"note_pages": f"{page}  Salt water raises\tblood pressure\n\n{other} Recipes"}
+    api.submit("post-1", "Nothing is better for the heart than a spoon of salt a day.")
+    provider.says(completion(drafted(source_ids=["page-2", "page-1"])))
+    shown = order(api).json["data"]["attributes"]
+    assert shown["summary"] == f"{SENTENCE} {page} {other}"
+    assert (shown["ai_model"], shown["classification"]) == ("local-7b:q4", MISLEADING)
+    (kept,) = drafts(wiring)
+    assert kept.item_id is None, "no fact-check was cited"
+    told = provider.asked[0]["messages"][1]["content"]
+    assert '"pages": [{"id": "page-1", "says": "Salt water raises blood pressure"}, ' in told
+    assert "harbour.example.org" not in told, "a model is given no address"
+    for cited in ("page-3", page):
+        provider.says(completion(drafted(source_ids=[cited])))
+        assert order(api).json["data"]["attributes"]["ai_model"] == "nomatch-1", cited
+    assert "it names sources that it was not given" in (drafts(wiring)[-1].fell_back or "")
+
+
 def test_a_second_draft_is_asked_for_with_what_was_wrong_with_the_first(api: Api, provider: Provider) -> None:
     provider.says(completion(drafted("Note: this is wrong")), completion(drafted()))
     posted(api)

@@ -64,20 +64,6 @@ def keep(wiring: Wiring, *made: Item, community_id: uuid.UUID | None = None) -> 
         storing.keep(session, made, community_id)
 
 
-def test_near_items_never_displace_the_candidates_of_words_alone() -> None:
-    shared = [(f"A tram number{number} stands at the harbour gate", "") for number in range(60)]
-    index = MemoryIndex([*shared, *((f"Unlike words{number}", "") for number in range(60))])
-    post, background = terms.read("The tram stands at the harbour gate"), shipped().background
-
-    def found(near: range) -> set[int]:
-        return {one.number for one in candidates.find(post, index, background, near=near).found}
-
-    alone = found(range(0))
-    assert len(alone) == candidates.MOST
-    assert found(range(60, 120)) == alone | {*range(60, 60 + candidates.NEAR_MOST)}
-    assert found(range(45, 50)) == alone | {*range(45, 50)}, "also those that words found too late"
-
-
 def test_what_only_posts_have_is_taken_apart_or_left_out() -> None:
     read = terms.read("RT @bob: It’s #VoteByMail day!! 10,000 ballots https://t.co/x pic.twitter.com/y 🎉")
     assert read.words == ("vote", "mail", "day", "10000", "ballot")

@@ -109,6 +109,13 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
         ({"helpful_at": "0,7"}, "Helpful from must be a number from 0 to 0.64."),
         ({"undo_seconds": "1e9"}, "Seconds to undo must be a number from 0 to 600."),
         ({"content_retention_days": "1.5"}, "Days to keep content must be a whole number from 1 to 36500."),
+        ({"note_pages": "http://a.example x"}, "that begins with https://; line 1 does not."),
+        ({"note_pages": "https://a.example/x"}, "must say after each address what the page says"),
+        ({"note_pages": "https://a.example/x One\nhttps://a.example/x Two"}, "name each address once."),
+        (
+            {"note_pages": "\n".join(f"https://a.example/{n} It" for n in range(21))},
+            "must be at most 20 lines.",
+        ),
         ({"reason": ""}, "Enter a reason."),
         ({"reason": " "}, "Reason must not be blank."),
     ],

@@ -104,8 +104,8 @@ def train(
         return clipped
 
     figures = _measure(cases, scaled, say)
-    ranking = _fit_ranking(cases.full, scaled)
-    showing = _fit_showing([*cases.full, *cases.others, *cases.unmatched], ranking, scaled)
+    ranking = fit_ranking(cases.full, scaled)
+    showing = fit_showing([*cases.full, *cases.others, *cases.unmatched], ranking, scaled)
     facts = {
         "code": CODE_VERSION,
         "features": list(NAMES),
@@ -183,7 +183,9 @@ def _fold(case: Case) -> int:
     return rarity.bucket(case.claims) % FOLDS
 
 
-def _fit_ranking(cases: Sequence[Case], scaled: Callable[[Case], Floats]) -> Floats:
+def fit_ranking(
+    cases: Sequence[Case], scaled: Callable[[Case], Floats], penalty: float = RANKING_PENALTY
+) -> Floats:
     used = [case for case in cases if case.right.any()]
     features = np.vstack([scaled(case) for case in used])
     sizes = [len(case.right) for case in used]
@@ -194,10 +196,10 @@ def _fit_ranking(cases: Sequence[Case], scaled: Callable[[Case], Floats]) -> Flo
         outputs = features @ weights
         outputs = outputs - np.maximum.reduceat(outputs, starts)[owner]
         sums = np.add.reduceat(np.exp(outputs), starts)[owner]
-        value = -(wanted * (outputs - np.log(sums))).sum() + RANKING_PENALTY / 2 * weights @ weights
-        return float(value), features.T @ (np.exp(outputs) / sums - wanted) + RANKING_PENALTY * weights
+        value = -(wanted * (outputs - np.log(sums))).sum() + penalty / 2 * weights @ weights
+        return float(value), features.T @ (np.exp(outputs) / sums - wanted) + penalty * weights
 
-    return np.asarray(minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B").x)
+    return np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
 def _first(case: Case, ranking: Floats, scaled: Callable[[Case], Floats]) -> tuple[Floats, float]:
@@ -209,12 +211,17 @@ def _first(case: Case, ranking: Floats, scaled: Callable[[Case], Floats]) -> tup
     return np.concatenate([features[first], ahead(rivals), [1.0]]), float(case.right[first])
 
 
-def _fit_showing(cases: Sequence[Case], ranking: Floats, scaled: Callable[[Case], Floats]) -> Floats:
+def fit_showing(
+    cases: Sequence[Case],
+    ranking: Floats,
+    scaled: Callable[[Case], Floats],
+    strength: float = SHOWING_PENALTY,
+) -> Floats:
     used = [case for case in cases if len(case.right)]
     pairs = [_first(case, ranking, scaled) for case in used]
     features, right = np.array([one for one, _ in pairs]), np.array([one for _, one in pairs])
     weight = np.array([case.weight for case in used])
-    penalty = np.full(features.shape[1], SHOWING_PENALTY)
+    penalty = np.full(features.shape[1], strength)
     penalty[-1] = 0.0
 
     def loss(weights: Floats) -> tuple[float, Floats]:
@@ -239,8 +246,8 @@ def _measure(cases: Cases, scaled: Callable[[Case], Floats], say: Callable[[str]
     for fold in range(FOLDS):
         seen = [case for case in cases.full if _fold(case) != fold]
         more = [case for case in [*cases.others, *cases.unmatched] if _fold(case) != fold]
-        ranking = _fit_ranking(seen, scaled)
-        showing = _fit_showing([*seen, *more], ranking, scaled)
+        ranking = fit_ranking(seen, scaled)
+        showing = fit_showing([*seen, *more], ranking, scaled)
         for case in (case for case in cases.full if _fold(case) == fold):
             order = np.argsort(-(scaled(case) @ ranking), kind="stable")[:5]
             hits = np.flatnonzero(case.right[order])

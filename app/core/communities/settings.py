@@ -6,13 +6,14 @@ defaults in ``Database.info`` at start-up, and every session has them in ``Sessi
 """
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from app.core import limits
+from app.core.communities import cited_pages
 from app.core.errors import Invalid
 from app.core.models import Community
 from app.core.vocabulary import WhoDecides
@@ -39,6 +40,8 @@ class CommunitySettings:
 
     ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
     ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
+
+    ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
     """
 
     min_ratings: int = 5
@@ -59,6 +62,7 @@ class CommunitySettings:
     who_decides: str = WhoDecides.EVERYONE.value
     panel_seats: int = 12
     panel_hours: int = 24
+    note_pages: str = ""
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -84,9 +88,11 @@ _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_
 """Settings that may have decimals; the other numbers are whole."""
 _SWITCHES = frozenset({"second_look"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
+_TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
+"""What raises Invalid for a text that cannot be used."""
 OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
 """Settings that None switches off."""
-NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES)
+NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES, *_TEXTS)
 _NOT_SCORED = frozenset(
     {
         "second_look",
@@ -96,6 +102,7 @@ _NOT_SCORED = frozenset(
         "who_decides",
         "panel_seats",
         "panel_hours",
+        "note_pages",
     }
 )
 SCORED = frozenset(NAMES) - _NOT_SCORED
@@ -142,6 +149,10 @@ def check(values: Mapping[str, Any]) -> None:
             raise Invalid.field(name, "must be true or false", value)
         if name in _CHOICES and value not in _CHOICES[name]:
             raise Invalid.field(name, f"must be one of {', '.join(_CHOICES[name])}", value)
+        if name in _TEXTS:
+            limits.text(value, name, cited_pages.TEXT_MAX, least=0)
+            _TEXTS[name](value)
+            continue
         if not _is_valid(name, value):
             least, most = BOUNDS[name]
             kind = "number" if name in _FRACTIONS else "whole number"
@@ -153,6 +164,8 @@ def _is_valid(name: str, value: Any) -> bool:
         return isinstance(value, bool)
     if name in _CHOICES:
         return isinstance(value, str) and value in _CHOICES[name]
+    if name in _TEXTS:
+        return isinstance(value, str)
     if value is None:
         return name in OPTIONAL
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -3,7 +3,7 @@
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from app.core.factcheck.matching.meaning import Background, background
 from app.core.models import FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector
 
@@ -31,12 +32,22 @@ def size(rows: int, dimensions: int) -> int:
     return rows * (dimensions * 4 + _ROW_BYTES)
 
 
+def _no_cosines(ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, float]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Nearest:
-    """The items nearest to a post. ``is_whole``: they were chosen from all vectors that are stored."""
+    """The items nearest to a post, nearest first. ``is_whole``: they were chosen from all vectors that are stored.
+
+    ``background``: how near all are; None where they are too few. ``cosines``: how near the asked ones are, without
+    those that have no vector.
+    """
 
     ids: Sequence[uuid.UUID] = ()
     is_whole: bool = True
+    background: Background | None = None
+    cosines: Callable[[Collection[uuid.UUID]], Mapping[uuid.UUID, float]] = _no_cosines
 
 
 @dataclass
@@ -103,11 +114,21 @@ class _Space:
         # A text without a vector is as near to every post as one of another topic.
         self.matrix[place] = vector if len(vector) == self.dimensions else 0.0
 
-    def nearest(self, vector: Vector, most: int) -> list[uuid.UUID]:
+    def nearest(self, vector: Vector, most: int, is_whole: bool) -> Nearest:
         near = self.matrix[: len(self.ids)] @ vector
         best = np.argpartition(-near, most)[:most] if len(near) > most else np.arange(len(near))
         best = best[near[best] > 0]
-        return [self.ids[place] for place in best[np.lexsort((best, -near[best]))]]
+        best = best[np.lexsort((best, -near[best]))]
+        places = self.places
+
+        def cosines(ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, float]:
+            # One that was read after this search has a place behind the others.
+            asked = ((item_id, places.get(item_id, len(near))) for item_id in ids)
+            found = {item_id: float(near[place]) for item_id, place in asked if place < len(near)}
+            return {item_id: cosine for item_id, cosine in found.items() if cosine != 0}
+
+        seen = near[near != 0]
+        return Nearest([self.ids[place] for place in best], is_whole, background(seen, len(seen)), cosines)
 
 
 class Vectors:
@@ -142,7 +163,7 @@ class Vectors:
             finally:
                 space.reading.release()
         with space.lock:
-            return Nearest(space.nearest(vector, most), is_whole)
+            return space.nearest(vector, most, is_whole)
 
     def _present(self, session: Session, space_id: uuid.UUID) -> int | None:
         """The dimensions of a space, None if it is deleted. Deleted spaces leave the memory."""
@@ -152,7 +173,7 @@ class Vectors:
         )
         present: dict[uuid.UUID, int] = {found: dimensions for found, dimensions in rows}
         for gone in set(held) - present.keys():
-            self._drop(gone)
+            self.drop(gone)
         return present.get(space_id)
 
     def _read(self, session: Session, space_id: uuid.UUID, space: _Space) -> bool:
@@ -170,7 +191,7 @@ class Vectors:
                 return True
             # Vectors that were deleted meanwhile may fill it: read once more what is stored now.
             space.clear()
-        self._drop(space_id)
+        self.drop(space_id)
         return False
 
     def _make_room(self, space_id: uuid.UUID, needed: int) -> None:
@@ -183,6 +204,7 @@ class Vectors:
                     return
                 used -= self._spaces.pop(other).bytes_used
 
-    def _drop(self, space_id: uuid.UUID) -> None:
+    def drop(self, space_id: uuid.UUID) -> None:
+        """Let a space leave the memory, if it is there."""
         with self._lock:
             self._spaces.pop(space_id, None)

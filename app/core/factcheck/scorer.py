@@ -4,7 +4,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -13,12 +13,12 @@ from app.core import limits
 from app.core.classify import Context, FactCheck, Result
 from app.core.classify.names import FACT_CHECKS
 from app.core.db import Database
-from app.core.factcheck import items, search
+from app.core.factcheck import items, pgvectors, search
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.candidates import NEAR_MOST
 from app.core.factcheck.matching.terms import Terms
-from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.matching.weights import shipped, shipped_meaning
 from app.core.factcheck.near_equal import NearEqual
 from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
@@ -114,7 +114,11 @@ class FactCheckScorer:
 
     @property
     def version(self) -> str:
-        return shipped().version
+        return (
+            shipped().version
+            if self._serving is None
+            else f"{shipped().version}.{shipped_meaning().digest[:6]}"
+        )
 
     def score(self, texts: list[str], context: Context) -> list[Result]:
         """Return one result per text; it has a ``fact_check`` where one matches. Reads the database."""
@@ -148,8 +152,8 @@ class FactCheckScorer:
             with self._database.reading() as session:
                 near = Nearest(is_whole=not post.terms.words)
                 if vector is not None:
-                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
-                found, item = self._find(session, text, context, near.ids)
+                    near = self._nearest(session, self._serving.space_id, vector)
+                found, item = self._find(session, text, context, near)
             if near.is_whole:
                 self._keep(post, found, item)
         return item, 0.0 if found is None else found.probability
@@ -170,7 +174,7 @@ class FactCheckScorer:
         return is_known and (found is None or item is not None), found, item
 
     def _find(
-        self, session: Session, text: str, context: Context, near: Sequence[uuid.UUID] = ()
+        self, session: Session, text: str, context: Context, near: Nearest | None = None
     ) -> tuple[Match | None, Item | None]:
         found = search.find(session, text, context.community_id, context.primary_language, near)
         return found, None if found is None else items.by_id(session, found.item_id)
@@ -179,6 +183,12 @@ class FactCheckScorer:
         self._kept.keep(post.key, found)
         if found is not None and item is not None and not post.is_cut:
             self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
+
+    def _nearest(self, session: Session, space_id: uuid.UUID, vector: Vector) -> Nearest:
+        if not pgvectors.is_ready(session, space_id):
+            return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
+        self._vectors.drop(space_id)
+        return pgvectors.nearest(session, space_id, vector, NEAR_MOST)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""

@@ -22,7 +22,9 @@ from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.features import Candidate
 from app.core.factcheck.matching.index import Found, Numbers
 from app.core.factcheck.matching.matcher import match
+from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.nearest import Nearest
 from app.core.models import FactCheckItem, FactCheckPosting
 
 BLOCK = 1 << 14
@@ -56,17 +58,18 @@ def find(
     content: str,
     community_id: uuid.UUID | None,
     language: str | None = None,
-    near: Sequence[uuid.UUID] = (),
+    near: Nearest | None = None,
 ) -> Match | None:
     """The fact-check whose claim a post makes, among those that the community uses; None if none is sure enough.
 
-    ``language`` is the post's, None where it is unknown: fact-checks in another language are left out. ``near``: the
-    items that are nearest to the post by their meaning, if that is known; they are candidates too.
+    ``language`` is the post's, None where it is unknown: fact-checks in another language are left out. ``near``: how
+    near the items are to the post by their meaning, if that is known; the nearest are candidates too.
     """
     index = DatabaseIndex(session, community_id)
     if index.size == 0:
         return None
-    shown = match(content, index, shipped(), language, near=index.numbers_of(near)).shown
+    numbered = None if near is None else _Near(index, near, index.numbers_of(near.ids))
+    shown = match(content, index, shipped(), language, near=numbered).shown
     return None if shown is None else Match(index.ids[shown.number], shown.score)
 
 
@@ -152,6 +155,24 @@ class DatabaseIndex:
                 candidate = _candidate((owner, item_id, number), claim, title)
                 found.append(Found(start + number, candidate, named(language)))
         return found
+
+
+@dataclass(frozen=True)
+class _Near:
+    """What is known of the items' vectors, by the numbers that the items have in an index."""
+
+    index: DatabaseIndex
+    nearest: Nearest
+    numbers: Sequence[int]
+
+    @property
+    def background(self) -> Background | None:
+        return self.nearest.background
+
+    def cosines(self, numbers: Collection[int]) -> Mapping[int, float]:
+        number_of = {self.index.ids[number]: number for number in numbers}
+        found = self.nearest.cosines(number_of)
+        return {number_of[item_id]: cosine for item_id, cosine in found.items()}
 
 
 def _owned_by(owner: uuid.UUID) -> sa.ColumnElement[bool]:

@@ -49,7 +49,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         Conflict: the actor is not signed in with an account.
     """
     require(actor, Permission.MODERATE, request.community_id, "request")
-    ai_notes.require_fit(draft, item)
+    ai_notes.require_fit(draft, item, ai_notes.pages_of(session, request.community_id))
     if actor.account_id is None:
         raise Conflict("Only a signed-in moderator can have a note drafted")
     serialise(session, request.community_id)
@@ -62,7 +62,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         community_id=request.community_id,
         request_id=request.id,
         account_id=actor.account_id,
-        item_id=item.row_id if item is not None and draft.sources else None,
+        item_id=item.row_id if item is not None and item.url in draft.sources else None,
         summary=draft.summary,
         classification=draft.classification,
         sources=list(draft.sources),

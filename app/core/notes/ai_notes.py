@@ -21,7 +21,9 @@ from app.core.actions import exemptions
 from app.core.actions.moves import begin
 from app.core.classify import Classifier, Context, combine
 from app.core.classify.language import UNKNOWN, detect
-from app.core.communities import communities
+from app.core.communities import cited_pages, communities
+from app.core.communities import settings as community_settings
+from app.core.communities.cited_pages import Page
 from app.core.db import serialise
 from app.core.errors import Forbidden, UpstreamFailed
 from app.core.factcheck import items
@@ -48,7 +50,7 @@ class Post:
 
     ``searched`` is the number of fact-checks that were compared with the content, ``checked_on`` the day of that
     comparison; ``tier2`` are the community's thresholds by category, 0.0 to 1.0. ``language`` is that of the content
-    (BCP 47), or ``UNKNOWN``.
+    (BCP 47), or ``UNKNOWN``. ``pages`` may be cited beside the fact-check.
     """
 
     community_id: uuid.UUID
@@ -57,6 +59,7 @@ class Post:
     checked_on: date
     tier2: Mapping[str, float]
     language: str = UNKNOWN
+    pages: tuple[Page, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,14 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
         checked_on=clock.now().date(),
         tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
         language=request.language or detect(request.content),
+        pages=pages_of(session, request.community_id),
     )
     return post, item
+
+
+def pages_of(session: Session, community_id: uuid.UUID) -> tuple[Page, ...]:
+    """The pages that a community's AI notes may cite."""
+    return cited_pages.parse(community_settings.read(session, community_id).note_pages)
 
 
 def _searched(session: Session, request: Request) -> int:
@@ -130,7 +139,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
     """Store a draft as the service's note on the request: unrated, published only by ratings or a moderator."""
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     limits.text(draft.summary, "summary", limits.SUMMARY_MAX)
-    require_fit(draft, item)
+    require_fit(draft, item, pages_of(session, request.community_id))
     # Lock before creating the service's profile: code that creates it for a rationale holds this lock already.
     serialise(session, request.community_id)
     author = profiles.of_service(session)
@@ -154,7 +163,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
     session.add(
         AiDraft(
             note_id=note.id,
-            item_id=item.row_id if item is not None and draft.sources else None,
+            item_id=item.row_id if item is not None and item.url in draft.sources else None,
             provider=draft.provider,
             model=draft.model,
             prompt_version=draft.prompt_version,
@@ -181,16 +190,15 @@ def expected(item: Item | None) -> Classification | None:
     return Classification.NOT_MISLEADING if item.rating in fine else Classification.MISLEADING
 
 
-def require_fit(draft: Draft, item: Item | None) -> None:
+def require_fit(draft: Draft, item: Item | None, pages: Sequence[Page] = ()) -> None:
     """The last check of every draft, by whichever writer: its addresses, its verdict, its form.
 
     Raises:
-        UpstreamFailed: another address than the fact-check's, another verdict, or no plain short text.
+        UpstreamFailed: another address than the fact-check's and those of ``pages``, another verdict, or no plain short
+            text.
     """
-    own = (item.url,) if item is not None else ()
-    text = draft.summary
-    for source in draft.sources:
-        text = text.replace(source, "")
+    own = [page.url for page in pages] + ([item.url] if item is not None else [])
+    text = cited_pages.cut(draft.summary, draft.sources)
     is_fit = (
         set(draft.sources) <= set(own)
         and len(text.strip()) <= SUMMARY_MAX

@@ -8,6 +8,7 @@ from wtforms import BooleanField, Field, Form, HiddenField, RadioField, StringFi
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
+from app.core.communities import cited_pages
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Invalid
@@ -85,6 +86,7 @@ LABELS: Mapping[str, str] = {
     "policy_text": "Policy text",
     "is_public": "Public",
     "ai_notes_enabled": "AI notes",
+    "note_pages": "Pages that AI notes may cite",
     "second_look": "Second look",
     "who_decides": "Who decides reviews",
     **{name: label for name, (label, _hint) in NUMBERS.items()},
@@ -122,6 +124,13 @@ def _within(form: Form, field: Field) -> None:
         raise ValidationError(f"{field.label.text} {refusal.problems[0].msg}.") from None
 
 
+def _usable_pages(form: Form, field: Field) -> None:
+    try:
+        cited_pages.parse(field.data or "")
+    except Invalid as refusal:
+        raise ValidationError(f"{LABELS['note_pages']} {refusal.problems[0].msg}.") from None
+
+
 class CommunityForm(Form):
     """The community's settings. ``version`` is the version of the values that the page showed."""
 
@@ -141,6 +150,7 @@ class CommunityForm(Form):
     )
     is_public = BooleanField(LABELS["is_public"])
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
+    note_pages = TextAreaField(LABELS["note_pages"], [_usable_pages], filters=[forms.whole_lines])
     second_look = BooleanField(LABELS["second_look"])
     who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
     panel_seats = StringField(LABELS["panel_seats"], [_within])
@@ -176,6 +186,7 @@ class CommunityForm(Form):
         """Return ``was`` with the typed values; values that the page does not show stay. Empty texts are None."""
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
         settings = asdict(was.settings) | numbers | {"second_look": bool(self.second_look.data)}
+        settings["note_pages"] = (self.note_pages.data or "").strip()
         settings["who_decides"] = self.who_decides.data or was.settings.who_decides
         return Draft(
             name=self.name.data or "",

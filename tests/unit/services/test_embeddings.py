@@ -2,6 +2,7 @@
 
 import random
 import uuid
+import zlib
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from app.core.vocabulary import ServiceMode
 from app.jobs import embedding
 from tests.clocks import advance
 from tests.stub_services import serving, status
+from tests.unit.factcheck.test_meaning import IN_OTHER_WORDS, OTHERS
 from tests.unit.services.conftest import Stage
 
 CLAIM = "Drinking seawater every morning cures diabetes within two weeks"
@@ -143,6 +145,21 @@ def test_a_post_is_found_by_meaning_where_its_words_lead_elsewhere(fair: Stage) 
     assert sent(fair) == [], "the same words again need no call, and no words neither"
     sweep(fair)
     assert sent(fair) == [], "and a second run finds nothing to do"
+
+
+def test_what_stands_out_by_meaning_is_shown_where_words_are_not_sure(stage: Stage) -> None:
+    keep(stage, *(item(f"{number}", claim) for number, claim in enumerate(OTHERS)), item("sea", CLAIM, TITLE))
+    assert matched(stage, IN_OTHER_WORDS) is None
+
+    def vector(text: str) -> list[float]:
+        chance = np.random.default_rng(zlib.crc32(text.encode())).normal(size=64)
+        chance[0] += 40.0 if "diabetes" in text else 0.0
+        return [float(number) for number in chance]
+
+    stage.stub.vector = vector
+    embeds(stage)
+    sweep(stage)
+    assert matched(stage, IN_OTHER_WORDS) == "sea"
 
 
 def test_words_alone_must_do_while_the_service_fails_or_is_only_observed(fair: Stage) -> None:

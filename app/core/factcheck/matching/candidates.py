@@ -1,13 +1,13 @@
 """From an index to candidates with their features."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.factcheck.matching import features
-from app.core.factcheck.matching.index import Found, Index
+from app.core.factcheck.matching import features, meaning
+from app.core.factcheck.matching.index import Found, Index, Near
 from app.core.factcheck.matching.rarity import rarities
 from app.core.factcheck.matching.terms import Terms
 
@@ -25,16 +25,21 @@ LONG = 45
 """Words of a post from which the part that makes the claim is looked at alone, too."""
 AROUND = 8
 """Words before and after that part."""
+_POST_IN_BOTH = features.NAMES.index("post_in_both")
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The items that share the most and rarest words with a post, best first, and one row of features for each."""
+    """The items that share the most and rarest words with a post, best first, and one row of features for each.
+
+    ``meaning`` has more features of each, if it is known how near they are by their meaning.
+    """
 
     post: Terms
     found: Sequence[Found]
     rarity: Mapping[str, float]
     features: NDArray[np.float64]
+    meaning: NDArray[np.float64] | None = None
 
     def rivals(self, first: int) -> NDArray[np.bool_]:
         """Which candidates compete with this one: itself, and those that do not just say the same once more."""
@@ -50,7 +55,9 @@ class Candidates:
         """The same candidates for only that part of a long post which has most of this candidate's words."""
         _, start, end = features.best_window(self.post, self.found[place].candidate.claim, self.rarity)
         part = self.post.part(start - AROUND, end + 1 + AROUND)
-        return Candidates(part, self.found, self.rarity, _features(part, self.found, self.rarity))
+        of_part = _features(part, self.found, self.rarity)
+        # The vector is the whole post's; how near it is does not change.
+        return replace(self, post=part, features=of_part)
 
 
 def _are_alike(one: Terms, other: Terms) -> bool:
@@ -72,11 +79,11 @@ def find(
     index: Index,
     background: NDArray[np.uint8],
     language: str | None = None,
-    near: Sequence[int] = (),
+    near: Near | None = None,
 ) -> Candidates:
     """Search the index with all words of the post. Items that are known to be in another language are left out.
 
-    ``near``: the numbers of the items that are nearest to the post by their meaning, nearest first, if that is known.
+    ``near``: how near the items are to the post by their meaning, if that is known.
     """
     words = sorted(post.distinct | post.signed)
     postings = index.postings(words)
@@ -86,19 +93,33 @@ def find(
     for word in sorted(postings):
         for numbers in postings[word]:
             sums[numbers] += rarity[word]
-    by_words, near = _best(sums, MOST + SPARE), near[:NEAR_MOST]
-    best = fused(by_words, near)
+    by_words, by_meaning = _best(sums, MOST + SPARE), [] if near is None else near.numbers[:NEAR_MOST]
+    best = fused(by_words, by_meaning)
     items = {
         one.number: one
         for one in index.items(best)
         if language is None or one.language is None or one.language == language
     }
     # What words alone find stays, whatever is near by meaning.
-    kept = {*[number for number in by_words if number in items][:MOST], *near}
+    kept = {*[number for number in by_words if number in items][:MOST], *by_meaning}
     found = [items[number] for number in best if number in items and number in kept]
     others = frozenset().union(*(one.candidate.both for one in found)) - rarity.keys()
     rarity |= rarities(others, index.counts(others), index.size, background)
-    return Candidates(post, found, rarity, _features(post, found, rarity))
+    of_words = _features(post, found, rarity)
+    return Candidates(post, found, rarity, of_words, _meaning(found, of_words, near))
+
+
+def _meaning(
+    found: Sequence[Found], of_words: NDArray[np.float64], near: Near | None
+) -> NDArray[np.float64] | None:
+    if near is None or near.background is None or not found:
+        return None
+    cosines = near.cosines([one.number for one in found])
+    if cosines.keys() != {one.number for one in found}:
+        # Beside one that is new and has no vector yet, the others would look better than they are.
+        return None
+    ordered = np.array([cosines[one.number] for one in found])
+    return meaning.matrix(ordered, near.background, of_words[:, _POST_IN_BOTH])
 
 
 def fused(by_words: Sequence[int], by_meaning: Sequence[int]) -> list[int]:

@@ -83,8 +83,12 @@ def matrix(post: Terms, candidates: Sequence[Candidate], rarity: Mapping[str, fl
     square = math.sqrt(_squares(asked, rarity)) or 1.0
     gram_count = len(post.grams) or 1
     rows = np.array([_row(post, asked, mass, square, gram_count, one, rarity) for one in candidates])
-    if not len(rows):
-        return np.zeros((0, len(NAMES)))
+    return with_leads(rows) if len(rows) else np.zeros((0, len(NAMES)))
+
+
+def with_leads(rows: Floats) -> Floats:
+    """Rows of features, whole or without the last three, with how far each is ahead of the others given here."""
+    rows = rows[:, : len(NAMES) - 3]
     both, grams = rows[:, 2], rows[:, 25]
     order = np.argsort(-both, kind="stable")
     place = np.empty(len(order))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.features import Candidate
+from app.core.factcheck.matching.meaning import Background
 
 Numbers = NDArray[np.int64]
 
@@ -41,6 +42,24 @@ class Index(Protocol):
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
         """The items with these numbers, in any order; numbers of items that are gone are left out."""
+        ...
+
+
+class Near(Protocol):
+    """What is known of how near the items are to a post by their meaning (``meaning``)."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The items that are nearest to it, nearest first."""
+        ...
+
+    @property
+    def background(self) -> Background | None:
+        """How near all items are to it; None where they are too few to say what near means."""
+        ...
+
+    def cosines(self, numbers: Collection[int]) -> Mapping[int, float]:
+        """How near each of these items is; items without a vector are left out. Ask only for what ``items`` gave."""
         ...
 
 

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.factcheck.matching import meaning
 from app.core.factcheck.matching.features import NAMES
 
 Floats = NDArray[np.float64]
@@ -48,15 +48,15 @@ class Weights:
     def scaled(self, features: Floats) -> Floats:
         return np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
 
-    @cached_property
-    def _shown_by(self) -> tuple[Floats, float]:
-        return self.showing[:-1], float(self.showing[-1])
-
     def probability(self, first: Floats, scores: Floats) -> float:
         """The probability that the candidate with the highest score is right; ``first`` are its scaled features."""
-        weights, constant = self._shown_by
-        output = float(np.concatenate([first, ahead(scores)]) @ weights) + constant
-        return float(1 / (1 + np.exp(-output)))
+        return probability(self.showing, first, scores)
+
+
+def probability(showing: Floats, first: Floats, scores: Floats) -> float:
+    """What ``showing`` says of the candidate with the highest of the ``scores``; ``first`` are its scaled features."""
+    output = float(np.concatenate([first, ahead(scores)]) @ showing[:-1]) + float(showing[-1])
+    return float(1 / (1 + np.exp(-output)))
 
 
 def ahead(scores: Floats) -> Floats:
@@ -94,8 +94,55 @@ def shipped_file() -> Path:
     return Path(str(resources.files("app.core.factcheck.matching"))) / "matcher.npz"
 
 
-_lock = threading.Lock()
+@dataclass(frozen=True)
+class MeaningWeights:
+    """The weights for posts of which it is also known how near the items are by their meaning (docs/decisions/0055).
+
+    ``ranking`` and ``showing`` as in `Weights`, with a weight for each feature of words, scaled as there, and then for
+    each of meaning, scaled by ``means`` and ``scales``.
+    """
+
+    means: Floats
+    scales: Floats
+    ranking: Floats
+    showing: Floats
+    bar: float
+    facts: Mapping[str, Any]
+    digest: str
+
+    def scaled(self, features: Floats) -> Floats:
+        return np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
+
+
+def read_meaning_weights(content: bytes, words: Weights) -> MeaningWeights:
+    """Read a file of weights for meaning and words.
+
+    Raises:
+        ValueError: it was made for other features than this code's, or for other weights of words.
+    """
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        facts = json.loads(bytes(arrays["facts"]))
+        if facts["features"] != [*NAMES, *meaning.NAMES] or facts["words"] != words.digest:
+            raise ValueError("the weights are for other features or other weights of words")
+        return MeaningWeights(
+            means=arrays["means"],
+            scales=arrays["scales"],
+            ranking=arrays["ranking"],
+            showing=arrays["showing"],
+            bar=float(facts["bar"]),
+            facts=facts,
+            digest=hashlib.sha256(content).hexdigest(),
+        )
+
+
+def meaning_file() -> Path:
+    """The file of weights for meaning and words in this package."""
+    return shipped_file().with_name("meaning.npz")
+
+
+_lock = threading.RLock()
 _kept: list[Weights] = []
+_kept_meaning: list[MeaningWeights] = []
 
 
 def shipped() -> Weights:
@@ -104,3 +151,11 @@ def shipped() -> Weights:
         if not _kept:
             _kept.append(read_weights(shipped_file().read_bytes()))
         return _kept[0]
+
+
+def shipped_meaning() -> MeaningWeights:
+    """The shipped weights for meaning and words, read and shared like those."""
+    with _lock:
+        if not _kept_meaning:
+            _kept_meaning.append(read_meaning_weights(meaning_file().read_bytes(), shipped()))
+        return _kept_meaning[0]

@@ -1,0 +1,63 @@
+"""Pages that AI notes of a community may cite beside fact-checks: an operator lists them with what they say.
+
+A model is told only what a page says and names it by an id; our code adds the address (docs/datasets.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core import limits
+from app.core.errors import Invalid
+
+PAGES_MAX = 20
+SAYS_MAX = 300
+TEXT_MAX = 10_000
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page with what it says, in the operator's words."""
+
+    url: str
+    says: str
+
+
+def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
+    """The pages of a list: one a line, its address and after a space what it says. Empty lines are left out.
+
+    Raises:
+        Invalid: a line has no https address or does not say what the page says, an address stands twice, or there are
+            too many.
+    """
+    pages: list[Page] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        url, _, says = line.strip().partition(" ")
+        if not url:
+            continue
+        try:
+            limits.source(url, field)
+        except Invalid:
+            problem = (
+                f"must begin each line with an address that begins with https://; line {number} does not"
+            )
+            raise Invalid.field(field, problem, url[:50]) from None
+        says = " ".join(says.split())
+        if not 1 <= len(says) <= SAYS_MAX:
+            raise Invalid.field(
+                field,
+                f"must say after each address what the page says, in at most {SAYS_MAX} characters",
+                url,
+            )
+        if any(page.url == url for page in pages):
+            raise Invalid.field(field, "must name each address once", url)
+        pages.append(Page(url, says))
+    if len(pages) > PAGES_MAX:
+        raise Invalid.field(field, f"must be at most {PAGES_MAX} lines", text[:50])
+    return tuple(pages)
+
+
+def cut(text: str, pages: Sequence[str]) -> str:
+    """A text without these addresses; the longest go first, since one may begin with another."""
+    for url in sorted(pages, key=len, reverse=True):
+        text = text.replace(url, "")
+    return text

@@ -1,0 +1,263 @@
+"""Vectors of fact-checks searched by PostgreSQL itself, with its extension pgvector (docs/operations.md).
+
+Nothing of it is there before an operator switches it on (``use-pgvector``): then a schema of its own holds a copy of
+the vectors, and an index for each space. What is copied can be made again, so no backup has it. Without it, or while a
+space has no index yet, posts are compared in memory (``nearest``).
+"""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.db import serialise
+from app.core.factcheck.matching.meaning import LARGEST, background
+from app.core.factcheck.nearest import Nearest
+from app.core.models import FactCheckVector, VectorSpace
+from app.core.services.embedding import Vector
+
+SCHEMA = "bridgenote_vectors"
+EXTENSION = "vector"
+OLDEST = (0, 5)
+"""The version from which there are HNSW indexes."""
+DIMENSIONS_MAX = 2_000
+"""What pgvector can index; spaces of more numbers are searched in memory."""
+COPIED_AT_ONCE = 500
+SAMPLE = 400
+"""Vectors from which a post's background is taken, spread over the whole space."""
+LOOKED_AT = 100
+"""Candidates that the index looks at: more find the nearest ones more surely, and take longer."""
+BUILD_LOCK = 0x6661_6374_6864
+_TABLE = f"{SCHEMA}.embeddings"
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What the server has of pgvector: the version that could be installed, and the one that is."""
+
+    offered: str
+    installed: str | None
+
+    @property
+    def is_recent(self) -> bool:
+        parts = (self.installed or self.offered).split(".")
+        return tuple(int(part) for part in parts[:2] if part.isdigit()) >= OLDEST
+
+
+def extension(session: Session | sa.Connection) -> Extension | None:
+    """The server's pgvector, None where there is none, as with SQLite."""
+    if _dialect(session) != "postgresql":
+        return None
+    row = session.execute(
+        sa.text("SELECT default_version, installed_version FROM pg_available_extensions WHERE name = :name"),
+        {"name": EXTENSION},
+    ).first()
+    return None if row is None else Extension(row[0], row[1])
+
+
+def is_on(session: Session | sa.Connection) -> bool:
+    """Whether an operator switched it on."""
+    if _dialect(session) != "postgresql":
+        return False
+    return session.scalar(sa.text("SELECT to_regclass(:name)"), {"name": _TABLE}) is not None
+
+
+def takes(session: Session, dimensions: int) -> bool:
+    """Whether a space of so many dimensions is searched here once its index is made, however large it is."""
+    return dimensions <= DIMENSIONS_MAX and is_on(session)
+
+
+def switch_on(session: Session) -> None:
+    """Make the schema and its table. The extension must be offered; it is created if it is not."""
+    session.execute(sa.text(f"CREATE EXTENSION IF NOT EXISTS {EXTENSION}"))
+    session.execute(sa.text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
+    session.execute(
+        sa.text(
+            f"CREATE TABLE IF NOT EXISTS {_TABLE} ("
+            "space_id uuid NOT NULL, item_id uuid NOT NULL, position integer NOT NULL, embedding vector, "
+            "PRIMARY KEY (space_id, item_id), "
+            "FOREIGN KEY (space_id, item_id) REFERENCES fact_check_vectors (space_id, item_id) ON DELETE CASCADE)"
+        )
+    )
+    session.execute(sa.text(f"CREATE INDEX IF NOT EXISTS ix_position ON {_TABLE} (space_id, position)"))
+
+
+def switch_off(session: Session) -> None:
+    """Remove everything but the extension, which others may use."""
+    session.execute(sa.text(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"))
+
+
+def copy(session: Session, space_id: uuid.UUID) -> bool:
+    """Copy some vectors that are stored and not copied yet. Returns whether there are more."""
+    space = session.get(VectorSpace, space_id)
+    if space is None or not 0 < space.dimensions <= DIMENSIONS_MAX:
+        return False
+    serialise(session, space.service_id)
+    last = _last_copied(session, space_id)
+    rows = session.execute(
+        sa.select(FactCheckVector.item_id, FactCheckVector.position, FactCheckVector.vector)
+        .where(FactCheckVector.space_id == space_id, FactCheckVector.position > (last or 0))
+        .order_by(FactCheckVector.position)
+        .limit(COPIED_AT_ONCE)
+    ).all()
+    if rows:
+        session.execute(
+            sa.text(
+                f"INSERT INTO {_TABLE} (space_id, item_id, position, embedding) "  # noqa: S608 - our own words
+                f"VALUES (:space, :item, :position, CAST(:vector AS vector({space.dimensions})))"
+            ),
+            [
+                {"space": space_id, "item": item_id, "position": position, "vector": _written(vector)}
+                for item_id, position, vector in rows
+            ],
+        )
+    return len(rows) == COPIED_AT_ONCE
+
+
+def _last_copied(session: Session, space_id: uuid.UUID) -> int | None:
+    found: int | None = session.scalar(
+        sa.text(f"SELECT max(position) FROM {_TABLE} WHERE space_id = :space"),  # noqa: S608 - our own words
+        {"space": space_id},
+    )
+    return found
+
+
+def _written(stored: bytes) -> str | None:
+    """A stored vector as pgvector reads it; None for a text that the service refused."""
+    return literal(np.frombuffer(stored, dtype="<f2").astype(np.float32)) if stored else None
+
+
+def literal(vector: Vector) -> str:
+    return f"[{','.join(f'{number:.6g}' for number in vector.tolist())}]"
+
+
+def searched(session: Session) -> Mapping[uuid.UUID, int]:
+    """The spaces that are complete and can be searched here, with their dimensions."""
+    rows = session.execute(
+        sa.select(VectorSpace.id, VectorSpace.dimensions).where(
+            VectorSpace.complete_at.is_not(None), VectorSpace.dimensions.between(1, DIMENSIONS_MAX)
+        )
+    )
+    return {space_id: dimensions for space_id, dimensions in rows}
+
+
+def index_name(space_id: uuid.UUID) -> str:
+    return f"ix_near_{space_id.hex}"
+
+
+def build(connection: sa.Connection, spaces: Mapping[uuid.UUID, int]) -> None:
+    """Make the indexes that these spaces, given with their dimensions, lack; drop those of other spaces.
+
+    It takes minutes for 100,000 vectors; others read and write meanwhile. An index that a killed build left unfinished
+    is made again. Does nothing while another process is at it. ``connection`` must commit each statement by itself.
+    """
+    if not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": BUILD_LOCK}):
+        return
+    try:
+        connection.execute(sa.text("SET max_parallel_maintenance_workers = 0"))
+        connection.execute(sa.text("SET maintenance_work_mem = '256MB'"))
+        for space_id, dimensions in spaces.items():
+            _build(connection, space_id, dimensions)
+        _forget(connection, spaces)
+    finally:
+        connection.execute(sa.text("RESET max_parallel_maintenance_workers"))
+        connection.execute(sa.text("RESET maintenance_work_mem"))
+        connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": BUILD_LOCK})
+
+
+def _build(connection: sa.Connection, space_id: uuid.UUID, dimensions: int) -> None:
+    is_valid, name = _is_valid(connection, space_id), index_name(space_id)
+    if is_valid is False:
+        connection.execute(sa.text(f"DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{name}"))
+    if not is_valid:
+        connection.execute(
+            sa.text(
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {_TABLE} "
+                f"USING hnsw ((embedding::vector({dimensions})) vector_ip_ops) WHERE space_id = '{space_id}'"
+            )
+        )
+
+
+def _forget(connection: sa.Connection, present: Collection[uuid.UUID]) -> None:
+    """Drop the indexes of spaces that are deleted; their vectors are gone with them."""
+    kept = {index_name(space_id) for space_id in present}
+    names = connection.scalars(
+        sa.text("SELECT indexname FROM pg_indexes WHERE schemaname = :schema AND indexname LIKE 'ix_near_%'"),
+        {"schema": SCHEMA},
+    ).all()
+    for name in names:
+        if name not in kept:
+            connection.execute(sa.text(f'DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}."{name}"'))
+
+
+def is_ready(session: Session | sa.Connection, space_id: uuid.UUID) -> bool:
+    """Whether a space can be searched here: its vectors were copied and its index is made."""
+    return _dialect(session) == "postgresql" and _is_valid(session, space_id) is True
+
+
+def _is_valid(session: Session | sa.Connection, space_id: uuid.UUID) -> bool | None:
+    """Whether the index of a space is whole, None if there is none."""
+    found: bool | None = session.scalar(
+        sa.text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)"),
+        {"name": f"{SCHEMA}.{index_name(space_id)}"},
+    )
+    return found
+
+
+def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) -> Nearest:
+    """The items of a space that ``is_ready`` whose vectors are nearest to this one (see ``nearest.Vectors``)."""
+    typed, asked = f"vector({len(vector)})", {"asked": literal(vector), "most": max(most, LARGEST)}
+    session.execute(sa.text(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}"))
+    # The space is part of the statement, because the planner must see that its index covers the condition.
+    found = session.execute(
+        sa.text(
+            f"SELECT item_id, -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
+            f"WHERE space_id = '{space_id}' "
+            f"ORDER BY (embedding::{typed}) <#> CAST(:asked AS {typed}) LIMIT :most"
+        ),
+        asked,
+    ).all()
+    last = session.scalar(
+        sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
+    )
+    copied = _last_copied(session, space_id)
+
+    def cosines(ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, float]:
+        rows = session.execute(
+            sa.text(
+                f"SELECT item_id, -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
+                "WHERE space_id = :space AND item_id = ANY(:ids)"
+            ),
+            {**asked, "space": space_id, "ids": list(ids)},
+        )
+        return {item_id: cosine for item_id, cosine in rows if cosine is not None}
+
+    near = [(item_id, cosine) for item_id, cosine in found if cosine is not None and cosine > 0]
+    seen = _sample(session, space_id, asked, typed, last or 0)
+    return Nearest(
+        [item_id for item_id, _ in near[:most]],
+        last == copied,
+        background(np.array(seen), copied or 0, [cosine for _, cosine in near]),
+        cosines,
+    )
+
+
+def _sample(
+    session: Session, space_id: uuid.UUID, asked: Mapping[str, object], typed: str, last: int
+) -> Sequence[float]:
+    """How near a part of the items is, taken evenly from the whole space."""
+    positions = np.unique(np.linspace(1, max(last, 1), SAMPLE).astype(int)).tolist()
+    return session.scalars(
+        sa.text(
+            f"SELECT -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608 - our own words
+            "WHERE space_id = :space AND position = ANY(:positions) AND embedding IS NOT NULL"
+        ),
+        {**asked, "space": space_id, "positions": positions},
+    ).all()
+
+
+def _dialect(session: Session | sa.Connection) -> str:
+    return session.get_bind().dialect.name if isinstance(session, Session) else session.dialect.name
