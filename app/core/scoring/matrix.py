@@ -106,7 +106,7 @@ def _squares(value: Entries) -> float:
 def _chosen(ratings: Ratings, chosen: BoolArray, place: IndexArray, size: int) -> tuple[IndexArray, Entries]:
     """Of the ``chosen`` ratings, ``size`` in number: the ``place`` of their raters, and their values."""
     column = np.empty(size, np.int32)
-    value: Entries = np.empty(size, np.float32 if size >= LARGE else np.float64)
+    value: Entries = np.empty(size, np.float32) if size >= LARGE else np.empty(size, np.float64)
     end = 0
     for part in blocks(len(ratings)):
         here = chosen[part]
