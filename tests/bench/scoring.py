@@ -3,8 +3,9 @@
     python -m tests.bench.scoring            # 5k to 1.5M ratings
     python -m tests.bench.scoring 50000      # these sizes
 
-Communities have two camps of raters with activity and popularity by a power law, and fixed seeds. One core. Memory
-is the peak resident set of a process of its own that scores once, less what it had with the ratings loaded.
+Communities have two camps of raters with activity and popularity by a power law, and fixed seeds. Large ones are
+scored by two threads. Memory is the peak resident set of a process of its own that scores once, less what it had with
+the ratings loaded.
 """
 
 import cProfile
@@ -28,7 +29,7 @@ REPEATS = 5
 STAGES = {
     "sort and check": ("ratings",),
     "filter": ("eligible",),
-    "matrix": ("of",),
+    "matrix": ("from_ratings",),
     "axis test": ("axis_test",),
     "fits": ("fit",),
     "raters": ("reputation", "high_volume", "correlated"),

@@ -12,6 +12,7 @@ from app.core.vocabulary import NoteStatus
 from tests.bench.consensus import command, trials
 from tests.bench.consensus.attacks import CAMP, Attack, strike
 from tests.bench.consensus.command import simulate_consensus
+from tests.bench.consensus.drawn import Drawable, DrawnReview, Who
 from tests.bench.consensus.methods import Outcome, bayes, majority
 from tests.bench.consensus.population import (
     HOURS,
@@ -28,7 +29,7 @@ from tests.bench.consensus.population import (
 )
 from tests.bench.consensus.results import Cell, Method, Report, wilson
 from tests.bench.consensus.review import Review
-from tests.bench.consensus.trials import Plan, run
+from tests.bench.consensus.trials import SINCE, VOTERS, Plan, is_past, past_of, run
 from tests.once import Shared
 
 UNRATED = NoteStatus.NEEDS_MORE_RATINGS
@@ -265,7 +266,7 @@ def test_the_command_prints_every_method_and_attack(in_short: None, monkeypatch:
     assert result.exit_code == 0, result.output
     assert plans == [replace(TINY, raters=24, items=36)]
     assert len(steps) == plans[0].steps
-    for word in (*Method, *Attack, "Wrongful actions", "Missed actions", "Ordinary notes"):
+    for word in (*Method, *VOTERS, "Wrongful actions", "Missed actions", "Ordinary notes"):
         assert word in result.stdout
 
 
@@ -277,3 +278,24 @@ def test_a_bad_option_is_named_and_refused(option: str, value: str) -> None:
     result = CliRunner().invoke(simulate_consensus, [option, value])
     assert result.exit_code == 2
     assert option in result.stderr
+
+
+@pytest.mark.parametrize("who", [Who.NEEDED, Who.PANEL])
+def test_a_drawn_panel_decides_by_its_own_answers(who: Who) -> None:
+    here = community(np.random.default_rng(3), 40, 40)
+    struck = strike(np.random.default_rng(4), here, Attack.PILE_ON, 0.3, SINCE, rushed=True)
+    votes, answers = struck.community.votes, np.full(40, 0.6)
+
+    drawable = Drawable(struck, answers, np.random.default_rng(5))
+    review = DrawnReview.after(past_of(here), struck.community.people, who, drawable)
+    review.hear(votes.where(~is_past(struck.community)))
+    late = here.content.opened >= SINCE
+    held = ~np.isnan(review.ends)
+    assert held.any()
+    if who is Who.PANEL:
+        assert held[late].all()
+    assert np.all(review.ends[held] > here.content.opened[held])
+    assert review.asked.ended == np.count_nonzero(held)
+    assert 7 * review.asked.ended <= review.asked.answers <= review.asked.seats <= 36 * review.asked.ended
+    wrong = review.outcome[struck.targets & held] == Outcome.ACT
+    assert wrong.mean() < 0.2, "whoever comes first is not therefore drawn"

@@ -16,7 +16,7 @@ from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
 from app.core.upkeep.community_revisions import REVISED, Draft
-from app.core.vocabulary import KeyTemplate
+from app.core.vocabulary import KeyTemplate, WhoDecides
 from app.web.operate.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring
 from tests import factories
@@ -260,6 +260,7 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
     with wiring.database.reading() as session:
         garden = session.scalars(sa.select(Community).where(Community.slug == "nora-s-garden")).one()
         assert (garden.platform, garden.is_public) == ("web", False)
+        assert community_settings.read(session, garden.id).who_decides == WhoDecides.PANEL
     minted = visitor.post(
         "/keys", name="First", template="adapter", communities=str(garden.id), reason="Ours"
     )
@@ -285,6 +286,10 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         visitor.post("/community/new", name="A forum", platform="discourse", platform_id="9").status_code
         == 303
     )
+    with wiring.database.reading() as session:
+        forum = session.scalars(sa.select(Community).where(Community.platform == "discourse")).all()
+        decides = {one.name: community_settings.read(session, one.id).who_decides for one in forum}
+        assert decides["A forum"] == WhoDecides.EVERYONE
     wiring.throttle.enabled = True
     again = [visitor.post("/community/new", name="More", platform="other").status_code for _ in range(6)]
     assert again == [422] * 5 + [429]

@@ -12,7 +12,7 @@ from app.core.models import Community
 from app.core.people import accounts, keys
 from app.core.people.profiles import SERVICE_PLATFORM, WEB
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import Role
+from app.core.vocabulary import Role, WhoDecides
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ def may_found(actor: Actor, *, open_to_all: bool) -> bool:
 
 def found_community(session: Session, actor: Actor, values: Founding, *, open_to_all: bool) -> Community:
     """Open a community with the shipped thresholds; the actor becomes its admin.
+
+    Drawn panels decide its reviews, unless it is of another platform, whose users might not be reached.
 
     If an integration opens communities itself, or reaches all future ones, only service admins may choose platform
     ids. Otherwise somebody could claim a platform's id here first and receive its posts.
@@ -72,5 +74,8 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
         )
     except Conflict as taken:
         raise Invalid.field("platform_id", "is another community's already", platform_id) from taken
+    if values.platform == WEB:
+        # Everybody rates in the dashboard here, so everybody can be drawn (decision 0058).
+        community.settings = {**community.settings, "who_decides": WhoDecides.PANEL.value}
     accounts.give_role(session, SYSTEM, account, community.id, Role.ADMIN, cause="opened the community")
     return community

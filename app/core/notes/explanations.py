@@ -245,7 +245,9 @@ def _would_change(
     slug = scoring.slug_of(verdict.rule)
     if note.locked:
         return "Ratings on which both viewpoints agree: they end the second look."
-    if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
+    if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL and slug == "both-sides-for":
+        change = "Ratings on one of the sides that do not find it helpful."
+    elif note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         bound = scoring.shown(verdict.threshold - scoring.INERTIA)
         change = f"Ratings that bring its score below {bound}."
     elif note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:

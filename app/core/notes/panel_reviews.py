@@ -86,5 +86,6 @@ def open_panel(session: Session, action: Action, reason: str, *, earlier: Panel 
     """
     if panels.open_for(session, action, reason, earlier=earlier) is None:
         return False
+    session.flush()
     panels_due.ask(session, action.community_id)
     return True

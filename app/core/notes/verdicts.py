@@ -5,7 +5,6 @@ Changes that follow from ratings are made as ``SYSTEM``, with their cause in his
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -21,22 +20,19 @@ from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Community, Hold, Note, Panel, Profile, Rating
-from app.core.notes import bursts, notes, panel_reviews, rating_locks
+from app.core.notes import consequences, notes, panel_reviews, rating_locks
 from app.core.panels import panels
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies.routing import MISINFORMATION
-from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
+from app.core.scoring import GRAVE_MARGIN, Verdict
 from app.core.vocabulary import (
     IN_REVIEW,
     ActionState,
-    Classification,
     NoteStatus,
     PanelOutcome,
 )
 
 STABILISING = "stabilising"
 """The ``status_rule`` of a note that is rated helpful and not published yet."""
-NOT_AGREED = "Raters do not agree with it"
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
@@ -133,7 +129,7 @@ def follow(
     if is_forced:
         session.flush()
         if action is not None and verdict is not None and not waits:
-            _end_second_look(session, action, note, verdict, cause)
+            consequences.end_second_look(session, action, note, verdict, cause)
         return verdict
     note.status_rule = STABILISING if waits else verdict.rule if verdict is not None else None
     session.flush()
@@ -144,9 +140,9 @@ def follow(
     if verdict is None:
         return None
     if action is not None:
-        _act_on(session, action, note, verdict, cause)
+        consequences.act_on(session, action, note, verdict, cause)
     elif note.status is _HELPFUL:
-        _dismiss_on_not_misleading(session, note, scored, verdict, cause)
+        consequences.dismiss_on_not_misleading(session, note, scored, verdict, cause)
     return verdict
 
 
@@ -168,13 +164,13 @@ def _follow_panel(
     note.helpfulness_score = verdict.shown
     if rating_locks.is_lifted(note, action):
         session.flush()
-        _end_second_look(session, action, note, verdict, cause, by_panel=True)
+        consequences.end_second_look(session, action, note, verdict, cause, by_panel=True)
         return verdict
     note.helpful_pending_since, note.status_rule = None, verdict.rule
     session.flush()
     if verdict.status is not note.status:
         make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
-    _act_on(session, action, note, verdict, cause, by_panel=True)
+    consequences.act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
 
 
@@ -260,35 +256,6 @@ def _is_final(note: Note, action: Action | None) -> bool:
     return note.status_locked_at is not None
 
 
-def _end_second_look(
-    session: Session, action: Action, note: Note, verdict: Verdict, cause: str, *, by_panel: bool = False
-) -> None:
-    """End the second look of a moderator's decision once raters agree: confirm the action, or overturn it.
-
-    ``by_panel``: the ratings are a drawn panel's, so no burst can have made them.
-    """
-    if verdict.status is _UNRATED or (not by_panel and bursts.divert_to_staff(session, action, note)):
-        return
-    if verdict.status is _HELPFUL:
-        actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
-        return
-    # Unlock the note: from now on its raters decide its status, as for any other note.
-    unlocked: dict[str, Any] = {
-        "locked": False,
-        "force_published": False,
-        "force_published_at": None,
-        "dismissed_at": None,
-        "status_rule": verdict.rule,
-    }
-    if note.status is verdict.status:
-        for name, value in unlocked.items():
-            setattr(note, name, value)
-        session.flush()
-    else:
-        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause), **unlocked)
-    actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
-
-
 def _delay_publishing(
     note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings
 ) -> bool:
@@ -305,59 +272,3 @@ def _delay_publishing(
         return True
     note.helpful_pending_since = None
     return False
-
-
-def _act_on(
-    session: Session, action: Action, note: Note, verdict: Verdict, cause: str, *, by_panel: bool = False
-) -> None:
-    state = action.action_state
-    if state in IN_REVIEW and note.status is not _UNRATED:
-        if not by_panel and bursts.divert_to_staff(session, action, note):
-            return
-        if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
-            actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
-        elif state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
-        elif note.status is _HELPFUL:
-            actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
-        else:
-            actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
-    elif state is ActionState.APPLIED and action.proposed_at is not None:
-        is_doubted = (
-            note.status is _NOT_HELPFUL
-            or verdict.intercept < verdict.threshold - INERTIA
-            or (note.status is _UNRATED and verdict.is_divisive)
-        )
-        if is_doubted and _was_decided_by_raters(action) and _opens_second_looks(session, action):
-            actions.open_second_look(session, SYSTEM, action, why=Why(cause=cause))
-
-
-def _opens_second_looks(session: Session, action: Action) -> bool:
-    return community_settings.read(session, action.community_id).second_look
-
-
-def _was_decided_by_raters(action: Action) -> bool:
-    return action.action_tier is not None and action.action_tier.number == 2
-
-
-def _dismiss_on_not_misleading(
-    session: Session, note: Note, scored: Scored, verdict: Verdict, cause: str
-) -> None:
-    """A person's NOT_MISLEADING note rated helpful ends a misinformation review without action."""
-    if note.ai_generated or note.classification is not Classification.NOT_MISLEADING or not note.request_id:
-        return
-    action = actions.live_for(session, note.request_id)
-    if action is None or action.category != MISINFORMATION:
-        return
-    if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
-        return
-    earlier = panels.newest(session, action.id)
-    if panel_reviews.open_if_doubted(
-        session, action, note, scored, verdict, earlier=earlier
-    ) or bursts.divert_to_staff(session, action, note):
-        return
-    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
-
-
-def _held_action(session: Session, action_id: uuid.UUID) -> bool:
-    return session.scalar(sa.select(Hold.id).where(Hold.action_id == action_id)) is not None

@@ -25,12 +25,15 @@ def communities_without(session: Session) -> Sequence[uuid.UUID]:
 def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> int:
     """Open the panels of reviews that have none, in a community where panels decide every review."""
     serialise(session, community_id)
-    waiting = _without_panel(sa.select(Action)).where(Action.community_id == community_id)
+    # Held, so that the session reads it once, and not for each panel.
+    community = session.get_one(Community, community_id)
+    waiting = _without_panel(sa.select(Action)).where(Action.community_id == community.id)
     found = session.scalars(waiting.order_by(Action.id).limit(limit)).all()
     newest = panels.newest_of(session, [action.id for action in found]) if found else {}
     with history.gathered(session):
         for action in found:
             panels.open_for(session, action, panels.ALWAYS, earlier=newest.get(action.id))
+        session.flush()
     return len(found)
 
 

@@ -101,7 +101,7 @@ def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | 
     ``earlier`` is the action's newest panel. If it is still open, it is of a review that ended, and ends first.
 
     The seats are drawn by a job (``panels_due.ask``), so that the rating that gave reason for a panel takes no longer
-    than others. The caller holds the community's lock, and the review has no panel yet.
+    than others. The caller holds the community's lock, and the review has no panel yet. It flushes the panel.
     """
     if action.note_id is None:
         return None
@@ -127,7 +127,6 @@ def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | 
         due_at=clock.now(),
     )
     session.add(panel)
-    session.flush()
     history.record(
         session,
         SYSTEM,

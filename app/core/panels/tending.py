@@ -6,8 +6,8 @@ changed nothing that the next run does not do: a panel is due until its turn is 
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,24 +21,19 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import (
     Action,
-    Community,
     Panel,
     PanelRoll,
     PanelSeat,
-    Profile,
     Request,
 )
-from app.core.panels import draw, panels, rolls
+from app.core.panels import announcing, draw, panels, rolls
 from app.core.panels.asking import Askable, Passed
-from app.core.panels.draw import Order, Side
-from app.core.people import profiles
+from app.core.panels.work import Work
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import (
-    EventName,
     PanelOutcome,
     SeatState,
 )
-from app.core.webhooks import events
 
 TEND_SECONDS = 30.0
 BATCH = 100
@@ -58,63 +53,6 @@ class Tended:
 
     panels: int
     freed: Sequence[uuid.UUID] = ()
-
-
-@dataclass
-class _Work:
-    """One panel's turn: ``states`` are the people that the draw came to so far, ``left`` those that come next."""
-
-    panel: Panel
-    action: Action
-    request: Request
-    left: dict[Side, list[uuid.UUID]] = field(default_factory=dict)
-    sides: Mapping[uuid.UUID, Side] = field(default_factory=dict)
-    is_all: bool = True
-    states: dict[uuid.UUID, SeatState] = field(default_factory=dict)
-    expires: list[datetime] = field(default_factory=list)
-    drawn: list[uuid.UUID] = field(default_factory=list)
-    is_waiting: bool = False
-    """Whether nobody is left but people who had too many open seats, and may have fewer later."""
-    numbers: int = 0
-    """How many people the draw came to, whether or not they could be asked."""
-
-    @property
-    def held(self) -> Counter[SeatState]:
-        return Counter(self.states.values())
-
-    @property
-    def asked(self) -> int:
-        return len(self.states) - self.held[SeatState.PASSED]
-
-    @property
-    def missing(self) -> int:
-        """How many people to draw now."""
-        held = self.held
-        seated = held[SeatState.OPEN] + held[SeatState.ANSWERED]
-        return max(0, min(self.panel.wanted - seated, panels.MOST_SEATS - self.asked))
-
-    def order_by(self, found: Order) -> None:
-        self.left = {
-            side: [person for person in people if person not in self.states]
-            for side, people in found.sides.items()
-        }
-        self.sides, self.is_all = found.people, found.is_all
-
-    def next_people(self) -> list[uuid.UUID]:
-        """Take as many people as are missing from the order, as if all of them could be asked."""
-        seated = Counter(
-            self.sides.get(person, Side.UNKNOWN)
-            for person, state in self.states.items()
-            if state in (SeatState.OPEN, SeatState.ANSWERED)
-        )
-        taken: list[uuid.UUID] = []
-        while len(taken) < self.missing:
-            side = draw.next_side(self.left, seated, self.panel.seed)
-            if side is None:
-                break
-            taken.append(self.left[side].pop(0))
-            seated[side] += 1
-        return taken
 
 
 def communities_due(session: Session) -> Sequence[uuid.UUID]:
@@ -166,7 +104,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
         else:
             _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
     session.flush()
-    _announce(session, community_id, drawing)
+    announcing.announce(session, community_id, drawing)
     return Tended(len(due), freed)
 
 
@@ -185,7 +123,7 @@ def prune(session: Session) -> None:
     rolls.prune(session)
 
 
-def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -> list[_Work]:
+def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -> list[Work]:
     rows = session.execute(
         sa.select(Panel, Action, Request)
         .join(Action, Action.id == Panel.action_id)
@@ -205,10 +143,10 @@ def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -
         )
         .execution_options(populate_existing=True)
     )
-    return [_Work(panel, action, request) for panel, action, request in rows]
+    return [Work(panel, action, request) for panel, action, request in rows]
 
 
-def _read_seats(session: Session, due: Sequence[_Work], now: datetime) -> None:
+def _read_seats(session: Session, due: Sequence[Work], now: datetime) -> None:
     """Let seats lapse whose time is over, and read the others."""
     by_id = {work.panel.id: work for work in due}
     session.execute(
@@ -229,7 +167,7 @@ def _read_seats(session: Session, due: Sequence[_Work], now: datetime) -> None:
             work.expires.append(expires_at)
 
 
-def _too_few(session: Session, community_id: uuid.UUID, drawing: Sequence[_Work]) -> list[_Work]:
+def _too_few(session: Session, community_id: uuid.UUID, drawing: Sequence[Work]) -> list[Work]:
     """Give each panel its roll and its order. Return those for which too few people could be drawn."""
     refused = []
     known: dict[uuid.UUID, PanelRoll] = {}
@@ -274,7 +212,7 @@ def _record_draw(session: Session, panel: Panel, roll: PanelRoll) -> None:
     )
 
 
-def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
+def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
     """Draw the seats that are missing. For people who cannot be asked, others follow in the next pass."""
     hungry = [work for work in drawing if work.missing]
     rows: dict[uuid.UUID, list[dict[str, Any]]] = defaultdict(list)
@@ -322,7 +260,7 @@ def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
         session.connection().execute(_INSERT, written)
 
 
-def _come_back_later(work: _Work, rows: list[dict[str, Any]]) -> None:
+def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:
     """Forget the people at the end of the draw if some of them only had too many seats: they are asked again later.
 
     A person who comes before somebody who got a seat stays passed over, or the order would not follow from the seed.
@@ -333,41 +271,6 @@ def _come_back_later(work: _Work, rows: list[dict[str, Any]]) -> None:
         del rows[last:]
 
 
-def _to_staff(session: Session, work: _Work, why: str) -> None:
+def _to_staff(session: Session, work: Work, why: str) -> None:
     panels.end(session, work.panel, PanelOutcome.STAFF, why)
     actions.send_to_staff(session, SYSTEM, work.action, why=Why(cause=f"a drawn panel did not decide: {why}"))
-
-
-def _announce(session: Session, community_id: uuid.UUID, drawing: Sequence[_Work]) -> None:
-    """Tell integrations that subscribed which of their users were drawn."""
-    drawn = [(work, person) for work in drawing for person in work.drawn]
-    if not drawn or not events.is_subscribed(session, community_id, EventName.PANEL_DRAWN):
-        return
-    community = session.get_one(Community, community_id)
-    names = _platform_names(session, community, {person for _, person in drawn})
-    with events.gathered(session):
-        for work in drawing:
-            raters = sorted(names[person] for person in work.drawn if person in names)
-            if raters:
-                expires_at = clock.now() + timedelta(hours=work.panel.hours)
-                events.emit_panel(session, work.panel, work.action, raters, expires_at)
-
-
-def _platform_names(
-    session: Session, community: Community, people: set[uuid.UUID]
-) -> Mapping[uuid.UUID, str]:
-    """The people's user ids on the community's platform; people without one are left out."""
-    linked = sa.orm.aliased(Profile)
-    scope = profiles.scope_in(community.platform, community)
-    is_theirs = sa.or_(linked.id == Profile.id, linked.account_id == Profile.account_id)
-    rows = session.execute(
-        sa.select(Profile.id, linked.platform_user_id)
-        .join(linked, is_theirs)
-        .where(
-            Profile.id.in_(people),
-            linked.platform == community.platform,
-            linked.provider_scope.in_((scope, "")),
-        )
-        .order_by(linked.created_at.desc())
-    )
-    return {profile_id: name for profile_id, name in rows}

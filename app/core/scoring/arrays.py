@@ -1,13 +1,14 @@
 """Ratings as arrays: validated and sorted once, so that the same ratings give the same result bit for bit."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from app.core.scoring.blocks import BoolArray, FloatArray, IndexArray, IntArray, blocks, count
+
+__all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "Ratings", "ratings", "whole_numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +21,23 @@ class Ratings:
 
     note_ids: IntArray
     rater_ids: IntArray
-    note: npt.NDArray[np.int32]
-    rater: npt.NDArray[np.int32]
+    note: IndexArray
+    rater: IndexArray
     level: npt.NDArray[np.int8]
     valid: BoolArray
 
     def __len__(self) -> int:
         return len(self.note)
+
+    @cached_property
+    def per_note(self) -> IntArray:
+        """The number of ratings of each note."""
+        return count(self.note, len(self.note_ids))
+
+    @cached_property
+    def per_rater(self) -> IntArray:
+        """The number of ratings by each rater."""
+        return count(self.rater, len(self.rater_ids))
 
     def select_notes(self, chosen: BoolArray) -> "Ratings":
         """The ratings of these notes only (one flag per note), with all raters."""
@@ -63,24 +74,36 @@ def ratings(
     notes, note = _ranked(note_column)
     raters, rater = _ranked(rater_column)
     # One integer per rating sorts faster than three columns: note, rater, level, valid.
-    packed = (note * len(raters) + rater) << 3
-    packed |= level << 1
-    packed |= 1 if valid is None else _flags(valid, len(level))
+    flags = None if valid is None else _flags(valid, len(level))
+    packed = np.empty(len(level), np.int64)
+    for part in blocks(len(packed)):
+        here = np.multiply(note[part], len(raters), dtype=np.int64)
+        here += rater[part]
+        here <<= 3
+        here |= level[part] << 1
+        here |= 1 if flags is None else flags[part]
+        packed[part] = here
     packed.sort()
-    pair = packed >> 3
-    if np.any(pair[1:] == pair[:-1]):
-        first = pair[1:][pair[1:] == pair[:-1]][0]
-        twice = f"note {notes[first // len(raters)]}, rater {raters[first % len(raters)]}"
-        raise ValueError(f"note_ids, rater_ids: more than one rating of {twice}")
-    by_note, by_rater = np.divmod(pair, max(1, len(raters)))
-    return Ratings(
-        notes,
-        raters,
-        by_note.astype(np.int32),
-        by_rater.astype(np.int32),
-        ((packed >> 1) & 3).astype(np.int8),
-        (packed & 1).astype(np.bool_),
-    )
+    return _unpacked(packed, notes, raters)
+
+
+def _unpacked(packed: IntArray, notes: IntArray, raters: IntArray) -> Ratings:
+    size, width = len(packed), max(1, len(raters))
+    note, rater = np.empty(size, np.int32), np.empty(size, np.int32)
+    level, valid = np.empty(size, np.int8), np.empty(size, np.bool_)
+    before = -1
+    for part in blocks(size):
+        pair = packed[part] >> 3
+        twice = np.flatnonzero(np.diff(pair, prepend=before) == 0)
+        if len(twice):
+            row, column = divmod(int(pair[twice[0]]), width)
+            what = f"note {notes[row]}, rater {raters[column]}"
+            raise ValueError(f"note_ids, rater_ids: more than one rating of {what}")
+        before = pair[-1]
+        note[part], rater[part] = np.divmod(pair, width)
+        level[part] = (packed[part] >> 1) & 3
+        valid[part] = packed[part] & 1
+    return Ratings(notes, raters, note, rater, level, valid)
 
 
 def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
@@ -95,18 +118,21 @@ def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     return column.astype(np.int64, copy=False)
 
 
-def _levels(values: npt.ArrayLike) -> IntArray:
+def _levels(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
     column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError("values: must be one-dimensional")
     if column.size == 0:
-        return np.zeros(0, np.int64)
+        return np.zeros(0, np.int8)
     if column.dtype.kind not in "fiu":
         raise ValueError("values: must be numbers")
-    if not np.all((column == 0) | (column == 0.5) | (column == 1)):
-        raise ValueError("values: must be 0, 0.5 or 1")
-    doubled: IntArray = (column * 2).astype(np.int64)
-    return doubled
+    levels = np.empty(len(column), np.int8)
+    for part in blocks(len(column)):
+        here = column[part]
+        if not np.all((here == 0) | (here == 0.5) | (here == 1)):
+            raise ValueError("values: must be 0, 0.5 or 1")
+        levels[part] = here * 2
+    return levels
 
 
 def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
@@ -118,16 +144,20 @@ def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
     return column.astype(np.bool_)
 
 
-def _ranked(column: IntArray) -> tuple[IntArray, IntArray]:
+def _ranked(column: IntArray) -> tuple[IntArray, IndexArray]:
     """The distinct ids, ascending, and the index of each entry among them."""
     if column.size == 0:
-        return column, column
+        return column, column.astype(np.int32)
     low, high = int(column.min()), int(column.max())
     if high - low < 4 * column.size + 1024:
         # Ids that are close together, like row numbers: a lookup table is several times faster than a sort.
         present = np.zeros(high - low + 1, np.bool_)
-        present[column - low] = True
-        rank = np.cumsum(present) - 1
-        return np.flatnonzero(present) + low, rank[column - low]
-    distinct, rank = np.unique(column, return_inverse=True)
-    return distinct, rank
+        for part in blocks(len(column)):
+            present[column[part] - low] = True
+        rank = np.cumsum(present, dtype=np.int32) - np.int32(1)
+        ranks = np.empty(len(column), np.int32)
+        for part in blocks(len(column)):
+            ranks[part] = rank[column[part] - low]
+        return np.flatnonzero(present) + low, ranks
+    distinct, place = np.unique(column, return_inverse=True)
+    return distinct, place.astype(np.int32)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from app.core.scoring.arrays import FloatArray
-from app.core.scoring.matrix import Matrix, Sparse, times
+from app.core.scoring.blocks import Cells, Entries, at_once, blocks
+from app.core.scoring.matrix import Matrix
 from app.core.scoring.solver import Fit, Ridges, fit
 
 ENOUGH_RATINGS, ENOUGH_EACH = 600, 8
@@ -33,7 +34,9 @@ chance level, z = 0, presumed camps are given up after 22 % more ratings, and fo
 SHRUNK = 0.80
 """A community that lost more than a fifth of its ratings counts new ratings from the remaining number."""
 FEW_FLIPS, MOST_FLIPS, RATINGS_FLIPPED = 4, 16, 400_000
-"""Random sign flips: enough to reach 400,000 ratings, within these bounds; a clear case needs only the fewest."""
+"""Random sign flips: enough to reach 400,000 ratings, within these bounds. A clear case needs only the fewest, and
+one where a flip has that many ratings itself.
+"""
 CLEAR_AT = 3 * FOUND_AT
 USUAL_SPREAD, USUAL_WEIGHT = 0.22, 8
 """Relative standard deviation of the top singular value under flips, times the square root of the smaller side of
@@ -129,27 +132,38 @@ def axis_test(matrix: Matrix, ridges: Ridges) -> AxisTest | None:
     if additive.error < NOTHING_LEFT**2 * size:
         return AxisTest(0.0, AT_LEAST, size)
     scaled = _scaled_residuals(matrix, additive)
-    observed, residuals = _top_singular_value(scaled), scaled.data
+
+    def flipped(flip: int) -> float:
+        return _top_singular_value(scaled.with_entries(_flipped(scaled.entries, flip)))
+
+    large = matrix.is_large
+    observed, first = at_once(lambda: _top_singular_value(scaled), lambda: flipped(0), large=large)
     flips = min(MOST_FLIPS, max(FEW_FLIPS, RATINGS_FLIPPED // size))
-    usual = USUAL_SPREAD / sqrt(min(matrix.pattern.shape))
-    chance: list[float] = []
-    ratio = z = 0.0
-    while len(chance) < flips and not (len(chance) == FEW_FLIPS and z >= CLEAR_AT):
-        scaled.data = residuals * _signs(size, len(chance))
-        chance.append(_top_singular_value(scaled))
-        ratio = observed / float(np.mean(chance))
-        z = (ratio - 1.0) / _spread(np.array(chance), usual)
+    usual = USUAL_SPREAD / sqrt(min(scaled.shape))
+    chance = [first]
+    ratio, z = _compared(observed, chance, usual)
+    looked_at = {1, FEW_FLIPS} if large else {FEW_FLIPS}
+    while len(chance) < flips and not (len(chance) in looked_at and z >= CLEAR_AT):
+        chance.append(flipped(len(chance)))
+        ratio, z = _compared(observed, chance, usual)
     return AxisTest(ratio, z, size)
 
 
-def _scaled_residuals(matrix: Matrix, additive: Fit) -> Sparse:
+def _compared(observed: float, chance: list[float], usual: float) -> tuple[float, float]:
+    """The ratio of what was observed to chance, and the same in standard deviations of chance."""
+    ratio = observed / float(np.mean(chance))
+    return ratio, (ratio - 1.0) / _spread(np.array(chance), usual)
+
+
+def _scaled_residuals(matrix: Matrix, additive: Fit) -> Cells:
     level = additive.rater_intercept + additive.mu[matrix.rater_part]
-    scaled = matrix.with_entries(matrix.residuals(level, additive.note_intercept))
+    cells, entries = matrix.pattern, matrix.residuals(level, additive.note_intercept)
     note_scale = 1.0 / np.sqrt(matrix.note_counts + matrix.note_counts.mean())
     rater_scale = 1.0 / np.sqrt(matrix.rater_counts + matrix.rater_counts.mean())
-    scaled.data *= rater_scale[scaled.indices]
-    scaled.data *= np.repeat(note_scale, np.diff(scaled.indptr))
-    return scaled
+    for rows, part in cells.row_blocks():
+        entries[part] *= rater_scale[cells.column[part]]
+        entries[part] *= np.repeat(note_scale[rows], np.diff(cells.row[rows.start : rows.stop + 1]))
+    return cells.with_entries(entries)
 
 
 def _spread(chance: FloatArray, usual: float) -> float:
@@ -159,17 +173,24 @@ def _spread(chance: FloatArray, usual: float) -> float:
     return sqrt((USUAL_WEIGHT * usual**2 + weight * measured) / (USUAL_WEIGHT + weight))
 
 
-def _signs(count: int, flip: int) -> FloatArray:
-    """Fixed pseudo-random signs, one per rating: the top bit of splitmix64 (Steele, Lea, Flood 2014)."""
-    with np.errstate(over="ignore"):
-        z = (np.arange(1, count + 1, dtype=np.uint64) + np.uint64(flip << 40)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return np.where(z >> np.uint64(63), 1.0, -1.0)
+def _flipped(entries: Entries, flip: int) -> Entries:
+    """The entries with fixed pseudo-random signs: the top bit of splitmix64 (Steele, Lea, Flood 2014)."""
+    turned = np.empty_like(entries)
+    for part in blocks(len(entries)):
+        with np.errstate(over="ignore"):
+            z = np.arange(part.start + 1, part.stop + 1, dtype=np.uint64)
+            z += np.uint64(flip << 40)
+            z *= np.uint64(0x9E3779B97F4A7C15)
+            z ^= z >> np.uint64(30)
+            z *= np.uint64(0xBF58476D1CE4E5B9)
+            z ^= z >> np.uint64(27)
+            z *= np.uint64(0x94D049BB133111EB)
+            z ^= z >> np.uint64(31)
+        turned[part] = np.where(z >> np.uint64(63), entries[part], -entries[part])
+    return turned
 
 
-def _top_singular_value(matrix: Sparse) -> float:
+def _top_singular_value(matrix: Cells) -> float:
     """Golub-Kahan bidiagonalisation with full reorthogonalisation; ``STEPS`` steps are accurate to about 1 %."""
     notes, raters = matrix.shape
     steps = min(STEPS, notes, raters)
@@ -179,13 +200,13 @@ def _top_singular_value(matrix: Sparse) -> float:
     vector *= 1.0 / float(np.linalg.norm(vector))
     for step in range(steps):
         right[step] = vector
-        other = times(matrix, vector)
+        other = matrix.times(vector)[0]
         other -= left[:step].T @ (left[:step] @ other)
         diagonal[step] = np.linalg.norm(other)
         if diagonal[step] < 1e-12:
             break
         left[step] = other / diagonal[step]
-        vector = times(matrix.T, left[step])
+        vector = matrix.transposed_times(left[step])[0]
         vector -= right[: step + 1].T @ (right[: step + 1] @ vector)
         above[step] = float(np.linalg.norm(vector))
         if above[step] < 1e-12:

@@ -28,6 +28,7 @@ _SENTENCES = {
         f"{round(100 * BLIND_MARGIN)} points above the threshold."
     ),
     "kept": "It was helpful before, and stays so while it waits for ratings from more viewpoints.",
+    "both-sides-for": "Raters on both sides found it helpful.",
 }
 _WARM = {
     "one-sided": "Fewer than 2 more raters on one of the sides found it helpful than not.",
@@ -37,7 +38,9 @@ NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
 SLUGS = list(_SENTENCES)
 NUMBER = {slug: number for number, slug in enumerate(SLUGS)}
 
-_VERSIONS = {(Regime.WARM, "unbalanced"): 2} | {(regime, "no-camps"): 1 for regime in Regime}
+_VERSIONS = {(Regime.WARM, "unbalanced"): 2} | {
+    (regime, slug): 1 for regime in Regime for slug in ("no-camps", "both-sides-for")
+}
 """Versions of rules whose codes carry one. A rule that changes its condition gets the next version, so that a
 stored status with the old code is still explained by the old sentence.
 """

@@ -22,6 +22,7 @@ import scipy.sparse as sparse
 from scipy.sparse.csgraph import connected_components
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.blocks import BLOCK, blocks
 
 EQUAL_RATINGS = 25
 SHARE = 0.60
@@ -35,7 +36,7 @@ Cells = sparse.csr_array[np.float32]
 
 def correlated(ratings: Ratings) -> BoolArray:
     """Which raters are correlated, one flag per entry of ``rater_ids``."""
-    counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
+    counts = ratings.per_rater
     active = np.flatnonzero(counts >= EQUAL_RATINGS)
     flags = np.zeros(len(counts), np.bool_)
     if len(active) < GROUP:
@@ -66,8 +67,11 @@ def _cells(ratings: Ratings, active: IntArray) -> Cells:
 
 def _popularity(ratings: Ratings) -> FloatArray:
     """Per rater: the share of all ratings that belong to the notes they rated."""
-    share = np.bincount(ratings.note) / len(ratings)
-    return np.bincount(ratings.rater, share[ratings.note], len(ratings.rater_ids)).astype(np.float64)
+    share = ratings.per_note / len(ratings)
+    shares = np.zeros(len(ratings.rater_ids))
+    for part in blocks(len(ratings), max(BLOCK, 4 * len(shares))):
+        shares += np.bincount(ratings.rater[part], share[ratings.note[part]], len(shares))
+    return shares
 
 
 def _candidates(cells: Cells) -> tuple[IntArray, IntArray]:

@@ -7,15 +7,24 @@ scatter instead of gathering and cost the same, so no second copy is stored.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sparse
 from scipy.sparse.csgraph import connected_components
 
-from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.arrays import Ratings
+from app.core.scoring.blocks import (
+    LARGE,
+    BoolArray,
+    Cells,
+    Entries,
+    FloatArray,
+    IndexArray,
+    IntArray,
+    blocks,
+    count,
+)
 
-Sparse = sparse.csr_array[np.float64]
-Either = sparse.csr_array[np.float64] | sparse.csc_array[np.float64]
-IndexArray = npt.NDArray[np.int32]
+STEPS_AWAY = 5
+"""Steps within which all raters are looked for, before components are searched for in the slower way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +32,15 @@ class Matrix:
     """The ratings used in a fit.
 
     ``notes`` and ``raters`` are indexes into ``Ratings.note_ids`` and ``Ratings.rater_ids``; each has at least one
-    rating here. ``note_part`` and ``rater_part`` number the connected components that they belong to; there are
-    ``parts`` components.
+    rating here. Raters are in ascending order; of a large matrix those with most ratings come first, so that the
+    numbers that are needed most stand together. ``note_part`` and ``rater_part`` number the connected components
+    that they belong to; there are ``parts`` components.
     """
 
     notes: IntArray
     raters: IntArray
-    pattern: Sparse
-    valued: Sparse
+    pattern: Cells
+    valued: Cells
     note_counts: FloatArray
     rater_counts: FloatArray
     note_sums: FloatArray
@@ -43,18 +53,20 @@ class Matrix:
     @classmethod
     def from_ratings(cls, ratings: Ratings, chosen: BoolArray) -> "Matrix":
         """The matrix of the ``chosen`` ratings (one flag per rating), of which there must be at least one."""
-        note, rater, level = ratings.note[chosen], ratings.rater[chosen], ratings.level[chosen]
-        note_counts = np.bincount(note, minlength=len(ratings.note_ids))
-        rater_counts = np.bincount(rater, minlength=len(ratings.rater_ids))
+        size = int(np.count_nonzero(chosen))
+        note_counts = count(ratings.note, len(ratings.note_ids), chosen)
+        rater_counts = count(ratings.rater, len(ratings.rater_ids), chosen)
         notes, raters = np.flatnonzero(note_counts), np.flatnonzero(rater_counts)
+        if size >= LARGE:
+            raters = raters[np.argsort(-rater_counts[raters], kind="stable")]
         place = np.zeros(len(rater_counts), np.int32)
         place[raters] = np.arange(len(raters), dtype=np.int32)
-        column = place[rater]
+        column, value = _chosen(ratings, chosen, place, size)
         row = np.concatenate([[0], np.cumsum(note_counts[notes])]).astype(np.int32)
         shape = (len(notes), len(raters))
-        pattern = sparse.csr_array((np.ones(len(column)), column, row), shape=shape)
-        valued = sparse.csr_array((np.multiply(level, 0.5, dtype=np.float64), column, row), shape=shape)
-        parts, part = _components(column, row, shape)
+        valued = Cells(value, column, row, shape)
+        pattern = valued.with_entries(np.ones_like(value))
+        parts, part = _components(pattern)
         return cls(
             notes,
             raters,
@@ -62,54 +74,85 @@ class Matrix:
             valued,
             note_counts[notes].astype(np.float64),
             rater_counts[raters].astype(np.float64),
-            times(valued, np.ones(shape[1])),
-            times(valued.T, np.ones(shape[0])),
-            float(np.square(valued.data).sum()),
+            valued.times(np.ones(shape[1]))[0],
+            valued.transposed_times(np.ones(shape[0]))[0],
+            _squares(value),
             part[: shape[0]],
             part[shape[0] :],
             parts,
         )
 
     def __len__(self) -> int:
-        return len(self.pattern.data)
+        return len(self.pattern.column)
 
-    def with_entries(self, entries: FloatArray) -> Sparse:
-        """A matrix with the same pattern and other ``entries``, one per rating, sorted by note then rater."""
-        return sparse.csr_array(
-            (entries, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
-        )
+    @property
+    def is_large(self) -> bool:
+        return len(self) >= LARGE
 
-    def residuals(self, level: FloatArray, note_intercept: FloatArray) -> FloatArray:
+    def residuals(self, level: FloatArray, note_intercept: FloatArray) -> Entries:
         """The residuals of the additive model, ``r - level[rater] - note_intercept[note]``, one per rating."""
-        left: FloatArray = self.valued.data - level[self.pattern.indices]
-        left -= np.repeat(note_intercept, np.diff(self.pattern.indptr))
+        left: Entries = np.empty_like(self.valued.entries)
+        for rows, part in self.pattern.row_blocks():
+            here = self.valued.entries[part] - level[self.pattern.column[part]]
+            here -= np.repeat(note_intercept[rows], np.diff(self.pattern.row[rows.start : rows.stop + 1]))
+            left[part] = here
         return left
 
 
-def times(matrix: Either, dense: FloatArray) -> FloatArray:
-    """The matrix product with one column or several."""
-    return np.asarray(matrix @ dense, np.float64)
+def _squares(value: Entries) -> float:
+    return float(sum(np.square(value[part]).sum(dtype=np.float64) for part in blocks(len(value))))
+
+
+def _chosen(ratings: Ratings, chosen: BoolArray, place: IndexArray, size: int) -> tuple[IndexArray, Entries]:
+    """Of the ``chosen`` ratings, ``size`` in number: the ``place`` of their raters, and their values."""
+    column = np.empty(size, np.int32)
+    value: Entries = np.empty(size, np.float32) if size >= LARGE else np.empty(size, np.float64)
+    end = 0
+    for part in blocks(len(ratings)):
+        here = chosen[part]
+        rater = ratings.rater[part][here]
+        start, end = end, end + len(rater)
+        column[start:end] = place[rater]
+        value[start:end] = ratings.level[part][here]
+    value *= 0.5
+    return column, value
 
 
 def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
     """Which ratings stay after three passes over notes, raters, notes, not iterated further (docs/consensus.md)."""
-    stays = _often_enough(ratings.note, None, len(ratings.note_ids), per_note)[ratings.note]
-    stays &= _often_enough(ratings.rater, stays, len(ratings.rater_ids), per_rater)[ratings.rater]
-    stays &= _often_enough(ratings.note, stays, len(ratings.note_ids), per_note)[ratings.note]
+    stays = np.ones(len(ratings), np.bool_)
+    for column, size, least in (
+        (ratings.note, len(ratings.note_ids), per_note),
+        (ratings.rater, len(ratings.rater_ids), per_rater),
+        (ratings.note, len(ratings.note_ids), per_note),
+    ):
+        enough = count(column, size, stays) >= least
+        for part in blocks(len(ratings)):
+            stays[part] &= enough[column[part]]
     return stays
 
 
-def _often_enough(column: IndexArray, stays: BoolArray | None, size: int, least: int) -> BoolArray:
-    counted = column if stays is None else column[stays]
-    return np.bincount(counted, minlength=size) >= least
-
-
-def _components(column: IndexArray, row: IndexArray, shape: tuple[int, int]) -> tuple[int, IntArray]:
+def _components(pattern: Cells) -> tuple[int, IntArray]:
     """The number of connected components, and the component of each note, then of each rater."""
-    notes, raters = shape
-    ends = np.concatenate([row, np.full(raters, row[-1], np.int32)])
+    notes, raters = pattern.shape
+    if _is_connected(pattern):
+        return 1, np.zeros(notes + raters, np.int64)
+    ends = np.concatenate([pattern.row, np.full(raters, pattern.row[-1], np.int32)])
     graph = sparse.csr_array(
-        (np.ones(len(column), np.int8), column + np.int32(notes), ends), shape=(notes + raters,) * 2
+        (np.ones(len(pattern.column), np.int8), pattern.column + np.int32(notes), ends),
+        shape=(notes + raters,) * 2,
     )
-    count, part = connected_components(graph, directed=False)
-    return int(count), part.astype(np.int64)
+    number, part = connected_components(graph, directed=False)
+    return int(number), part.astype(np.int64)
+
+
+def _is_connected(pattern: Cells) -> bool:
+    """Whether a few steps from one rater lead to everybody: most ratings are so, and this is quickly seen."""
+    reached = np.zeros(pattern.shape[1])
+    reached[0] = 1.0
+    for _ in range(STEPS_AWAY):
+        notes = pattern.times(reached)[0] > 0
+        reached = (pattern.transposed_times(notes.astype(np.float64))[0] > 0).astype(np.float64)
+        if notes.all() and reached.all():
+            return True
+    return False

@@ -6,6 +6,7 @@ import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, Ratings
 from app.core.scoring.axis import AxisTest, Camps, axis_test
+from app.core.scoring.blocks import LARGE, begin, count
 from app.core.scoring.likeness import correlated
 from app.core.scoring.matrix import Matrix, eligible
 from app.core.scoring.model import Facts, Model
@@ -119,6 +120,7 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     """
     if not chosen.any():
         return _without_raters(ratings, facts)
+    alike = begin(lambda: correlated(ratings), large=len(ratings) >= LARGE)
     matrix = Matrix.from_ratings(ratings, chosen)
     ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters))
     tested = axis_test(matrix, ridges) if test_axis else None
@@ -144,7 +146,7 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     ridges = Ridges.from_counts(size, len(again.notes), len(again.raters))
     second = fit(again, ridges, factored=camps, start=_start(matrix, first, again))
     arrays, mu = _rater_arrays(ratings, again, second)
-    arrays = replace(arrays, volume=high_volume(ratings), correlated=correlated(ratings))
+    arrays = replace(arrays, volume=high_volume(ratings), correlated=alike())
     all_ridges = (ridges, *_final_ridges(ratings, arrays.kept, facts))
     model = _model(Regime.FULL, facts, arrays, all_ridges, mu, second.error / size, camps)
     acting = None
@@ -204,7 +206,9 @@ def _is_suspect(matrix: Matrix, fitted: Fit) -> bool:
 
 def _start(matrix: Matrix, first: Fit, again: Matrix) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The first round's rater parameters as the start of the second round."""
-    place = np.searchsorted(matrix.raters, again.raters)
+    places = np.zeros(int(matrix.raters.max()) + 1, np.int64)
+    places[matrix.raters] = np.arange(len(matrix.raters))
+    place = places[again.raters]
     mu = np.zeros(again.parts)
     # Removing raters can split a component but never join two: all raters of a part had one mu before.
     mu[again.rater_part] = first.mu[matrix.rater_part[place]]
@@ -228,7 +232,7 @@ def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterA
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
     """Ridges of the final stage's ratings: as they are, and with one more per note (docs/consensus.md)."""
-    counts = np.bincount(ratings.note[kept[ratings.rater]])
+    counts = count(ratings.note, len(ratings.note_ids), kept[ratings.rater])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))
     raters = max(1, int(np.count_nonzero(kept)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.blocks import blocks, count
 from app.core.scoring.matrix import Matrix
 from app.core.scoring.model import Facts
 from app.core.scoring.rules import GRAIN
@@ -37,13 +38,14 @@ def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Re
     """
     status = np.zeros(len(ratings.note_ids), np.int8)
     status[matrix.notes] = _provisional(first)
-    # Ratings are sorted by note: repeating is faster than looking up.
-    expected = np.repeat(status, np.bincount(ratings.note, minlength=len(status)))
-    counts = (expected != _OPEN) & (ratings.level != 1) & ratings.valid
-    agrees = counts & ((ratings.level == 2) == (expected == _HELPFUL))
     size = len(ratings.rater_ids)
-    valid = np.bincount(ratings.rater[counts], minlength=size)
-    agreeing = np.bincount(ratings.rater[agrees], minlength=size)
+    counts, agrees = np.empty(len(ratings), np.bool_), np.empty(len(ratings), np.bool_)
+    for part in blocks(len(ratings)):
+        expected, level = status[ratings.note[part]], ratings.level[part]
+        counts[part] = (expected != _OPEN) & (level != 1) & ratings.valid[part]
+        agrees[part] = counts[part] & ((level == 2) == (expected == _HELPFUL))
+    valid = count(ratings.rater, size, counts)
+    agreeing = count(ratings.rater, size, agrees)
     helpfulness = agreeing / np.maximum(valid, 1)
     fitted = np.zeros(size, np.bool_)
     fitted[matrix.raters] = True
@@ -54,7 +56,7 @@ def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Re
 
 def high_volume(ratings: Ratings) -> BoolArray:
     """Raters with more ratings than the 99.9th percentile, one flag per rater."""
-    counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
+    counts = ratings.per_rater
     if len(counts) < VOLUME_RATERS:
         return np.zeros(len(counts), np.bool_)
     return np.asarray(counts > np.quantile(counts, VOLUME_QUANTILE))

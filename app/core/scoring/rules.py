@@ -12,7 +12,7 @@ import numpy as np
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.codes import NEEDS_NO_RATINGS, NUMBER, code
 from app.core.scoring.model import Model
-from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS, INERTIA, not_helpful_at
+from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS, HELPFUL_AT, INERTIA, not_helpful_at
 from app.core.scoring.solver import half_step
 from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, Sums
 from app.core.scoring.verdict import Regime, Verdict
@@ -28,6 +28,10 @@ FIRM_REJECT = 0.10
 WITHOUT_SOME = 0.03
 """How far the score may fall below the threshold without high-volume or without correlated raters: to 0.37."""
 SIDE_RATINGS, SIDE_MEAN, SIDES_MEAN = 3, 0.4, 0.3
+FOR_RATINGS, FOR_MEAN, FOR_WEIGHT, FOR_BELOW = 5, 0.60, 2.0, 0.05
+"""Both sides are for a note that is only shown from this many ratings and this mean each, if its score is no further
+below the threshold than this. The mean is that of the cold regime, with two ratings of 0.5 added.
+"""
 NET_FULL, NET_WARM, NET_AMPLE, NET_SHARE = 4, 2, 10, 0.05
 LOPSIDED = 0.30
 """Square of the mean factor of a note's raters, over their mean squared factor: about four of five on one side.
@@ -148,6 +152,12 @@ def judge(
         sheet.put(rejected, _CRNH, "not-misleading-rejected", NOT_MISLEADING_AT - intercept)
     inert = was_helpful & (intercept >= threshold - INERTIA - GRAIN)
     sheet.put(inert & (sheet.status != _CRH), _CRH, "inertia")
+    if model.regime is Regime.WARM and model.axis:
+        mean = _lower_side_mean(rows)
+        bar = FOR_MEAN + threshold - HELPFUL_AT - np.where(was_helpful, INERTIA, 0.0)
+        agreed = (mean >= bar - GRAIN) & (intercept >= threshold - FOR_BELOW - GRAIN)
+        agreed &= ~_lopsided(rows, acting, model.separation) & ~acting & ~not_misleading
+        sheet.put(agreed & (sheet.status == _NMR), _CRH, "both-sides-for", mean - bar)
     if model.regime is not Regime.COLD:
         divisive = np.abs(factor) > FACTOR_AT_MOST + GRAIN
         if model.regime is Regime.WARM and model.axis:
@@ -224,6 +234,17 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
         against &= (total >= SIDE_RATINGS) & (side_mean <= SIDE_MEAN + GRAIN)
         mean += 0.5 * side_mean
     return np.where(against, mean, 1.0)
+
+
+def _lower_side_mean(rows: FloatArray) -> FloatArray:
+    """The lower of the two sides' means, with two ratings of 0.5 added; 0 unless each side has 5 ratings."""
+    lower = np.ones(len(rows))
+    for side in (NEGATIVE, POSITIVE):
+        none, half, full = rows[:, side].T
+        total = none + half + full
+        mean = (full + 0.5 * half + 0.5 * FOR_WEIGHT) / (total + FOR_WEIGHT)
+        lower = np.minimum(lower, np.where(total >= FOR_RATINGS, mean, 0.0))
+    return lower
 
 
 def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:

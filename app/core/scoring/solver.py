@@ -9,12 +9,14 @@ A rating graph that falls into components is fitted component by component, each
 same passes: everything below that is "per part" has one entry per component. The ridges are common to all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.core.scoring.arrays import FloatArray, IntArray
-from app.core.scoring.matrix import Either, Matrix, times
+from app.core.scoring.blocks import Cells
+from app.core.scoring.matrix import Matrix
 
 INTERCEPT_RIDGE = 0.15
 FACTOR_RIDGE = 0.03
@@ -24,6 +26,9 @@ ADDITIVE_SWEEPS = 4
 POWER_ITERATIONS = 8
 _START_SPREAD = 0.4
 _GOLDEN = 0.6180339887498949
+
+Start = tuple[FloatArray, FloatArray, FloatArray]
+"""mu per part, i_u and f_u."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +95,10 @@ def fit(
     ridges: Ridges,
     *,
     factored: bool = True,
-    start: tuple[FloatArray, FloatArray, FloatArray] | None = None,
+    start: Start | None = None,
     tolerance: float = TOLERANCE,
 ) -> Fit:
-    """Fit the parameters. ``start``: mu per part, i_u and f_u of an earlier fit; ``factored`` False: all f are 0.
+    """Fit the parameters. ``start``: that of an earlier fit; ``factored`` False: all f are 0.
 
     Stops when no note's score changes by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
     """
@@ -160,14 +165,14 @@ class _Search:
 
     def _strongest_direction(self) -> FloatArray:
         matrix, ridges = self.matrix, self.ridges
-        residuals = matrix.with_entries(matrix.residuals(self._level(), self.note_intercept))
+        residuals = matrix.pattern.with_entries(matrix.residuals(self._level(), self.note_intercept))
         note_scale = 1.0 / (matrix.note_counts + ridges.note_intercept)
         rater_scale = 1.0 / np.sqrt(matrix.rater_counts + ridges.rater_intercept)
         # Any fixed vector works that is not orthogonal to the direction.
         vector = (np.arange(1, len(rater_scale) + 1) * _GOLDEN) % 1.0 - 0.5
         for _ in range(POWER_ITERATIONS):
-            other = note_scale * times(residuals, rater_scale * vector)
-            vector = rater_scale * times(residuals.T, other)
+            other = note_scale * residuals.times(rater_scale * vector)[0]
+            vector = rater_scale * residuals.transposed_times(other)[0]
             vector /= self._norms(vector)[matrix.rater_part]
         direction = rater_scale * vector
         spread = self._norms(direction) / np.sqrt(self.raters_per_part)
@@ -182,16 +187,16 @@ class _Search:
         return self.rater_intercept + self.mu[self.matrix.rater_part]
 
     def solve_notes(self) -> None:
-        level = self._level()
-        sums = self._sums(self.matrix.pattern, self.matrix.valued, level, self.rater_factor)
-        self.terms = (self.matrix.note_counts, sums[0], sums[1], self.matrix.note_sums - sums[2], sums[3])
+        matrix = self.matrix
+        sums = self._sums(Cells.times, self._level(), self.rater_factor, matrix.note_counts)
+        self.terms = (matrix.note_counts, sums[0], sums[1], matrix.note_sums - sums[2], sums[3])
         self.note_intercept, self.note_factor, _ = half_step(
             *self.terms, self.ridges.note_intercept, self.ridges.note_factor, factored=self.factored
         )
 
     def solve_raters(self) -> None:
         matrix = self.matrix
-        sums = self._sums(matrix.pattern.T, matrix.valued.T, self.note_intercept, self.note_factor)
+        sums = self._sums(Cells.transposed_times, self.note_intercept, self.note_factor, matrix.rater_counts)
         base = self.mu[matrix.rater_part]
         y = matrix.rater_sums - sums[2] - base * matrix.rater_counts
         terms = (matrix.rater_counts, sums[0], sums[1], y, sums[3] - base * sums[0])
@@ -200,15 +205,24 @@ class _Search:
         )
 
     def _sums(
-        self, pattern: Either, valued: Either, level: FloatArray, factor: FloatArray
+        self,
+        times: Callable[..., list[FloatArray]],
+        level: FloatArray,
+        factor: FloatArray,
+        counts: FloatArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """With the other side's ``factor`` x and ``level`` l: sum x, sum x^2, sum l and sum (r - l) x."""
+        matrix = self.matrix
+        # Sums of single precision are more exact of numbers around 0.
+        middle = float(level.mean()) if matrix.is_large else 0.0
+        level = level - middle
         if not self.factored:
-            none = np.zeros(pattern.shape[0])
-            return none, none, times(pattern, level), none
-        columns = np.column_stack([factor, factor * factor, level, level * factor])
-        products = times(pattern, columns)
-        return products[:, 0], products[:, 1], products[:, 2], times(valued, factor) - products[:, 3]
+            none = np.zeros(len(counts))
+            return none, none, times(matrix.pattern, level)[0] + middle * counts, none
+        columns = (factor, factor * factor, level, level * factor)
+        total, squares, levels, both = times(matrix.pattern, *columns)
+        with_factor = times(matrix.valued, factor)[0] - both - middle * total
+        return total, squares, levels + middle * counts, with_factor
 
     def rebalance(self) -> None:
         """Minimise exactly along the four directions that do not change any prediction."""

@@ -1,12 +1,12 @@
 """Ways to bend a vote, and what each adds to a community's votes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 
 from app.core.scoring import BoolArray, IntArray
-from tests.bench.consensus.population import NO, UNSURE, YES, Community, Votes
+from tests.bench.consensus.population import NO, UNSURE, YES, Community, Votes, levels
 
 PARTICIPATION = 0.8
 """Share of the organised who vote on any one target."""
@@ -29,14 +29,20 @@ class Attack(StrEnum):
     CARELESS = "careless raters"
     NEUTRAL = "neutral votes to block"
     PROTECT = "pile-on to protect"
+    FALSE_RECORD = "false record on the other side"
 
 
 @dataclass(frozen=True, eq=False)
 class Struck:
-    """A community under attack. ``targets`` is one flag per piece of content; its votes are in ``community``."""
+    """A community under attack. ``targets`` is one flag per piece of content; its votes are in ``community``.
+
+    ``organised`` answer ``level`` to a target whoever asks them.
+    """
 
     community: Community
     targets: BoolArray
+    organised: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    level: int = YES
 
 
 def strike(
@@ -54,6 +60,7 @@ def strike(
     - ``SYBILS``: as many accounts, new for each target, vote "act" on the same content.
     - ``AGED_SYBILS``: accounts that were made long before and never voted do, all of them on every target.
     - ``CARELESS``: nothing is organised; see ``population.community``. Everything is a target.
+    - ``FALSE_RECORD``: as ``PILE_ON``, by members who vote on everything else, always, as the other camp would.
     - ``NEUTRAL`` and ``PROTECT``: members of a camp vote "not sure", or "no", on their own content that should go.
 
     ``rushed``: their votes come first.
@@ -69,12 +76,25 @@ def strike(
     else:
         targets = late & content.must_stay & (content.owner != CAMP)
     if attack in {Attack.SYBILS, Attack.AGED_SYBILS}:
-        return Struck(_with_accounts(dice, community, targets, share, attack, delay), targets)
-    level = {Attack.PILE_ON: YES, Attack.NEUTRAL: UNSURE, Attack.PROTECT: NO}[attack]
+        struck = _with_accounts(dice, community, targets, share, attack, delay)
+        return Struck(struck, targets, np.arange(len(community.people), len(struck.people)))
+    level = {Attack.NEUTRAL: UNSURE, Attack.PROTECT: NO}.get(attack, YES)
     members = np.flatnonzero(community.people.camp == CAMP)
     organised = dice.permutation(members)[: round(share * len(community.people))]
+    if attack is Attack.FALSE_RECORD:
+        community = _pretending(dice, community, organised)
     votes = _organised_votes(dice, community, np.flatnonzero(targets), organised, level, delay)
-    return Struck(replace(community, votes=community.votes.joined(votes)), targets)
+    return Struck(replace(community, votes=community.votes.joined(votes)), targets, organised, level)
+
+
+def _pretending(dice: np.random.Generator, community: Community, organised: IntArray) -> Community:
+    """The community where the organised vote as if they were of the other camp."""
+    viewpoint, votes = community.people.viewpoint.copy(), community.votes
+    viewpoint[organised] *= -1
+    people = replace(community.people, viewpoint=viewpoint)
+    level, theirs = votes.level.copy(), np.isin(votes.rater, organised)
+    level[theirs] = levels(dice, people, community.content, votes.item[theirs], votes.rater[theirs])
+    return replace(community, people=people, votes=replace(votes, level=level))
 
 
 def _organised_votes(

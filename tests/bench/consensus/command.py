@@ -1,6 +1,6 @@
 """``simulate-consensus``: measure by simulation how often votes lead to wrong actions (docs/consensus.md)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.bench.consensus import tables
+from tests.bench.consensus import drawn_trials, tables
+from tests.bench.consensus.drawn_trials import DrawnPlan
 from tests.bench.consensus.tables import Sheet
 from tests.bench.consensus.trials import Plan, run
 
@@ -48,6 +49,9 @@ PLAIN_WIDTH = 150
     help=f"Notes and posts in each.  [default: {Plan.large_items}]",
 )
 @click.option("--quick", is_flag=True, help="Small communities and few of them: seconds, and wide intervals.")
+@click.option(
+    "--panels", is_flag=True, help="Drawn panels beside everyone's votes, instead of the other tables."
+)
 @click.option("--markdown", is_flag=True, help="Print the tables as in the documentation.")
 def simulate_consensus(
     trials: int | None,
@@ -58,6 +62,7 @@ def simulate_consensus(
     large_raters: int | None,
     large_items: int | None,
     quick: bool,
+    panels: bool,
     markdown: bool,
 ) -> None:
     """Measure how often votes lead to wrong actions under attack.
@@ -66,6 +71,13 @@ def simulate_consensus(
     a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
     What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
     """
+    if panels:
+        drawn = DrawnPlan(seed=seed)
+        drawn = replace(drawn, trials=drawn.trials if trials is None else trials)
+        drawn = replace(drawn, large=drawn.large if large is None else large)
+        with _progress(sum(stage.trials for stage in drawn.stages())) as advance:
+            _print(tables.drawn_sheets(drawn_trials.run(drawn, advance)), markdown)
+        return
     plan = Plan.quick(seed) if quick else Plan(seed=seed)
     plan = replace(
         plan,
@@ -78,11 +90,15 @@ def simulate_consensus(
     )
     with _progress(plan.steps) as advance:
         report = run(plan, advance)
+    _print(tables.sheets(report), markdown)
+
+
+def _print(sheets: Sequence[Sheet], markdown: bool) -> None:
     if markdown:
-        click.echo(tables.as_markdown(report), nl=False)
+        click.echo(tables.as_markdown(sheets), nl=False)
         return
     console = Console() if Console().is_terminal else Console(width=PLAIN_WIDTH)
-    for sheet in tables.sheets(report):
+    for sheet in sheets:
         console.print(_as_table(sheet))
 
 

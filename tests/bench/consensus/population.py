@@ -313,13 +313,21 @@ def _draws(dice: np.random.Generator, people: People, content: Content, each: fl
     return np.asarray(rank < wanted[:, None])
 
 
-def _said(
+def levels(
     dice: np.random.Generator, people: People, content: Content, item: IntArray, rater: IntArray
-) -> Votes:
+) -> LevelArray:
+    """What these people honestly think of these pieces of content."""
     felt = content.quality[item] + content.slant[item] * people.viewpoint[rater] + people.strictness[rater]
     felt = felt + dice.normal(0.0, SURPRISE, len(item))
     level = np.where(felt > SURE_YES, YES, np.where(felt < SURE_NO, NO, UNSURE))
     anything = dice.integers(0, 3, len(item))
     level = np.where((dice.random(len(item)) < SLIP) | people.careless[rater], anything, level)
+    return level.astype(np.int8)
+
+
+def _said(
+    dice: np.random.Generator, people: People, content: Content, item: IntArray, rater: IntArray
+) -> Votes:
+    level = levels(dice, people, content, item, rater)
     at = content.opened[item] + dice.exponential(HONEST_DELAY, len(item))
-    return Votes(item, rater, level.astype(np.int8), at).by_time()
+    return Votes(item, rater, level, at).by_time()

@@ -34,8 +34,8 @@ PROMPT_HOURS = 48.0
 """Votes so soon after the opening count for their rater's helpfulness."""
 REFIT_LEAST, REFIT_SHARE = 20, 0.05
 """Votes between two refits. The service refits up to five times as often; here that takes too long."""
-_UNRATED = STATUSES.index(NoteStatus.NEEDS_MORE_RATINGS)
-_HELPFUL = STATUSES.index(NoteStatus.CURRENTLY_RATED_HELPFUL)
+UNRATED = STATUSES.index(NoteStatus.NEEDS_MORE_RATINGS)
+HELPFUL = STATUSES.index(NoteStatus.CURRENTLY_RATED_HELPFUL)
 
 
 @dataclass(frozen=True)
@@ -68,24 +68,31 @@ class Review:
     def fork(self, people: People) -> "Review":
         """A copy that goes on by itself, with these people: the ones so far, and perhaps more after them."""
         copy = Review(people, self.content, self.settings)
-        copy.outcome, copy.counted = self.outcome.copy(), self.counted
-        copy.model, copy.regime, copy.camps = self.model, self.regime, self.camps
-        copy.rows = self.rows
-        copy.raters = _spread(self.raters, np.arange(len(self.people)), len(people))
+        copy.take_over(self)
         return copy
+
+    def take_over(self, past: "Review") -> None:
+        """Go on where ``past`` is; the people may be more."""
+        self.outcome, self.counted = past.outcome.copy(), past.counted
+        self.model, self.regime, self.camps = past.model, past.regime, past.camps
+        self.rows = past.rows
+        self.raters = _spread(past.raters, np.arange(len(past.people)), len(self.people))
 
     def hear(self, votes: Votes) -> None:
         """All of ``votes``, which are by time and later than those heard so far."""
         votes = votes.where(self._may_vote(votes))
         start = 0
         while start < len(votes):
-            end = start + max(REFIT_LEAST, round(REFIT_SHARE * len(self.counted)))
+            end = start + self._until_refit()
             part = votes.where(slice(start, end))
             part = part.where(self.outcome[part.item] == Outcome.OPEN)
             if len(part):
                 self._count(part)
                 self._refit(float(part.at[-1]))
             start = end
+
+    def _until_refit(self) -> int:
+        return max(REFIT_LEAST, round(REFIT_SHARE * len(self.counted)))
 
     def _may_vote(self, votes: Votes) -> BoolArray:
         """Suffrage, as ``core.suffrage`` has it: what cannot be taken back is for raters known before."""
@@ -96,7 +103,7 @@ class Review:
         """One vote after the other under the parameters in force; what a vote decides draws no more."""
         by_item = votes.where(np.argsort(votes.item, kind="stable"))
         status = self._judge(self._rows_after_each(by_item), by_item.item)
-        decisive = np.flatnonzero(status != _UNRATED)
+        decisive = np.flatnonzero(status != UNRATED)
         items, first = np.unique(by_item.item[decisive], return_index=True)
         last = decisive[first]
         # Where in by_item each piece of content hears its last vote.
@@ -133,13 +140,13 @@ class Review:
         nothing = np.zeros(len(rows), np.bool_)
         threshold = self.model.helpful_at + self._raised[item]
         status = judge(rows, self.model, nothing, nothing, threshold, ~nothing).status
-        return np.where(self.content.reviewed[item], status, _UNRATED)
+        return np.where(self.content.reviewed[item], status, UNRATED)
 
     def _decide(self, item: int, status: int, at: float) -> None:
         if self._is_burst(item, at):
             self.outcome[item] = Outcome.STAFF
         else:
-            self.outcome[item] = Outcome.ACT if status == _HELPFUL else Outcome.KEEP
+            self.outcome[item] = Outcome.ACT if status == HELPFUL else Outcome.KEEP
 
     def _is_burst(self, item: int, at: float) -> bool:
         """The breaker, as ``core.bursts`` asks it of the database."""
@@ -178,7 +185,7 @@ class Review:
         self.rows[scores.note_ids] = sums
         rated = scores.note_ids[self.outcome[scores.note_ids] == Outcome.OPEN]
         status = self._judge(self.rows[rated], rated)
-        for place in np.flatnonzero(status != _UNRATED).tolist():
+        for place in np.flatnonzero(status != UNRATED).tolist():
             self._decide(int(rated[place]), int(status[place]), at)
 
     def _scores(self) -> Scores:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.bench.consensus.drawn import Who
+from tests.bench.consensus.drawn_trials import DrawnStage
 from tests.bench.consensus.population import World
 from tests.bench.consensus.results import (
     FIXED_BOUND,
@@ -47,9 +49,9 @@ def sheets(report: Report) -> list[Sheet]:
     ]
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(made: Sequence[Sheet]) -> str:
     """The tables of the documentation."""
-    return "\n".join(line for sheet in sheets(report) for line in _markdown(sheet))
+    return "\n".join(line for sheet in made for line in _markdown(sheet))
 
 
 def _markdown(sheet: Sheet) -> Iterator[str]:
@@ -59,6 +61,33 @@ def _markdown(sheet: Sheet) -> Iterator[str]:
     for row in sheet.rows:
         yield "| " + " | ".join(row) + " |"
     yield ""
+
+
+def drawn_sheets(stages: Sequence[DrawnStage]) -> list[Sheet]:
+    """For each size: wrongful and missed actions by who decides, and what panels ask of people."""
+    return [_drawn(stage) for stage in stages if stage.stage.votes]
+
+
+def _drawn(stage: DrawnStage) -> Sheet:
+    rows = []
+    for cell in stage.cells:
+        name = (
+            "none" if cell.attack is None else f"{cell.attack}, rushed" if cell.rushed else str(cell.attack)
+        )
+        row = [f"{name}; half never answer" if cell.half_silent else name, f"{cell.share:.0%}"]
+        tallies = [cell.measured[who] for who in Who]
+        row += [str(tallies[0].wrongful.of), *(_percent(measured.wrongful) for measured in tallies)]
+        row += [str(tallies[0].missed.of), *(_percent(measured.missed) for measured in tallies)]
+        asked = cell.asked[Who.PANEL]
+        per = max(1, asked.ended)
+        rows.append([*row, f"{asked.seats / per:.1f}", f"{asked.answers / per:.1f}"])
+    columns = ["Attack", "Raters", "n", *(f"wrongful: {who}" for who in Who)]
+    columns += ["n", *(f"missed: {who}" for who in Who), "seats", "answers"]
+    note = (
+        f"Percent of content that must stay and was acted on, and that should go and was not. Seats and answers are "
+        f"per panel where panels always decide. {_size(stage.stage)}"
+    )
+    return Sheet(f"Drawn panels, {stage.stage.raters} raters", columns, rows, note)
 
 
 def _attacks(cells: Sequence[Cell], title: str, size: str) -> Sheet:

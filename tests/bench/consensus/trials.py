@@ -23,6 +23,8 @@ from tests.bench.consensus.population import (
 from tests.bench.consensus.results import Balance, Cell, Crowd, Large, Measured, Method, Report, Stage
 from tests.bench.consensus.review import Review
 
+VOTERS = [attack for attack in Attack if attack is not Attack.FALSE_RECORD]
+"""The attacks of these tables; the other is of the tables of panels (``drawn_trials``)."""
 SHARES = (0.1, 0.2, 0.3, 0.4)
 GROWTH_SHARE = 0.3
 SINCE = HOURS / 2
@@ -113,7 +115,7 @@ def run(plan: Plan, advance: Callable[[str], None]) -> Report:
     """Measure; ``advance`` is called after each step with what comes next."""
     report = Report(
         Stage(plan.raters, plan.items, VOTES_EACH),
-        [Cell(None, 0.0), *(Cell(attack, share) for attack in Attack for share in plan.shares)],
+        [Cell(None, 0.0), *(Cell(attack, share) for attack in VOTERS for share in plan.shares)],
         [Stage(*size) for size in plan.stages],
         [Stage(*size) for size in plan.united_stages],
         [Balance(smaller) for smaller in plan.balances],
@@ -153,7 +155,7 @@ def _large_cells(plan: Plan) -> list[Cell]:
     """Every attack by every share, rushed and not; who is careless is in no hurry."""
     attacks = [
         Cell(attack, share, rushed)
-        for attack in Attack
+        for attack in VOTERS
         for share in plan.large_shares
         for rushed in (False, True)
         if not (rushed and attack is Attack.CARELESS)
@@ -171,14 +173,14 @@ def _large(plan: Plan, trial: int, large: Large, report: Report) -> None:
         return large_community(dice, world, plan.large_raters, plan.large_items, careless=careless)
 
     base = made()
-    past = _past(base)
+    past = past_of(base)
     large.stage.began(past)
     report.tested(world, past)
     for cell in large.cells:
         here, before = base, past
         if cell.attack is Attack.CARELESS:
             here = made(cell.share)
-            before = _past(here)
+            before = past_of(here)
         number = list(Attack).index(cell.attack) if cell.attack else 0
         dice = _dice(plan, 6, trial, place, number)
         struck = strike(dice, here, cell.attack, cell.share, SINCE, rushed=cell.rushed)
@@ -190,7 +192,7 @@ def _large(plan: Plan, trial: int, large: Large, report: Report) -> None:
 def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
     """One community under every attack; half of the cells at a time."""
     base = community(_dice(plan, 0, trial), plan.raters, plan.items)
-    past = _past(base)
+    past = past_of(base)
     report.stage.began(past)
     report.tested(World.DIVIDED, past)
     for place, cell in enumerate(report.cells):
@@ -198,7 +200,7 @@ def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
         if cell.attack is Attack.CARELESS:
             # Who is careless has always been so.
             here = community(_dice(plan, 0, trial), plan.raters, plan.items, careless=cell.share)
-            before = _past(here)
+            before = past_of(here)
         number = list(Attack).index(cell.attack) if cell.attack else 0
         struck = strike(_dice(plan, 1, trial, number), here, cell.attack, cell.share, SINCE)
         report.tested(World.DIVIDED, _measure(struck, before, cell.measured))
@@ -211,7 +213,7 @@ def _grown(plan: Plan, number: int, stage: Stage, world: World, report: Report) 
     """One community of this size, left in peace and under a pile-on, rushed and not."""
     dice = _dice(plan, 2, number, stage.raters, stage.items)
     here = community(dice, stage.raters, stage.items, each=stage.each, united=world is World.UNITED)
-    past = _past(here)
+    past = past_of(here)
     stage.began(past)
     report.tested(world, past)
     report.tested(world, _measure(strike(dice, here, None, 0.0, SINCE), past, stage.quiet))
@@ -229,7 +231,7 @@ def _unequal(plan: Plan, trial: int, balance: Balance) -> None:
     content = here.content
     looked_at = content.should_go | ((content.truth == Truth.DIVISIVE) & (content.owner == -1))
     struck = Struck(here, looked_at & (content.opened >= SINCE))
-    _measure(struck, _past(here), balance.measured)
+    _measure(struck, past_of(here), balance.measured)
 
 
 def _published(plan: Plan, crowd: Crowd, world: World) -> None:
@@ -253,33 +255,42 @@ def _published(plan: Plan, crowd: Crowd, world: World) -> None:
             crowd.bad[method].add(poor[helpful])
 
 
-def _past(here: Community) -> Review:
+def past_of(here: Community) -> Review:
     """Our method after the honest votes that were given before the attack on content opened before it."""
     review = Review(here.people, here.content)
-    review.hear(here.votes.where(_is_past(here)))
+    review.hear(here.votes.where(is_past(here)))
     return review
 
 
-def _is_past(here: Community) -> BoolArray:
+def is_past(here: Community) -> BoolArray:
     return (here.votes.at < SINCE) & (here.content.opened[here.votes.item] < SINCE)
 
 
 def _measure(struck: Struck, past: Review, measured: dict[Method, Measured]) -> Review:
-    here, targets = struck.community, struck.targets
+    here = struck.community
     review = past.fork(here.people)
-    review.hear(here.votes.where(~_is_past(here)))
-    late = here.content.opened >= SINCE
-    stay, go = here.content.must_stay & late, here.content.should_go & late
-    # What is attacked is looked at; where the attack is on the other kind, all of this kind.
-    stay = stay & targets if (stay & targets).any() else stay
-    go = go & targets if (go & targets).any() else go
+    review.hear(here.votes.where(~is_past(here)))
+    stay, go = sides_of(struck)
     for method, outcome in (
         (Method.MAJORITY, majority(here)),
         (Method.BAYES, bayes(here)),
         (Method.OURS, review.outcome),
     ):
-        measured[method].add(outcome, stay, go, targets)
+        measured[method].add(outcome, stay, go, struck.targets)
     return review
+
+
+def sides_of(struck: Struck) -> tuple[BoolArray, BoolArray]:
+    """The content that must stay and that should go, among which wrong outcomes are counted.
+
+    What is attacked is looked at; where the attack is on the other kind, all of this kind.
+    """
+    content, targets = struck.community.content, struck.targets
+    late = content.opened >= SINCE
+    stay, go = content.must_stay & late, content.should_go & late
+    stay = stay & targets if (stay & targets).any() else stay
+    go = go & targets if (go & targets).any() else go
+    return stay, go
 
 
 def _dice(plan: Plan, *place: int) -> np.random.Generator:

@@ -32,6 +32,7 @@ FULL = Model(
 )
 WARM = replace(FULL, regime=Regime.WARM, min_counted=0)
 BOTH_NET_TEN = ((0, 0, 10), (0, 0, 10))
+NET_FOUR = ((0, 0, 4), (0, 0, 4))
 Side = tuple[int, int, int]
 
 
@@ -74,7 +75,7 @@ def _decided(sums: Sums, model: Model = FULL, was: NoteStatus = NMR, **options: 
 def test_where_the_score_decides(
     model: Model, score: float, was: NoteStatus, status: NoteStatus, rule: str
 ) -> None:
-    verdict = _decided(_sums(score), model, was)
+    verdict = _decided(_sums(score, sides=NET_FOUR), model, was)
     assert (verdict.status, verdict.rule) == (status, f"{model.regime}:{rule}")
     assert verdict.intercept == pytest.approx(score, abs=1e-12)
 
@@ -290,3 +291,29 @@ def test_an_unrated_note_has_no_verdict() -> None:
 def test_every_rule_has_a_sentence() -> None:
     assert {rule.split(":")[0] for rule in RULES} == set(Regime)
     assert all(sentence.endswith(".") for sentence in RULES.values())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "score", "was", "status"),
+    [
+        ((2, 3, 4), (2, 3, 4), 0.36, NMR, NMR),  # (1 + 5.5) / 11 = 0.59
+        ((0, 2, 3), (0, 2, 3), 0.35, NMR, CRH),
+        ((0, 2, 3), (0, 2, 3), 0.3499, NMR, NMR),
+        ((0, 0, 4), (0, 0, 9), 0.36, NMR, NMR),
+        ((3, 0, 5), (0, 0, 9), 0.36, NMR, CRH),  # (1 + 5) / 10 = 0.6
+        ((3, 1, 5), (0, 0, 9), 0.36, NMR, NMR),
+        ((3, 1, 5), (0, 0, 9), 0.36, CRH, CRH),
+        ((0, 0, 60), (0, 0, 8), 0.36, NMR, NMR),
+    ],
+)
+def test_in_warm_both_sides_can_be_for_a_note_that_misses_the_bar_by_little(
+    one: Side, other: Side, score: float, was: NoteStatus, status: NoteStatus
+) -> None:
+    sums = _sums(score, sides=(one, other))
+    sums = replace(sums, row=(*sums.row[:4], float(sum(other) - sum(one)), *sums.row[5:]))
+    verdict = _decided(sums, WARM, was)
+    assert verdict.status is status
+    assert (verdict.rule == "warm:both-sides-for@1") is (status is CRH)
+    assert _decided(sums, WARM, NMR, acting=True).status is NMR
+    assert _decided(sums, WARM, NMR, not_misleading=True).status is NMR
+    assert slug_of(_decided(sums, FULL, NMR).rule) != "both-sides-for"

@@ -1,0 +1,150 @@
+"""Sums and products over millions of ratings: in blocks that fit into the processor's cache, on two processors.
+
+Up to ``LARGE`` ratings nothing is divided. The result never depends on how many processors there are.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from threading import Thread
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sparse
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+IndexArray = npt.NDArray[np.int32]
+BoolArray = npt.NDArray[np.bool_]
+Entries = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Half = Any
+"""A ``csr_array`` or ``csc_array`` of either precision; SciPy's annotations do not know what they have in common."""
+
+LARGE = 400_000
+"""Ratings from which work is divided between two threads, and numbers of single precision are precise enough."""
+BLOCK = 1 << 17
+"""Ratings in a block: a few columns of them fit into the cache."""
+
+First = TypeVar("First")
+Second = TypeVar("Second")
+
+
+def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover ``size`` entries."""
+    for start in range(0, size, block):
+        yield slice(start, min(start + block, size))
+
+
+def count(places: IndexArray, size: int, chosen: BoolArray | None = None) -> IntArray:
+    """How often each of 0 to ``size`` - 1 occurs; with ``chosen``, one flag per entry, only among these."""
+    counts = np.zeros(size, np.int64)
+    # At least as many entries as there are counts, or adding up the blocks would take longer than counting.
+    for part in blocks(len(places), max(BLOCK, 4 * size)):
+        here = places[part] if chosen is None else places[part][chosen[part]]
+        counts += np.bincount(here, minlength=size)
+    return counts
+
+
+def at_once(
+    first: Callable[[], First], second: Callable[[], Second], *, large: bool = True
+) -> tuple[First, Second]:
+    """Call both; ``large``: the second in a thread of its own. The inner loops of NumPy and SciPy run side by side."""
+    waiting = begin(second, large=large)
+    try:
+        return first(), waiting()
+    except BaseException:
+        waiting()
+        raise
+
+
+def begin(work: Callable[[], First], *, large: bool = True) -> Callable[[], First]:
+    """Call ``work``; ``large``: in a thread of its own. What is returned waits for the result, or raises its error."""
+    if not large:
+        result = work()
+        return lambda: result
+    results: list[First] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+
+    def wait() -> First:
+        thread.join()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    return wait
+
+
+class Cells:
+    """A sparse matrix of notes by raters; a large one in two halves, each of which a thread multiplies."""
+
+    def __init__(
+        self,
+        entries: Entries,
+        column: IndexArray,
+        row: IndexArray,
+        shape: tuple[int, int],
+    ) -> None:
+        self.entries, self.column, self.row, self.shape = entries, column, row, shape
+        middle = int(np.searchsorted(row, len(column) // 2)) if len(column) >= LARGE else 0
+        parts = [(0, middle), (middle, shape[0])] if 0 < middle < shape[0] else [(0, shape[0])]
+        self.halves = [self._rows(sparse.csr_array, *part) for part in parts]
+        self.transposed = [self._rows(sparse.csc_array, *part) for part in parts]
+
+    def _rows(self, kind: Any, start: int, end: int) -> Half:
+        """These rows, or as ``csc_array`` their transpose."""
+        where, size = slice(self.row[start], self.row[end]), (end - start, self.shape[1])
+        half = kind(size if kind is sparse.csr_array else size[::-1], dtype=self.entries.dtype)
+        # Given to the constructor, half of an array would be copied.
+        half.data, half.indices = self.entries[where], self.column[where]
+        half.indptr = self.row[start : end + 1] - self.row[start]
+        return half
+
+    def with_entries(self, entries: Entries) -> "Cells":
+        """The same cells with other entries."""
+        return Cells(entries, self.column, self.row, self.shape)
+
+    def row_blocks(self) -> Iterator[tuple[slice, slice]]:
+        """Slices of rows, each with the slice of its entries: whole rows, together about a block."""
+        starts = np.arange(0, len(self.column), BLOCK)
+        rows = [*np.unique(np.searchsorted(self.row, starts)).tolist(), self.shape[0]]
+        for first, end in pairwise(rows):
+            yield slice(first, end), slice(int(self.row[first]), int(self.row[end]))
+
+    def times(self, *columns: FloatArray) -> list[FloatArray]:
+        """The product with each column, which has an entry per rater: sums per note."""
+        columns = self._cast(columns)
+        if len(self.halves) == 1:
+            return _products(self.halves[0], columns)
+        one, other = at_once(*(partial(_products, half, columns) for half in self.halves))
+        return [np.concatenate(both) for both in zip(one, other, strict=True)]
+
+    def transposed_times(self, *columns: FloatArray) -> list[FloatArray]:
+        """The transpose's product with each column, which has an entry per note: sums per rater."""
+        columns = self._cast(columns)
+        if len(self.transposed) == 1:
+            return _products(self.transposed[0], columns)
+        first, second = self.transposed
+        upper = [column[: first.shape[1]] for column in columns]
+        lower = [column[first.shape[1] :] for column in columns]
+        one, other = at_once(partial(_products, first, upper), partial(_products, second, lower))
+        return [left + right for left, right in zip(one, other, strict=True)]
+
+    def _cast(self, columns: Sequence[FloatArray]) -> Any:
+        return [column.astype(self.entries.dtype, copy=False) for column in columns]
+
+
+def _products(cells: Half, columns: Sequence[FloatArray]) -> list[FloatArray]:
+    if len(columns) == 1 or cells.nnz >= LARGE // 4:
+        # One by one: all columns together would not fit into the cache.
+        return [np.asarray(cells @ column, np.float64) for column in columns]
+    return list(np.asarray(cells @ np.column_stack(columns), np.float64).T)

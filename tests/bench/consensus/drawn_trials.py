@@ -1,0 +1,124 @@
+"""The same communities and attacks, decided by everyone, by panels when needed, and by panels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tests.bench.consensus.attacks import Attack, strike
+from tests.bench.consensus.drawn import ANSWERING, Asked, Drawable, DrawnReview, Who
+from tests.bench.consensus.population import Community, World, community, large_community
+from tests.bench.consensus.results import Measured, Stage
+from tests.bench.consensus.review import Review
+from tests.bench.consensus.trials import SINCE, STAGE_ITEMS, is_past, past_of, sides_of
+
+SILENT = 0.5
+"""Share of people who never answer, in the rows that say so."""
+
+
+@dataclass
+class DrawnCell:
+    """A row: an attack by a share of the raters; ``half_silent``: half of the people never answer when drawn."""
+
+    attack: Attack | None
+    share: float = 0.0
+    rushed: bool = False
+    half_silent: bool = False
+    measured: dict[Who, Measured] = field(default_factory=lambda: {who: Measured() for who in Who})
+    asked: dict[Who, Asked] = field(default_factory=lambda: {who: Asked() for who in Who})
+
+
+def _few() -> list[DrawnCell]:
+    return [DrawnCell(None), *(DrawnCell(Attack.PILE_ON, 0.3, rushed) for rushed in (False, True))]
+
+
+def _all() -> list[DrawnCell]:
+    return [
+        *_few(),
+        DrawnCell(Attack.PILE_ON, 0.4, rushed=True),
+        DrawnCell(Attack.FALSE_RECORD, 0.3, rushed=True),
+        DrawnCell(Attack.AGED_SYBILS, 0.3, rushed=True),
+        DrawnCell(Attack.NEUTRAL, 0.1),
+        DrawnCell(Attack.NEUTRAL, 0.2),
+        DrawnCell(Attack.PROTECT, 0.1),
+        DrawnCell(Attack.PROTECT, 0.2),
+        DrawnCell(None, half_silent=True),
+        DrawnCell(Attack.PILE_ON, 0.3, rushed=True, half_silent=True),
+    ]
+
+
+@dataclass
+class DrawnStage:
+    """Communities of one size and world under its attacks; ``large`` ones rate ordinary notes too."""
+
+    stage: Stage
+    cells: Sequence[DrawnCell]
+    trials: int
+    large: World | None = None
+
+
+@dataclass(frozen=True)
+class DrawnPlan:
+    """How much to simulate; the same plan gives the same report."""
+
+    trials: int = 5
+    seed: int = 1
+    large: int = 1
+
+    def stages(self) -> list[DrawnStage]:
+        return [
+            *(
+                DrawnStage(Stage(raters, items, each), cells, self.trials * max(1, STAGE_ITEMS // items))
+                for raters, items, each, cells in (
+                    (20, 30, 10.0, _few()),
+                    (30, 66, 11.0, _few()),
+                    (200, 240, 25.0, _all()),
+                )
+            ),
+            DrawnStage(Stage(1_000, 1_500, 0.0), _all(), self.large, World.DIVIDED),
+        ]
+
+
+def run(plan: DrawnPlan, advance: Callable[[str], None]) -> list[DrawnStage]:
+    """Measure; ``advance`` is called after each community."""
+    stages = plan.stages()
+    for place, stage in enumerate(stages):
+        for trial in range(stage.trials):
+            _trial(plan, place, trial, stage)
+            advance(f"community {trial + 1} of {stage.trials}, of {stage.stage.raters} raters")
+    return stages
+
+
+def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
+    base = _made(np.random.default_rng([plan.seed, 7, place, trial]), stage)
+    past = past_of(base)
+    stage.stage.began(past)
+    for number, cell in enumerate(stage.cells):
+        seeds = [plan.seed, 8, place, trial, number]
+        struck = strike(
+            np.random.default_rng(seeds), base, cell.attack, cell.share, SINCE, rushed=cell.rushed
+        )
+        here = struck.community
+        # Who pretends has always done so.
+        before = past_of(here) if cell.attack is Attack.FALSE_RECORD else past
+        for who in Who:
+            dice = np.random.default_rng([*seeds, list(Who).index(who)])
+            answers = np.full(len(here.people), ANSWERING)
+            if cell.half_silent:
+                answers[dice.random(len(answers)) < SILENT] = 0.0
+            review: Review
+            if who is Who.EVERYONE:
+                review = before.fork(here.people)
+            else:
+                review = DrawnReview.after(before, here.people, who, Drawable(struck, answers, dice))
+            review.hear(here.votes.where(~is_past(here)))
+            cell.measured[who].add(review.outcome, *sides_of(struck), struck.targets)
+            if isinstance(review, DrawnReview):
+                cell.asked[who].add(review.asked)
+
+
+def _made(dice: np.random.Generator, stage: DrawnStage) -> Community:
+    size = stage.stage
+    if stage.large is not None:
+        return large_community(dice, stage.large, size.raters, size.items)
+    return community(dice, size.raters, size.items, each=size.each)
