@@ -74,7 +74,10 @@ def standing(wiring: Wiring, cast: Cast) -> CategoryStanding:
 
 def stored_versions(wiring: Wiring) -> dict[int, LearnedModel]:
     with wiring.database.reading() as session:
-        return {row.version: row for row in session.scalars(sa.select(LearnedModel).order_by(LearnedModel.version))}
+        return {
+            row.version: row
+            for row in session.scalars(sa.select(LearnedModel).order_by(LearnedModel.version))
+        }
 
 
 def put(wiring: Wiring, cast: Cast, version: int, **more: Any) -> None:
