@@ -10,6 +10,7 @@ from itertools import cycle, islice
 
 import pytest
 
+DATABASES = ("sqlite", "postgresql")
 LONGEST = (
     "faults/test_storm.py",
     "faults/test_first_admin.py",
@@ -30,24 +31,39 @@ TOGETHER = ("faults/test_framing.py", "api/test_guide.py")
 """Files whose tests share something that takes long to make: one worker begins with all of them."""
 
 
-def chosen(items: list[pytest.Item], postgresql: str) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """What is to run, and what is not: with ``marked``, PostgreSQL only where a test says that it matters."""
+SINGLE = ("api/", "unit/", "web/")
+"""Groups of which most tests need only one of the two databases."""
+
+
+def chosen(items: list[pytest.Item], only: str | None) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """What is to run, and what is not.
+
+    With ``only``, a test of the `SINGLE` groups that could run on both databases runs on this one alone, unless it is
+    marked ``both_databases``. A test that asks for one of them itself runs there.
+    """
     left_out = {
         item
         for item in items
-        if postgresql == "marked"
+        if only is not None
         and item.get_closest_marker("both_databases") is None
-        and isinstance(item, pytest.Function)
-        and hasattr(item, "callspec")
-        and "postgresql" in item.callspec.params.values()
-        and not _has_only_postgresql(item)
+        and _file(item).startswith(SINGLE)
+        and (database := _database(item)) not in (None, only)
+        and not _asks_for(item, database)
     }
     return [item for item in items if item not in left_out], [item for item in items if item in left_out]
 
 
-def _has_only_postgresql(item: pytest.Function) -> bool:
-    """Whether the test itself asks for PostgreSQL and for nothing else."""
-    return any(mark.args[1] == ["postgresql"] for mark in item.iter_markers("parametrize"))
+def _database(item: pytest.Item) -> str | None:
+    """Which of the two the test runs on, if it runs on either."""
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return None
+    given = item.callspec.params.values()
+    return next((name for name in DATABASES if name in given), None)
+
+
+def _asks_for(item: pytest.Item, database: str | None) -> bool:
+    """Whether the test itself asks for this database and for nothing else."""
+    return any(mark.args[1] == [database] for mark in item.iter_markers("parametrize"))
 
 
 def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:

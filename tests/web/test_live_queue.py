@@ -5,6 +5,8 @@ import uuid
 from collections.abc import Callable
 from html import unescape
 
+import pytest
+
 from app.core.models import Action, Note, Request
 from app.wiring import Wiring
 from tests.attached import attach
@@ -59,6 +61,7 @@ def test_a_colleagues_claim_and_decision_change_only_their_row(
     assert "<title>(1) Review queue" in answer
 
 
+@pytest.mark.both_databases
 def test_a_row_changes_with_what_is_known_of_its_post(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
@@ -93,6 +96,7 @@ def test_a_row_changes_with_what_is_known_of_its_post(
         assert not row(answer.text, other)
 
 
+@pytest.mark.both_databases
 def test_the_number_of_waiting_items_stands_in_title_and_navigation(
     visit: Visit, cast: Cast, stage: Stage
 ) -> None:
