@@ -34,6 +34,11 @@ class Settings(BaseSettings):
         "",
         description="SQLAlchemy URL; empty means SQLite in the data folder. `postgresql://…` for PostgreSQL.",
     )
+    prepared_statements: bool = Field(
+        True,
+        description="Let PostgreSQL keep statements prepared. `false` behind a PgBouncer in transaction mode that is"
+        " older than 1.22.",
+    )
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=1, le=65535, description="Port to listen on.")
     web_processes: int = Field(2, ge=1, le=64, description="Server processes.")
@@ -336,6 +341,11 @@ class Settings(BaseSettings):
             if self.database_url.startswith(plain):
                 return "postgresql+psycopg://" + self.database_url.removeprefix(plain)
         return self.database_url
+
+    @property
+    def database_options(self) -> dict[str, bool]:
+        """Options for ``Database`` beside the URL."""
+        return {"prepares": self.prepared_statements}
 
     @property
     def base_url(self) -> str:

@@ -139,7 +139,7 @@ def writes_to(jobs: JobEngine) -> EnqueueJob:
 
 def wire(settings: Settings) -> Wiring:
     """Build the service that ``settings`` describe. Call ``settings.ready()`` first."""
-    database = Database(settings.sqlalchemy_url)
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
     database.info[community_settings.DEFAULTS] = CommunitySettings(
         min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )

@@ -585,12 +585,10 @@
     const old = event.detail.target;
     if (!event.detail.shouldSwap || !old.matches?.("[data-keep-height]")) return;
     const height = old.offsetHeight;
-    const keep = () => {
+    document.addEventListener("htmx:afterSwap", () => {
       const fresh = document.getElementById(old.id);
       if (fresh && height) fresh.style.minHeight = `${height}px`;
-    };
-    // Twice: settling gives the new element the attributes it was sent with.
-    for (const moment of ["htmx:afterSwap", "htmx:afterSettle"]) document.addEventListener(moment, keep, { once: true });
+    }, { once: true });
   });
 
   // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.

@@ -48,7 +48,11 @@ def _reseal_all(settings: Settings) -> tuple[int, int]:
 
     Returns how many were re-encrypted, and how many could not be decrypted.
     """
-    database, sealer, total = Database(settings.sqlalchemy_url), make_sealer(settings), 0
+    database, sealer, total = (
+        Database(settings.sqlalchemy_url, **settings.database_options),
+        make_sealer(settings),
+        0,
+    )
     try:
         while True:
             with database.writing() as session:

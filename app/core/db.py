@@ -25,8 +25,16 @@ NAMING = {
 }
 
 
-def make_engine(url: str, **options: Any) -> sa.Engine:
-    """Create an engine with our options (SQLite: WAL, busy timeout, enforced foreign keys)."""
+UNPREPARED = {"prepare_threshold": None}
+"""What tells the driver of PostgreSQL (psycopg) to prepare no statement."""
+
+
+def make_engine(url: str, *, prepares: bool = True, **options: Any) -> sa.Engine:
+    """Create an engine with our options (SQLite: WAL, busy timeout, enforced foreign keys).
+
+    ``prepares``: whether the driver prepares statements that come often. The connection of PostgreSQL keeps them, and a
+    PgBouncer in transaction mode gives each transaction another connection.
+    """
     # Exception texts are logged, and submitted content must not reach a log.
     options.setdefault("hide_parameters", True)
     if url.startswith("sqlite"):
@@ -41,6 +49,11 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     options.setdefault("pool_pre_ping", True)
     options.setdefault("pool_timeout", 4)
     options.setdefault("connect_args", {"connect_timeout": 3})
+    if not prepares:
+        options["connect_args"] = {**options["connect_args"], **UNPREPARED}
+        options["execution_options"] = {
+            "prepares": False
+        }  # for the job engine, which makes connections of its own
     return sa.create_engine(url, **options)
 
 
@@ -79,8 +92,9 @@ EnqueueJob = Callable[[Session, outbox.Job], None]
 class Database:
     """One database: only ``reading()`` and ``writing()`` open sessions, and only ``looking()`` opens connections.
 
-    ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that added
-    deliveries to send. ``info`` is copied into ``Session.info`` of every session, for objects that verbs need.
+    ``enqueue`` writes a job in the session's transaction; ``on_enqueued`` is called after a commit that enqueued jobs,
+    ``on_commit`` after one that added deliveries to send. ``info`` is copied into ``Session.info`` of every session,
+    for objects that verbs need.
     """
 
     def __init__(self, url: str, **engine_options: Any) -> None:
@@ -88,6 +102,7 @@ class Database:
         self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
+        self.on_enqueued: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] | None = None
         self.info: dict[str, Any] = {}
         file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
@@ -115,6 +130,7 @@ class Database:
         if getattr(self._here, "is_writing", False):
             raise RuntimeError("a writing transaction within another one")
         self._here.is_writing = True
+        has_enqueued = False
         try:
             with Session(self._writer, expire_on_commit=False, info=self.info) as session:
                 lock = self._write_lock.held() if self._write_lock is not None else nullcontext()
@@ -123,16 +139,19 @@ class Database:
                     try:
                         session.begin()
                         yield session
-                        self._commit(session)
+                        has_enqueued = self._commit(session)
                     except BaseException:
                         session.rollback()
                         raise
         finally:
             self._here.is_writing = False
+        if has_enqueued and self.on_enqueued is not None:
+            self.on_enqueued()
         if outbox.take_wake(session) and self.on_commit is not None:
             self.on_commit()
 
-    def _commit(self, session: Session) -> None:
+    def _commit(self, session: Session) -> bool:
+        """Commit with the jobs of the session, and return whether there were any."""
         session.flush()
         jobs = outbox.take_jobs(session)
         if jobs and self.enqueue is None:
@@ -141,6 +160,7 @@ class Database:
             if self.enqueue is not None:
                 self.enqueue(session, job)
         session.commit()
+        return bool(jobs)
 
     def dispose(self) -> None:
         self.engine.dispose()

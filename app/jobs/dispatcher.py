@@ -70,7 +70,7 @@ class Dispatcher:
         max_in_flight: int = 64,
         max_stuck: int = 192,
         per_webhook: int = 16,
-        poll_seconds: float = 0.2,
+        poll_seconds: float = 0.5,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.owner = f"{owner[:60]}:{new_id().hex[-12:]}"
@@ -170,10 +170,11 @@ class Dispatcher:
             for endpoint_id, count in busy.items()
             if count >= (1 if endpoint_id in self._hanging else self._per_webhook)
         ]
-        # Read first: SQLite's write lock, taken five times a second for nothing, would hold up real writers.
-        with self._database.reading() as session:
-            if not delivery_queue.is_anything_due(session, now):
+        # Read first: SQLite's write lock, taken twice a second for nothing, would hold up real writers.
+        with self._database.looking() as connection:
+            if not delivery_queue.is_anything_due(connection, now):
                 return
+        with self._database.reading() as session:
             if not delivery_queue.webhooks_due(session, now, full):
                 return
         with self._database.writing() as session:

@@ -13,8 +13,8 @@ DBOS does the claiming, running, delaying, de-duplicating and resuming. What sta
 demands it, is in docs/decisions/0032-what-the-engine-does.md.
 
 DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
-putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``)
-and ``_active_workflows_set``.
+putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``),
+``_active_workflows_set``, and ``queue_worker_thread``, so that a job that waits can wake it (``lookout``).
 """
 
 import json
@@ -28,6 +28,7 @@ from typing import Any
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
+from dbos._queue import queue_worker_thread
 from dbos._schemas import SCHEMA_PLACEHOLDER
 from sqlalchemy.orm import Session
 
@@ -35,6 +36,7 @@ from app.core import clock, ids
 from app.jobs import tables
 from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat
+from app.jobs.lookout import SAFETY_SECONDS, Alarm, Lookout
 from app.jobs.prepared import prepare_inserts
 from app.jobs.ticker import Ticker
 
@@ -98,6 +100,13 @@ class Engine:
         self._dbos: DBOS | None = None
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)
+        self._lookout = Lookout(
+            self._database,
+            self._tables.schema,
+            (QUEUE, COMMUNITIES),
+            self._claim,
+            pause=poll_seconds,
+        )
         self._heartbeat = Heartbeat(
             self._database,
             self._tables.heartbeats,
@@ -186,13 +195,13 @@ class Engine:
                 DBOS.destroy()
                 _current = None
                 raise
+        self._lookout.start()
         self._heartbeat.start()
         self._ticker.start()
 
     def _launch(self) -> None:
-        # Looked at half as often: what it holds is no answer that a person waits for.
         self._client.register_queue(
-            QUEUE, worker_concurrency=self._slots, polling_interval_sec=2 * self._poll_seconds
+            QUEUE, worker_concurrency=self._slots, polling_interval_sec=self._poll_seconds
         )
         self._client.register_queue(
             COMMUNITIES,
@@ -216,7 +225,25 @@ class Engine:
                 "log_level": "WARNING",
             }
         )
+        # Our own threads claim from our queues, and nothing is ever in the queue that DBOS adds for itself.
+        DBOS.listen_queues([])
+        self._dbos._registry.get_internal_queue()._polling_interval_sec = SAFETY_SECONDS
         DBOS.launch()
+
+    def _claim(self, queue_name: str, alarm: Alarm) -> None:
+        """Claim jobs from one queue until the engine stops."""
+        dbos = self._dbos
+        while dbos is not None and not alarm.is_set():
+            try:
+                queue = dbos._sys_db.get_queue(queue_name)
+            except Exception as error:
+                # The thread must outlive whatever the database does; it tries again after its wait.
+                log.warning("The queue %s cannot be read: %s: %s", queue_name, type(error).__name__, error)
+                queue = None
+            if queue is None:
+                alarm.wait()
+            else:
+                queue_worker_thread(alarm, dbos, queue)
 
     def stop(self, drain: float = 10.0) -> bool:
         """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.
@@ -229,6 +256,7 @@ class Engine:
             tables.close(self._database)
             return True
         self._ticker.stop()
+        self._lookout.stop()
         for event in self._dbos.background_thread_stop_events:
             event.set()
         deadline = time.monotonic() + drain
@@ -246,11 +274,18 @@ class Engine:
         tables.close(self._database)
         return drained
 
+    def wake(self) -> None:
+        """Claim what waits, now. To be called after a commit that enqueued jobs."""
+        self._lookout.wake()
+
     # Called from the threads.
 
     def perform(self, job: Payload) -> None:
         """Run one claimed job (called by the workflow)."""
-        self._bodies.perform(job)
+        try:
+            self._bodies.perform(job)
+        finally:
+            self.wake()  # a slot is about to be free
 
     def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
         # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.

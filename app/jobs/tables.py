@@ -8,6 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from app.core import clock
+from app.core.db import UNPREPARED
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
@@ -59,7 +60,11 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
         pool_size=connections,
         max_overflow=10,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": 5, "application_name": "bridgenote jobs"},
+        connect_args={
+            "connect_timeout": 5,
+            "application_name": "bridgenote jobs",
+            **({} if database.get_execution_options().get("prepares", True) else UNPREPARED),
+        },
     )
 
 
@@ -102,11 +107,11 @@ class OwnTables:
 
     def __init__(self, database: sa.Engine) -> None:
         self._database = database
-        schema = None if database.dialect.name == "sqlite" else SCHEMA
-        self.heartbeats = heartbeats_table(schema)
+        self.schema = None if database.dialect.name == "sqlite" else SCHEMA
+        self.heartbeats = heartbeats_table(self.schema)
         self.periods = sa.Table(
             "job_periods",
-            sa.MetaData(schema=schema),
+            sa.MetaData(schema=self.schema),
             sa.Column("name", sa.Text, primary_key=True),
             sa.Column("period", sa.BigInteger, nullable=False),
         )

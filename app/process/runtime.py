@@ -97,7 +97,7 @@ def migrate(settings: Settings, *, restoring: bool = False) -> str:
     """
     from app.jobs.engine import Engine
 
-    database = Database(settings.sqlalchemy_url)
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
     try:
         if not restoring and sa.inspect(database.engine).has_table(RESTORE_UNFINISHED):
             raise RestoreUnfinished
@@ -183,6 +183,7 @@ class Process:
 
     def start(self) -> None:
         if self._runs_jobs:
+            self.wiring.database.on_enqueued = self._engine.wake
             self._engine.start()
             self._dispatcher.start()
 

@@ -61,8 +61,8 @@ CHECKS = {
     "object_level_authorization",
 }
 IS_LONG = PROFILE == "long"
-"""Random values find what nobody thought of only when there are many of them, and to prepare them takes seconds for each
-body. So `make test` leaves them out, and `make faults` makes many."""
+"""Random values find what nobody thought of only when there are many of them, and to prepare them takes seconds for
+each body. So `make test` leaves them out, and `make faults` makes many."""
 FUZZED = 30
 PHASES = ("examples", "coverage", "fuzzing") if IS_LONG else ("examples", "coverage")
 ACCEPTED = ["2xx", "3xx", "401", "403", "404", "409", "429", "5xx"]

@@ -31,9 +31,10 @@ CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 LOG_SHOWN = 8_000
 """How many characters of the server's log are shown with a failure."""
 
-PATIENCE_MS = 60_000
-"""How long something may take to appear on a machine that is busy with other things."""
-expect.set_options(timeout=PATIENCE_MS)
+PATIENCE = 40_000
+"""Milliseconds to wait for what a page should show; a loaded machine is slow."""
+
+expect.set_options(timeout=PATIENCE)
 
 _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -135,7 +136,8 @@ class Visitor:
         return response
 
     def press(self, key: str) -> None:
-        """Press a key, wherever the focus is."""
+        """Press a key, wherever the focus is, on a page whose script has run: before that a page knows no keys."""
+        self.page.wait_for_load_state("domcontentloaded")
         self.page.keyboard.press(key)
 
     def sign_in(self, person: Person) -> None:
@@ -184,7 +186,7 @@ def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Itera
         watch.over(context)
         if person is not None:
             context.add_cookies([{"name": "bridgenote", "value": person.token, "url": service.url}])
-        context.set_default_timeout(PATIENCE_MS)
+        context.set_default_timeout(PATIENCE)
         opened.append(Visitor(context.new_page(), watch, person.name if person else ""))
         return opened[-1]
 

@@ -6,7 +6,7 @@ from playwright.sync_api import ViewportSize
 from app.core.models import Account
 from tests.browser import site
 from tests.browser.conftest import Visit
-from tests.browser.layout import SCREENS, too_wide
+from tests.browser.layout import SCREENS, cut_dates, too_wide
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
 from tests.browser.place import Place
 
@@ -29,15 +29,20 @@ new PerformanceObserver((list) => { for (const one of list.getEntries()) window.
 """
 
 
-def test_no_page_scrolls_sideways(service: Service, place: Place, visit: Visit) -> None:
+def test_no_page_scrolls_sideways_and_every_date_keeps_its_year(
+    service: Service, place: Place, visit: Visit
+) -> None:
     filled = site.fill(service, place)
     found = []
-    for role in ("rater", "admin"):
-        visitor = visit(getattr(place, role))
+    for role, locale in (("rater", "en-GB"), ("admin", "en-US")):
+        visitor = visit(getattr(place, role), locale=locale)
         visitor.wants(403, 404)
-        for path in site.pages(visitor, filled).values():
+        paths = site.pages(visitor, filled).values()
+        assert role == "rater" or "/history" in paths
+        for path in paths:
             visitor.open(path)
             found += too_wide(visitor, *SCREENS)
+            found += cut_dates(visitor)
     assert not found, "\n".join(found)
 
 

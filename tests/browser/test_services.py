@@ -21,12 +21,12 @@ PATHS = {
     "Your own model over HTTP": "/score",
 }
 SCORED = {
-    "OpenAI moderation": "Toxicity",
     "Azure AI Content Safety": "Hate",
     "Guard model (chat)": "Hate",
-    "Your own model over HTTP": "Toxicity",
 }
 """What the stub finds in a post with its word, by kind."""
+WALKED = ("Azure AI Content Safety", "Guard model (chat)")
+"""The kinds whose forms or categories differ; the tests below walk through the other two."""
 
 
 _FAILED = re.compile(r"service\.own: (no answer within 3 s|paused after failures|too many calls at once)")
@@ -54,8 +54,8 @@ def add(olga: Visitor, stub: Stub, title: str, name: str = "stub") -> None:
     expect(olga.status).to_contain_text(f"{name} is added. It is observed")
 
 
-@pytest.mark.parametrize("title", PATHS)
-def test_each_kind_is_observed_compared_and_counted(
+@pytest.mark.parametrize("title", WALKED)
+def test_a_service_is_observed_compared_and_counted(
     place: Place, visit: Visit, stub: Stub, title: str
 ) -> None:
     olga = visit(place.operator)

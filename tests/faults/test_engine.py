@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Database
+from app.jobs import lookout
 from app.jobs.engine import Engine, is_foreign
 from app.jobs.tables import OwnTables
 from tests import postgres
@@ -94,6 +95,21 @@ def test_a_committed_job_runs_and_a_rolled_back_one_does_not(
     engine.stop()
     assert ran.lines() == ["committed"]
     assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
+
+
+def test_a_job_that_another_process_enqueued_is_noticed(
+    database: Database, engine: Engine, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookout, "SAFETY_SECONDS", 3600.0)
+    monkeypatch.setattr(engine, "wake", lambda: None)
+    other = Engine(database.engine, executor_id="other")
+    engine.start()
+    for delay in (0.0, 0.5):
+        with database.writing() as session:
+            other.enqueue(session, "note", {"text": f"after {delay}"}, delay=delay)
+    eventually(lambda: len(ran.lines()) == 2, "both jobs ran")
+    assert sorted(ran.lines()) == ["after 0.0", "after 0.5"]
+    other.stop()
 
 
 def test_a_job_sees_what_its_transaction_wrote(database: Database, engine: Engine, ran: Ran) -> None:

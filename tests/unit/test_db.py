@@ -3,14 +3,17 @@
 import sqlite3
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.core import outbox, write_lock
 from app.core.db import Database
+from app.jobs import tables
+from app.settings import Settings
 
 
 @pytest.fixture
@@ -111,6 +114,22 @@ def test_whoever_is_woken_by_a_commit_may_write_at_once(database: Database) -> N
     assert counted(database) == 1
 
 
+def test_only_a_commit_that_enqueued_jobs_wakes_the_engine(database: Database) -> None:
+    happened: list[str] = []
+    database.enqueue = lambda session, job: happened.append(f"enqueued {job.name}")
+    database.on_enqueued = lambda: happened.append("woken")
+    add_one(database)
+    assert happened == []
+    with suppress(ZeroDivisionError), database.writing() as session:
+        outbox.enqueue(session, "rolled back", {}, community_id=None)
+        raise ZeroDivisionError
+    assert happened == []
+    with database.writing() as session:
+        outbox.enqueue(session, "kept", {}, community_id=None)
+        assert happened == []
+    assert happened == ["enqueued kept", "woken"]
+
+
 def test_a_transaction_that_fails_leaves_nothing_and_frees_the_turn(database: Database) -> None:
     def fail() -> None:
         with database.writing() as session:
@@ -134,3 +153,27 @@ def test_a_lock_held_by_a_program_that_knows_no_turns_is_told_as_the_databases_e
             add_one(database)
     add_one(database)
     assert counted(database) == 1
+
+
+@pytest.mark.parametrize("of_jobs", [False, True], ids=["requests", "jobs"])
+@pytest.mark.parametrize(("prepares", "threshold"), [(True, "the driver's own"), (False, None)])
+def test_no_connection_prepares_statements_where_the_settings_forbid_it(
+    of_jobs: bool, prepares: bool, threshold: str | None
+) -> None:
+    settings = Settings(
+        _env_file=None, database_url="postgresql://nobody@127.0.0.1/none", prepared_statements=prepares
+    )
+    engine = Database(settings.sqlalchemy_url, **settings.database_options).engine
+    if of_jobs:
+        engine = tables.own_connections(engine, connections=1)
+    told: dict[str, Any] = {}
+
+    def note(_dialect: Any, _record: Any, _positional: Any, options: dict[str, Any]) -> None:
+        told.update(options)
+        raise ConnectionRefusedError
+
+    sa.event.listen(engine, "do_connect", note)
+    with suppress(ConnectionRefusedError):
+        engine.connect()
+    assert told["connect_timeout"]
+    assert told.get("prepare_threshold", "the driver's own") == threshold

@@ -568,7 +568,7 @@ def test_what_is_due_waits_while_its_webhook_is_disabled(desk: Desk, held_clock:
     held_clock.move(hours=1)
     assert desk.claim() == []
     with desk.wiring.database.reading() as session:
-        assert not queue.is_anything_due(session, clock.now())
+        assert not queue.is_anything_due(session.connection(), clock.now())
     desk.change(webhook, is_active=True)
     assert {one.delivery_id for one in desk.claim()} == {claimed, other}
 

@@ -141,7 +141,7 @@ def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
     # Imported here, because importing the job engine's library takes a second.
     from app.jobs.engine import Engine
 
-    database = Database(settings.sqlalchemy_url)
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
     engine = Engine(database.engine, executor_id="restore")
     database.enqueue = writes_to(engine)
     try:
@@ -154,7 +154,7 @@ def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
 
 
 def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
-    database = Database(settings.sqlalchemy_url)
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
     sealer = make_sealer(settings)
     try:
         with database.reading() as session:
