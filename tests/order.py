@@ -2,7 +2,8 @@
 
 ``--dist worksteal`` gives each worker an equal stretch of the list, and whoever has ended takes over the end of the
 longest stretch that is left. So two stretches begin with the fault tests, which wait more than they compute, two with
-the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest.
+the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest. Where
+there are many workers, more of them begin with browser tests, which take a third of the whole.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,11 @@ LONGEST = (
     "browser/test_accessibility.py",
     "browser/test_first_hour.py",
     "browser/test_layout.py",
+    "browser/test_run.py",
+    "browser/test_desk_speed.py",
+    "browser/test_hostile.py",
+    "browser/test_joining.py",
+    "browser/test_services.py",
     "api/test_fuzz.py",
     "api/test_guide.py",
     "unit/test_consensus.py",
@@ -73,7 +79,9 @@ def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     browser = [item for item in items if _file(item).startswith("browser/")]
     others = [item for item in items if _file(item) in LONGEST and item not in {*faults, *browser}]
     turn = cycle(range(workers))
-    for group, parts in ((faults, 2), (browser, 2), (others, max(1, workers - 4))):
+    with_faults, with_browser = 2, max(2, workers * 2 // 5)
+    with_others = max(1, workers - with_faults - with_browser)
+    for group, parts in ((faults, with_faults), (browser, with_browser), (others, with_others)):
         _deal(group, [stretches[next(turn)] for _ in range(min(parts, workers))])
     dealt = {item for stretch in stretches for item in stretch}
     rest = iter([item for item in items if item not in dealt])
