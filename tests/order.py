@@ -2,8 +2,8 @@
 
 ``--dist worksteal`` gives each worker an equal stretch of the list, and whoever has ended takes over the end of the
 longest stretch that is left. So two stretches begin with the fault tests, which wait more than they compute, two with
-the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest. Where
-there are many workers, more of them begin with browser tests, which take a third of the whole.
+the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest.
+Where there are many workers, more of them begin with browser tests, which take a third of the whole.
 """
 
 from collections.abc import Iterable
