@@ -114,7 +114,7 @@ class GatedSender:
             self.sent += 1
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        self.gate.wait(20)
+        self.gate.wait(120)
         time.sleep(0.01)
         with self._lock:
             self.in_flight -= 1

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(truth: Callable[[], object], what: str, seconds: float = 60) -> None:
+def eventually(truth: Callable[[], object], what: str, seconds: float = 240) -> None:
     """Return once ``truth()`` is true. The limit only ends a test that has failed already."""
     deadline = time.monotonic() + seconds
     while not truth():
