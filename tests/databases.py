@@ -258,7 +258,7 @@ def _copying(connection: sqlite3.Connection, source: str, table: str) -> str:
 
 
 def _be_patient(engine: sa.Engine) -> None:
-    """Let fifty threads at once wait a minute for connections: on a busy machine the service's own seconds are short."""
+    """Let fifty threads wait a minute for their connections: on a busy machine the service allows too little."""
 
     def wait_longer(
         _dialect: object, _record: object, _arguments: object, options: dict[str, object]

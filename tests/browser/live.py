@@ -34,14 +34,18 @@ Found = TypeVar("Found")
 
 
 def wait_for(what: str, look: Callable[[], Found | None], patience: float = PATIENCE) -> Found:
-    """The first thing that ``look`` finds, asked again and again for so many seconds."""
-    end = time.monotonic() + patience
+    """The first thing that ``look`` finds, asked again and again for so many seconds.
+
+    Ever less often: on a busy machine the asking would cost what is waited for, and reach the API's rate limit.
+    """
+    end, pause = time.monotonic() + patience, 0.05
     while True:
         found = look()
         if found:
             return found
         assert time.monotonic() < end, f"{what} did not happen within {patience:g} s"
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.5)
 
 
 @dataclass
