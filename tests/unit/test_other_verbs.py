@@ -13,7 +13,7 @@ from app.core.models import Action, AuthorNote, Decision, Event, HistoryEntry, R
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM
 from app.core.review import author_notes, claims, escalation, holds
-from app.core.upkeep import erasure
+from app.core.upkeep import erasure, traces
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
@@ -149,4 +149,4 @@ def test_a_note_keeps_its_text_without_the_name_of_an_erased_moderator(wiring: W
         erasure.erase_account(session, max_, cast.moderator.account_id)
     with wiring.database.reading() as session:
         (note,) = session.scalars(sa.select(AuthorNote))
-        assert (note.text, note.account_name) == ("New here", erasure.NAMELESS)
+        assert (note.text, note.account_name) == ("New here", traces.NAMELESS)

@@ -10,7 +10,7 @@ from app.core.notes import notes, ratings
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
-from app.core.upkeep import erasure, own_data
+from app.core.upkeep import erasure, own_data, traces
 from app.core.vocabulary import AttachmentKind, AttachmentState, Classification, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
@@ -116,7 +116,7 @@ def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiri
         account = session.get_one(Account, cast.rater.account_id)
         assert (account.languages, account.avoided_categories, account.break_after_severe) == ([], [], None)
         assert account.key_bindings == {}
-        assert session.get_one(Note, note.id).summary == erasure.NAMELESS
+        assert session.get_one(Note, note.id).summary == traces.NAMELESS
         for model, column in ((SignIn, SignIn.account_id), (Skip, Skip.profile_id)):
             ids = (cast.rater.account_id, cast.rater.profile_id)
             assert session.scalar(sa.select(sa.func.count()).select_from(model).where(column.in_(ids))) == 0

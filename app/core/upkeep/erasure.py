@@ -19,7 +19,6 @@ from app.core.attachments import removing
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.history import facts
 from app.core.learning import erasure as learning_erasure
 from app.core.models import (
     Account,
@@ -28,13 +27,11 @@ from app.core.models import (
     AuthorNote,
     Community,
     HistoryEntry,
-    HistoryText,
     Hold,
     LinkCode,
     Membership,
     Note,
     NoteDraft,
-    NoteSkip,
     Notice,
     Profile,
     Rating,
@@ -42,23 +39,15 @@ from app.core.models import (
     Request,
     RulePackDraft,
     RulePackVersion,
-    SampleAnswer,
     SavedFilter,
     SignIn,
-    Skip,
     ThresholdSet,
 )
-from app.core.panels import seats
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.upkeep import traces
 from app.core.vocabulary import Digest, MediaVeil
-
-NAMELESS = "Erased"
-"""Replaces a name where the column may not be empty."""
-
-TOLD = ("account.erased", "profile.erased")
-"""The history entries about an erasure; they contain nothing to erase."""
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
 OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, NoteDraft)
@@ -116,12 +105,12 @@ def erase_account(
     is_new = account.email != _placeholder_email(account)
     gone = {"accounts": int(is_new), "held decisions": len(pending_holds)}
     gone |= {model.__tablename__.replace("_", " "): _delete(session, model, account) for model in OWN}
-    gone |= _forget(session, linked_profiles, account, note_texts=note_texts)
+    gone |= traces.forget(session, linked_profiles, account, note_texts=note_texts)
     kept = _kept(session, linked_profiles)
     session.execute(
         sa.update(Community)
         .where(Community.id.in_(community_ids), Community.paused_by == account.display_name)
-        .values(paused_by=NAMELESS, updated_at=Community.updated_at)
+        .values(paused_by=traces.NAMELESS, updated_at=Community.updated_at)
         .execution_options(synchronize_session=False)
     )
     session.execute(
@@ -129,7 +118,7 @@ def erase_account(
         .where(
             RulePackDraft.community_id.in_(community_ids), RulePackDraft.changed_by == account.display_name
         )
-        .values(changed_by=NAMELESS)
+        .values(changed_by=traces.NAMELESS)
         .execution_options(synchronize_session=False)
     )
     _empty(session, account)
@@ -172,7 +161,8 @@ def erase_identity(
     if provider_scope:
         in_communities = in_communities.where(Community.platform_community_server_id == provider_scope)
     is_known = (
-        session.scalar(sa.select(Request.id).where(_mentions(in_communities, user_id)).limit(1)) is not None
+        session.scalar(sa.select(Request.id).where(traces.mentioning(in_communities, user_id)).limit(1))
+        is not None
     )
     if profile is None and not is_known:
         raise NotFound("user profile")
@@ -187,22 +177,24 @@ def erase_identity(
     )
     community_ids = {row.community_id for row in session.execute(_where_active(people))}
     community_ids |= set(
-        session.scalars(sa.select(Request.community_id).where(_mentions(in_communities, user_id)).distinct())
+        session.scalars(
+            sa.select(Request.community_id).where(traces.mentioning(in_communities, user_id)).distinct()
+        )
     )
     for community_id in sorted(community_ids):
         serialise(session, community_id)
     pseudonym = f"erased-{profile.id if profile is not None else uuid.uuid4()}"
-    for what, rows in _forget(session, people, None, note_texts=note_texts).items():
+    for what, rows in traces.forget(session, people, None, note_texts=note_texts).items():
         gone[what] = gone.get(what, 0) + rows
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
     # A picture or the name of a file may show the person. The words of their posts stay, as the decisions' basis.
-    gone["attachments"] = removing.remove(session, _with_attachments(session, in_communities, user_id))
+    gone["attachments"] = removing.remove(session, traces.with_attachments(session, in_communities, user_id))
     about_them = sa.delete(AuthorNote).where(
         AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
     )
-    gone["notes about authors"] = _changed(session, about_them)
-    gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
+    gone["notes about authors"] = traces.changed_rows(session, about_them)
+    gone["names on posts"] = traces.rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
         profile.platform_user_id = pseudonym
@@ -225,7 +217,7 @@ def _placeholder_email(account: Account) -> str:
 
 def _empty(session: Session, account: Account) -> None:
     now = clock.now()
-    account.email, account.display_name = _placeholder_email(account), NAMELESS
+    account.email, account.display_name = _placeholder_email(account), traces.NAMELESS
     account.password_hash = NO_PASSWORD
     account.service_admin = False
     account.confirmed_at = None
@@ -252,7 +244,7 @@ def _empty(session: Session, account: Account) -> None:
     session.execute(
         sa.update(AuthorNote)
         .where(AuthorNote.account_id == account.id)
-        .values(account_name=NAMELESS)
+        .values(account_name=traces.NAMELESS)
         .execution_options(synchronize_session=False)
     )
     for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
@@ -262,111 +254,9 @@ def _empty(session: Session, account: Account) -> None:
         session.execute(
             sa.update(model)
             .where(model.id.in_(made_by_them))
-            .values(made_by=NAMELESS)
+            .values(made_by=traces.NAMELESS)
             .execution_options(synchronize_session=False)
         )
-
-
-def _forget(
-    session: Session, person_profiles: Sequence[Profile], account: Account | None, *, note_texts: bool
-) -> dict[str, int]:
-    """Remove names and texts from the profiles and from history. Return the number of rows by kind."""
-    profile_ids = [profile.id for profile in person_profiles]
-    theirs: sa.ColumnElement[bool] = HistoryEntry.profile_id.in_(profile_ids)
-    if account is not None:
-        # Also what others wrote when they gave this person a role or took it away.
-        about = sa.and_(HistoryEntry.object_type == "account", HistoryEntry.object_id == account.id)
-        theirs = sa.or_(theirs, HistoryEntry.account_id == account.id, about)
-    gone = {"texts in history": _erase_texts(session, theirs)}
-    gone["names"] = sum(
-        profile.display_name is not None or bool(profile.extra) for profile in person_profiles
-    )
-    for profile in person_profiles:
-        profile.display_name, profile.extra = None, {}
-    # What they passed by has no effect on any score.
-    gone["skips"] = sum(
-        _changed(session, sa.delete(model).where(model.profile_id.in_(profile_ids)))
-        for model in (Skip, NoteSkip)
-    )
-    gone["skips"] += _changed(
-        session,
-        sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
-    )
-    # Nobody is left to ask; who comes next is drawn as soon as the job looks.
-    gone["open seats"] = sum(seats.give_up(session, profile_id) for profile_id in profile_ids)
-    # The platform's user id is also stored with their ratings and notes.
-    for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
-        for profile_id in profile_ids:
-            session.execute(
-                sa.update(model)
-                .where(column == profile_id)
-                .values({ref: str(profile_id), "updated_at": model.updated_at})
-                .execution_options(synchronize_session=False)
-            )
-    if note_texts:
-        gone["texts of notes"] = _changed(
-            session,
-            sa.update(Note)
-            .where(Note.author_id.in_(profile_ids), Note.summary != NAMELESS)
-            .values(summary=NAMELESS, sources=[], updated_at=Note.updated_at),
-        )
-    return gone
-
-
-def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
-    return _changed(
-        session,
-        sa.update(HistoryText)
-        .where(
-            HistoryText.entry_id.in_(
-                sa.select(HistoryEntry.id).where(theirs, HistoryEntry.what.not_in(TOLD))
-            ),
-            HistoryText.erased_at.is_(None),
-        )
-        .values(actor_name="", reason="", comment="", salt="", erased_at=clock.now()),
-    )
-
-
-def _mentions(in_communities: sa.Select[Any], user_id: str) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        Request.community_id.in_(in_communities),
-        sa.or_(Request.platform_author_id == user_id, Request.requested_by == user_id),
-    )
-
-
-def _with_attachments(session: Session, in_communities: sa.Select[Any], user_id: str) -> list[uuid.UUID]:
-    """The posts that this person wrote with attachments."""
-    return list(
-        session.scalars(
-            sa.select(Request.id).where(
-                Request.community_id.in_(in_communities),
-                Request.platform_author_id == user_id,
-                Request.has_attachments,
-            )
-        )
-    )
-
-
-def _rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: str, pseudonym: str) -> int:
-    rows = 0
-    theirs = sa.select(Request.id).where(
-        Request.community_id.in_(in_communities), Request.platform_author_id == user_id
-    )
-    _changed(
-        session,
-        sa.update(Action)
-        .where(Action.request_id.in_(theirs), Action.platform_author_id == user_id)
-        .values(platform_author_id=pseudonym, updated_at=Action.updated_at),
-    )
-    for column in (Request.platform_author_id, Request.requested_by):
-        rows += _changed(
-            session,
-            sa.update(Request)
-            .where(Request.community_id.in_(in_communities), column == user_id)
-            .values({column.key: pseudonym, "updated_at": Request.updated_at}),
-        )
-    facts.rename_author(session, in_communities, user_id, pseudonym)
-    return rows
 
 
 def _delete(session: Session, model: Any, account: Account) -> int:
@@ -374,12 +264,7 @@ def _delete(session: Session, model: Any, account: Account) -> int:
     if model is AccountLink:
         # Invitations from before the account existed contain only the e-mail address.
         theirs = sa.or_(theirs, model.email == account.email, model.previous_email == account.email)
-    return _changed(session, sa.delete(model).where(theirs))
-
-
-def _changed(session: Session, statement: sa.Update | sa.Delete) -> int:
-    result = session.execute(statement.execution_options(synchronize_session=False))
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    return traces.changed_rows(session, sa.delete(model).where(theirs))
 
 
 def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:
@@ -415,6 +300,6 @@ def _tell(
 ) -> None:
     """Write one entry to each community's history, without the name of an actor who erased their own account."""
     if account_id is not None and actor.account_id == account_id:
-        actor = replace(actor, name=NAMELESS)
+        actor = replace(actor, name=traces.NAMELESS)
     for community_id in sorted(communities):
         history.record(session, actor, community_id, f"{kind}.erased", kind, identity)
