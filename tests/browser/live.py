@@ -21,7 +21,7 @@ from app.wiring import Wiring
 from tests.warm import Process
 
 ROOT = Path(__file__).parents[2]
-UNDO_SECONDS = 5
+UNDO_SECONDS = 12
 """Long enough to press Undo on a busy machine, short enough to wait for."""
 PATIENCE = 90.0
 """Seconds after which what should have happened counts as not happening."""
