@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock
 
 BIN := .venv/bin
 
@@ -29,6 +29,9 @@ run: ## Start it
 test: ## Everything that must hold: format, lint, types and all tests
 	@scripts/test
 
+test-both: ## The same, with each test that uses a database on SQLite and on PostgreSQL
+	@TEST_DATABASE=both scripts/test
+
 sure: test ## The same as test
 
 lint: ## Format and lint, without changing anything
@@ -41,10 +44,10 @@ types: ## Type check
 	@scripts/setup dev
 	@$(BIN)/mypy
 
-unit: ## Only the fast tests of the core; on PostgreSQL only where it differs
+unit: ## Only the fast tests of the core, on SQLite; on PostgreSQL too where it differs
 	@scripts/setup dev
 	@scripts/system-packages postgresql nodejs ruby
-	@scripts/pytest -n 2 --dist worksteal --postgresql marked tests/unit
+	@scripts/pytest -n 2 --dist worksteal --database sqlite tests/unit
 
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev

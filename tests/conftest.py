@@ -1,4 +1,4 @@
-"""Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
+"""Fixtures for every group. A test that takes ``database_url`` can run on both databases (docs/testing.md)."""
 
 import copy
 import gc
@@ -55,10 +55,10 @@ ssl.create_default_context = _kept_context
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--postgresql",
-        choices=["all", "marked"],
-        default="all",
-        help="run every test on PostgreSQL too, or only those marked both_databases",
+        "--database",
+        choices=["both", *order.DATABASES],
+        default="both",
+        help="run every test on both databases, or those not marked both_databases on this one alone",
     )
 
 
@@ -71,7 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items[:], left_out = order.chosen(items, config.getoption("--postgresql"))
+    only = config.getoption("--database")
+    items[:], left_out = order.chosen(items, None if only == "both" else only)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
     if hasattr(config, "workerinput"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 import psycopg
+import sqlalchemy as sa
 from psycopg import sql
 
 from app.core.db import Database
@@ -141,7 +142,7 @@ def rows_of(server: postgres.Server, name: str) -> Rows:
 
 def _connect(server: postgres.Server, name: str) -> psycopg.Connection:
     url = server.url(name).replace("postgresql+psycopg", "postgresql")
-    return psycopg.connect(url, autocommit=True, connect_timeout=5)
+    return psycopg.connect(url, autocommit=True, connect_timeout=60)
 
 
 def _tables(connection: psycopg.Connection) -> list[sql.Identifier]:
@@ -256,6 +257,20 @@ def _copying(connection: sqlite3.Connection, source: str, table: str) -> str:
     return f'INSERT INTO main."{table}" ({columns}) SELECT {columns} FROM {source}."{table}"'  # noqa: S608
 
 
+def _be_patient(engine: sa.Engine) -> None:
+    """Let fifty threads wait a minute for their connections: on a busy machine the service allows too little."""
+
+    def wait_longer(
+        _dialect: object, _record: object, _arguments: object, options: dict[str, object]
+    ) -> None:
+        if "connect_timeout" in options:
+            options["connect_timeout"] = 60
+
+    sa.event.listen(engine, "do_connect", wait_longer)
+    if isinstance(engine.pool, sa.QueuePool):
+        engine.pool._timeout = 60.0
+
+
 @dataclass
 class Engines:
     """The engines over this worker's databases, one for each, kept from test to test."""
@@ -281,6 +296,8 @@ class Engines:
             return
         own.dispose()
         kept = self._kept.setdefault(url, own)
+        if kept is own:
+            _be_patient(own.engine)
         kept.on_commit, kept.enqueue = own.on_commit, None
         pool = kept.engine.pool
         yield kept

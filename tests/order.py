@@ -3,6 +3,7 @@
 ``--dist worksteal`` gives each worker an equal stretch of the list, and whoever has ended takes over the end of the
 longest stretch that is left. So two stretches begin with the fault tests, which wait more than they compute, two with
 the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest.
+Where there are many workers, more of them begin with browser tests, which take a third of the whole.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from itertools import cycle, islice
 
 import pytest
 
+DATABASES = ("sqlite", "postgresql")
 LONGEST = (
     "faults/test_storm.py",
     "faults/test_first_admin.py",
@@ -19,6 +21,11 @@ LONGEST = (
     "browser/test_accessibility.py",
     "browser/test_first_hour.py",
     "browser/test_layout.py",
+    "browser/test_run.py",
+    "browser/test_desk_speed.py",
+    "browser/test_hostile.py",
+    "browser/test_joining.py",
+    "browser/test_services.py",
     "api/test_fuzz.py",
     "api/test_guide.py",
     "unit/test_consensus.py",
@@ -30,24 +37,39 @@ TOGETHER = ("faults/test_framing.py", "api/test_guide.py")
 """Files whose tests share something that takes long to make: one worker begins with all of them."""
 
 
-def chosen(items: list[pytest.Item], postgresql: str) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """What is to run, and what is not: with ``marked``, PostgreSQL only where a test says that it matters."""
+SINGLE = ("api/", "unit/", "web/")
+"""Groups of which most tests need only one of the two databases."""
+
+
+def chosen(items: list[pytest.Item], only: str | None) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """What is to run, and what is not.
+
+    With ``only``, a test of the `SINGLE` groups that could run on both databases runs on this one alone, unless it is
+    marked ``both_databases``. A test that asks for one of them itself runs there.
+    """
     left_out = {
         item
         for item in items
-        if postgresql == "marked"
+        if only is not None
         and item.get_closest_marker("both_databases") is None
-        and isinstance(item, pytest.Function)
-        and hasattr(item, "callspec")
-        and "postgresql" in item.callspec.params.values()
-        and not _has_only_postgresql(item)
+        and _file(item).startswith(SINGLE)
+        and (database := _database(item)) not in (None, only)
+        and not _asks_for(item, database)
     }
     return [item for item in items if item not in left_out], [item for item in items if item in left_out]
 
 
-def _has_only_postgresql(item: pytest.Function) -> bool:
-    """Whether the test itself asks for PostgreSQL and for nothing else."""
-    return any(mark.args[1] == ["postgresql"] for mark in item.iter_markers("parametrize"))
+def _database(item: pytest.Item) -> str | None:
+    """Which of the two the test runs on, if it runs on either."""
+    if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+        return None
+    given = item.callspec.params.values()
+    return next((name for name in DATABASES if name in given), None)
+
+
+def _asks_for(item: pytest.Item, database: str | None) -> bool:
+    """Whether the test itself asks for this database and for nothing else."""
+    return any(mark.args[1] == [database] for mark in item.iter_markers("parametrize"))
 
 
 def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -57,7 +79,9 @@ def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     browser = [item for item in items if _file(item).startswith("browser/")]
     others = [item for item in items if _file(item) in LONGEST and item not in {*faults, *browser}]
     turn = cycle(range(workers))
-    for group, parts in ((faults, 2), (browser, 2), (others, max(1, workers - 4))):
+    with_faults, with_browser = 2, max(2, workers * 2 // 5)
+    with_others = max(1, workers - with_faults - with_browser)
+    for group, parts in ((faults, with_faults), (browser, with_browser), (others, with_others)):
         _deal(group, [stretches[next(turn)] for _ in range(min(parts, workers))])
     dealt = {item for stretch in stretches for item in stretch}
     rest = iter([item for item in items if item not in dealt])

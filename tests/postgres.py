@@ -49,7 +49,7 @@ class Server:
 
     def admin(self) -> psycopg.Connection:
         return psycopg.connect(
-            f"postgresql://postgres@127.0.0.1:{self.port}/postgres", autocommit=True, connect_timeout=5
+            f"postgresql://postgres@127.0.0.1:{self.port}/postgres", autocommit=True, connect_timeout=60
         )
 
     def create(self, template: str = "template0") -> str:

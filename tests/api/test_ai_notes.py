@@ -526,7 +526,7 @@ def test_nobody_listening_is_502(api: Api, wiring: Wiring, provider: Provider) -
 
 
 def _hang(_connection: Any, receiver: Any) -> None:
-    receiver.closing.wait(5)
+    receiver.closing.wait(60)
 
 
 def _drip_head(connection: Any, receiver: Any) -> None:
@@ -549,8 +549,8 @@ def test_a_provider_that_hangs_or_drips_is_504_at_the_deadline(
     started = time.monotonic()
     answer = order(api)
     assert (answer.status_code, answer.json) == (504, {"detail": "AI provider did not answer in time"})
-    # The drips last for five seconds and the hanging as long: whoever waited for their end is well over this.
-    assert time.monotonic() - started < 4
+    # The drips last for a minute and the hanging as long: whoever waited for their end is well over this.
+    assert time.monotonic() - started < 30
     assert count_notes(wiring) == 0
 
 
@@ -573,7 +573,7 @@ def test_others_write_while_the_provider_takes_its_time(
 
     def during() -> None:
         asked.set()
-        written.wait(5)
+        written.wait(60)
 
     provider.during = during
     provider.says(completion(drafted()))
@@ -594,7 +594,7 @@ def test_others_write_while_the_provider_takes_its_time(
         )
     )
     thread.start()
-    assert asked.wait(5)
+    assert asked.wait(60)
     assert wiring.database.engine.pool.checkedout() == 0, "no connection is held"  # type: ignore[attr-defined]
     assert api.submit("meanwhile").status_code == 201
     written.set()

@@ -2,6 +2,7 @@
 
 import uuid
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.models import Community, Profile
@@ -55,6 +56,7 @@ def test_foreign_and_unknown_communities_look_the_same(api: Api, cast: Cast) -> 
     assert len({answer.text for answer in answers}) == 1
 
 
+@pytest.mark.both_databases
 def test_a_key_that_may_opens_an_unknown_community_once(api: Api, wiring: Wiring) -> None:
     with wiring.database.writing() as session:
         text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
@@ -90,6 +92,7 @@ def test_lookups_name_the_parameter_that_is_wrong(api: Api) -> None:
         assert answer.json["detail"][0]["loc"] == ["query", name], query
 
 
+@pytest.mark.both_databases
 def test_a_profile_is_found_or_made_by_its_platform_identity(api: Api, wiring: Wiring) -> None:
     query = {"platform": "matrix", "platform_user_id": " @ada:example.org "}
     made = api.get(PROFILE, query_string=query)

@@ -17,6 +17,7 @@ from tests.api.conftest import Api, submission
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 LARGEST_ANSWER = 64 * 1024
+THOUSAND = {f"stranger_{number}": number for number in range(1_000)}
 STRANGERS = {f"stranger_{number}": number for number in range(10_000)}
 EMOJI = "\N{FACE WITH TEARS OF JOY}"
 
@@ -60,21 +61,21 @@ def bodies(app: Flask) -> Iterator[tuple[str, str, str | None, bool]]:
             yield method.upper(), whole, kind, kind is None or len(forms) > 1
 
 
-def test_every_body_with_ten_thousand_unknown_attributes_gets_twenty_problems(api: Api, app: Flask) -> None:
+def test_every_body_with_a_thousand_unknown_attributes_gets_twenty_problems(api: Api, app: Flask) -> None:
     operations = list(bodies(app))
     assert len(operations) >= 12
     for method, path, kind, is_plain in operations:
         ids = [part for part in path.split("/") if len(part) == 36]
         if kind is not None:
             named = {"id": ids[0]} if ids else {}
-            data = {"type": kind, "attributes": STRANGERS, **named}
+            data = {"type": kind, "attributes": THOUSAND, **named}
             problems = refused(api.call(method, path, json={"data": data}))
             assert problems[-1]["type"] == "too_many_problems", path
             assert problems[-1]["loc"] == ["body"]
-            assert_tells_of(refused(api.call(method, path, json={"data": data | STRANGERS})), 10_000)
-            assert_tells_of(refused(api.call(method, path, json={"data": data} | STRANGERS)), 10_000)
+            assert_tells_of(refused(api.call(method, path, json={"data": data | THOUSAND})), 1_000)
+            assert_tells_of(refused(api.call(method, path, json={"data": data} | THOUSAND)), 1_000)
         if is_plain:
-            problems = refused(api.call(method, path, json=STRANGERS))
+            problems = refused(api.call(method, path, json=THOUSAND))
             assert problems[-1]["type"] == "too_many_problems", path
 
 

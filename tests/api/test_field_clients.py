@@ -151,6 +151,7 @@ def test_the_rating_thresholds_are_those_in_force(api: Api, wiring: Wiring, cast
     assert api.get(path).json == {"min_ratings_needed": 7, "min_raters_per_note": 7}
 
 
+@pytest.mark.both_databases
 def test_the_analysis_counts_what_is_in_the_database(api: Api, wiring: Wiring, cast: Cast) -> None:
     path = f"/api/v2/community-servers/{cast.community_id}/scoring-analysis"
     empty = api.get(path).json

@@ -84,15 +84,15 @@ def live(tmp_path_factory: pytest.TempPathFactory, warm_processes: None) -> Iter
             yield Live(url, folder, receiver_port, process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=120)
+            process.wait(timeout=360)
 
 
 def _await_answer(url: str, process: Process, log: Path) -> None:
-    end = time.monotonic() + 120  # it migrates and seeds first
+    end = time.monotonic() + 360  # it migrates and seeds first
     while time.monotonic() < end:
         assert process.poll() is None, log.read_text()
         try:
-            if httpx.get(f"{url}/api/public/v1/openapi.json", timeout=20).status_code == 200:
+            if httpx.get(f"{url}/api/public/v1/openapi.json", timeout=60).status_code == 200:
                 return
         except httpx.TransportError:
             time.sleep(0.2)
@@ -109,7 +109,7 @@ def test_the_guides_commands_lead_from_a_key_to_an_acknowledged_decision(live: L
     assert HEARD in text
     text = text.replace("http://127.0.0.1:8000", live.url).replace("8999", str(live.receiver_port))
     ran = subprocess.run(
-        ["bash", "-c", text], cwd=live.folder, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", text], cwd=live.folder, capture_output=True, text=True, timeout=360, check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 

@@ -265,6 +265,7 @@ def test_unlinked_the_profile_stands_for_itself_and_what_was_given_stays(
     assert link(api, code_of(wiring, cast.moderator)).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_ratings_sent_while_the_profile_is_linked_never_count_twice(
     api: Api, app: Flask, wiring: Wiring, cast: Cast
 ) -> None:

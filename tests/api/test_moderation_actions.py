@@ -110,6 +110,7 @@ def test_an_action_is_shown_with_every_attribute_and_the_integrations_own_reques
     assert api.get(PATH).json["data"] == [shown["data"]]
 
 
+@pytest.mark.both_databases
 def test_both_forms_of_every_filter_select_and_combine(
     api: Api, cast: Cast, proposed: str, reviewed: str
 ) -> None:
@@ -170,6 +171,7 @@ def test_each_form_has_its_own_default_and_limit(api: Api) -> None:
     assert api.get(f"{PATH}?action_state=proposed&action_state=applied").status_code == 400
 
 
+@pytest.mark.both_databases
 def test_a_list_without_a_community_falls_back_as_decided(wide: Api, cast: Cast, proposed: str) -> None:
     assert _requests_of(wide.get(PATH)) == ["spam", "away"], "bracketed: all of the key's"
     refused = wide.get(f"{PATH}?action_state=proposed")
@@ -184,6 +186,7 @@ def test_a_list_without_a_community_falls_back_as_decided(wide: Api, cast: Cast,
         assert _requests_of(wide.get(PATH, query_string=query, headers=scope)) == ["spam"], name
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("first", ["limit=2", "page[size]=2&page[number]=1"])
 def test_following_next_neither_misses_nor_repeats_while_actions_come(
     api: Api, many: Callable[[int, str], None], first: str
@@ -211,6 +214,7 @@ def test_following_next_neither_misses_nor_repeats_while_actions_come(
     }
 
 
+@pytest.mark.both_databases
 def test_pages_around_an_offset_say_where_they_begin(api: Api, many: Callable[[int, str], None]) -> None:
     many(8, "row")
     answer, begun = api.get(f"{PATH}?limit=3&offset=1"), []
@@ -265,6 +269,7 @@ def test_an_acknowledgement_applies_once_and_may_be_repeated(api: Api, wiring: W
         assert _history(session, "action.applied") == 1
 
 
+@pytest.mark.both_databases
 def test_twenty_simultaneous_acknowledgements_make_one_move(
     api: Api, app: Flask, wiring: Wiring, proposed: str
 ) -> None:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
@@ -181,6 +182,7 @@ def test_an_invalid_attribute_is_422_at_its_place(api: Api, wiring: Wiring) -> N
     assert write(api, summary="x" * 5000).status_code == 201
 
 
+@pytest.mark.both_databases
 def test_every_filter_works_and_they_combine_with_and(api: Api, foreign_api: Api, cast: Cast) -> None:
     request = api.submit("post-1").json["data"]
     one = made(api, author_id="a", request_id=request["id"])
@@ -284,6 +286,7 @@ def test_a_page_costs_the_same_queries_for_one_row_and_for_a_hundred(
     assert many.count <= 5, many.statements
 
 
+@pytest.mark.both_databases
 def test_following_next_neither_misses_nor_repeats(api: Api) -> None:
     wanted = [made(api, author_id=f"w-{number}") for number in range(5)][::-1]
     answer = api.get("/notes?page[size]=2")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
@@ -60,6 +61,7 @@ def test_a_first_rating_is_201_and_the_same_rater_again_changes_it_with_200(api:
     assert api.get(f"/notes/{note}").json["data"]["attributes"]["ratings_count"] == 1
 
 
+@pytest.mark.both_databases
 def test_twenty_equal_ratings_at_once_are_one_row_and_one_201(api: Api, app: Flask, wiring: Wiring) -> None:
     note = made(api)
     barrier = threading.Barrier(20)
@@ -179,6 +181,7 @@ def test_put_changes_ones_own_rating_only(api: Api) -> None:
     assert change(api, "none").status_code == 404
 
 
+@pytest.mark.both_databases
 def test_the_list_shows_the_ratings_of_the_current_text_newest_first(api: Api) -> None:
     note = made(api)
     for number in range(3):
@@ -195,6 +198,7 @@ def test_the_list_shows_the_ratings_of_the_current_text_newest_first(api: Api) -
     assert api.get(f"/notes/{note}/ratings").json["meta"]["count"] == 1
 
 
+@pytest.mark.both_databases
 def test_stats_count_each_level(api: Api) -> None:
     note = made(api)
     shown = api.get(f"/notes/{note}").json["data"]["attributes"]

@@ -4,6 +4,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
@@ -16,6 +18,7 @@ def _ids(answer: Any) -> list[str]:
     return [row["attributes"]["request_id"] for row in answer.json["data"]]
 
 
+@pytest.mark.both_databases
 def test_filters_combine_with_and(api: Api, fill: Callable[..., None], cast: Cast, foreign_api: Api) -> None:
     api.submit("odd", requested_by='100%_of\'"users"', dataset_name="moon", dataset_item_id="m-1")
     fill(3)
@@ -52,6 +55,7 @@ def test_filters_combine_with_and(api: Api, fill: Callable[..., None], cast: Cas
     assert _ids(foreign_api.get("/requests")) == []
 
 
+@pytest.mark.both_databases
 def test_the_times_of_a_filter_include_their_own_moment(api: Api, fill: Callable[..., None]) -> None:
     fill(3)
     middle = api.get("/requests").json["data"][1]["attributes"]["requested_at"]
@@ -65,6 +69,7 @@ def test_the_times_of_a_filter_include_their_own_moment(api: Api, fill: Callable
     ]
 
 
+@pytest.mark.both_databases
 def test_following_next_neither_misses_nor_repeats_while_rows_come_and_go(
     api: Api, fill: Callable[..., None]
 ) -> None:
@@ -86,6 +91,7 @@ def test_following_next_neither_misses_nor_repeats_while_rows_come_and_go(
     assert _ids(api.get("/requests?page[size]=2")) == ["late-3-2", "late-3-1"], "page 1 shows the live list"
 
 
+@pytest.mark.both_databases
 def test_a_page_beyond_the_end_leads_back(api: Api, fill: Callable[..., None]) -> None:
     assert api.get("/requests?page[number]=2").json["links"]["prev"] is None, "an empty list has no pages"
     fill(3)
@@ -135,6 +141,7 @@ def test_a_page_costs_the_same_queries_for_one_row_and_for_a_hundred(
     assert many.count <= 6, many.statements
 
 
+@pytest.mark.both_databases
 def test_the_poll_gives_decisions_in_order_and_where_to_go_on(api: Api, decide: Callable[..., None]) -> None:
     decide("a", "b", "c")
     api.submit("undecided")
@@ -159,6 +166,7 @@ def test_the_poll_gives_decisions_in_order_and_where_to_go_on(api: Api, decide: 
     assert _ids(api.get("/requests", query_string={"status": "decided", "since": since})) == ["d"]
 
 
+@pytest.mark.both_databases
 def test_the_poll_across_communities_repeats_rather_than_misses(
     api: Api, wiring: Wiring, decide: Callable[..., None]
 ) -> None:

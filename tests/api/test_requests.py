@@ -45,6 +45,7 @@ def test_a_submission_is_created_pending_with_every_value_as_given(api: Api, cas
     assert read.json["data"]["attributes"] == shown["attributes"] | {"status": "PENDING"}
 
 
+@pytest.mark.both_databases
 def test_the_same_request_id_again_answers_200_with_the_stored_record(api: Api, jobs: InlineEngine) -> None:
     first = api.submit("post-1")
     again = api.submit("post-1")
@@ -67,6 +68,7 @@ def test_a_duplicate_is_409_with_its_location_where_the_operator_chose_so(api: A
     assert again.headers["Location"] == first.headers["Location"]
 
 
+@pytest.mark.both_databases
 def test_fifty_simultaneous_duplicates_give_one_201_and_forty_nine_200(api: Api, app: Flask) -> None:
     barrier = threading.Barrier(50)
     answers: list[Any] = []

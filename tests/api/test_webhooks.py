@@ -68,6 +68,7 @@ def test_the_wrapped_form_registers_too_and_null_means_all_events(api: Api) -> N
     assert answer.json["data"]["attributes"]["events"] is None
 
 
+@pytest.mark.both_databases
 def test_the_same_community_and_url_again_updates_and_answers_200(api: Api, hook: str) -> None:
     again = api.post(REGISTER, json=registration(secret="another-secret", events=["note.status_changed"]))
     assert again.status_code == 200
@@ -158,6 +159,7 @@ def test_an_unknown_community_is_opened_for_a_key_that_may(api: Api, wiring: Wir
         assert opened.platform == "discord"
 
 
+@pytest.mark.both_databases
 def test_the_list_shows_the_keys_webhooks_in_pages(api: Api, foreign_api: Api, cast: Cast) -> None:
     for number in range(5):
         api.post(REGISTER, json=registration(url=f"https://forum.example.org/{number}"))

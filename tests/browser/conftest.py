@@ -67,8 +67,10 @@ def chromium_arguments() -> list[str]:
     return arguments
 
 
-@pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+@pytest.fixture(scope="package")
+def service(tmp_path_factory: pytest.TempPathFactory, warm_processes: None) -> Iterator[Service]:
+    """The service for the browser tests that this worker runs in a row. It ends before tests of another group begin,
+    which would otherwise share their processor with its periodic jobs."""
     with running(tmp_path_factory.mktemp("service")) as started:
         yield started
 

@@ -1,5 +1,7 @@
 """Whether a page fits its window."""
 
+import re
+
 from playwright.sync_api import Locator, ViewportSize
 
 from tests.browser.conftest import DESKTOP, PHONE, Visitor
@@ -73,4 +75,38 @@ def too_wide(visitor: Visitor, *screens: ViewportSize) -> list[str]:
         visitor.page.set_viewport_size(screen)
         wide: list[str] = visitor.page.evaluate(_TOO_WIDE)
         found += [f"{visitor.page.url} at {screen['width']} px: {one}" for one in wide]
+    return found
+
+
+_CUT_DATES = """() => [...document.querySelectorAll('main :is(input[type=date], input[type=datetime-local], time)')]
+  .filter((one) => one.checkVisibility())
+  .flatMap((one) => {
+    const box = one.getBoundingClientRect(), found = [];
+    if (one.matches('input')) {
+      const width = one.style.width;
+      one.style.width = 'max-content';
+      const needed = one.getBoundingClientRect().width;
+      one.style.width = width;
+      if (needed > box.width + 1) found.push(`${one.name} needs ${needed} px and has ${box.width}`);
+    }
+    for (let at = one.parentElement; at && at.id !== 'main'; at = at.parentElement) {
+      const edge = at.getBoundingClientRect();
+      if (getComputedStyle(at).overflowX !== 'visible' && box.right > edge.right + 1 && !at.matches('[tabindex]'))
+        found.push(`${one.innerText || one.name} is cut`);
+    }
+    return found;
+  })"""
+"""Fields and times that are not shown whole; what can be scrolled into view is."""
+_NO_YEAR = re.compile(r"\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b(?! 20\d\d)")
+
+
+def cut_dates(visitor: Visitor) -> list[str]:
+    """The dates that a narrow screen cuts or shows without their year, with everything opened that can be."""
+    visitor.page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    found = []
+    for screen in (PHONE, NARROW):
+        visitor.page.set_viewport_size(screen)
+        where = f"{visitor.page.url} at {screen['width']} px"
+        found += [f"{where}: {cut}" for cut in visitor.page.evaluate(_CUT_DATES)]
+        found += [f"{where}: {date}" for date in _NO_YEAR.findall(visitor.main.inner_text())]
     return found

@@ -22,7 +22,7 @@ MOST = 7
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
+def service(tmp_path: Path, warm_processes: None) -> Iterator[Service]:
     """A service of this test's own, over an empty folder and without the demo."""
     with running(tmp_path) as started:
         yield started

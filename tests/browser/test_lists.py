@@ -5,11 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, ViewportSize, expect
 
-from tests.browser import site
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
-from tests.browser.live import DOUBTFUL, Service
+from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
 from tests.browser.undoing import take_a_minute
 
@@ -171,42 +170,3 @@ def test_a_message_never_covers_the_menu(place: Place, visit: Visit, screen: Vie
     max_.page.evaluate("scrollTo(0, 0)")
     max_.button("Menu").click()
     expect(max_.page.get_by_role("link", name="Action history")).to_be_visible()
-
-
-_CUT_DATES = """() => [...document.querySelectorAll('main :is(input[type=date], input[type=datetime-local], time)')]
-  .filter((one) => one.checkVisibility())
-  .flatMap((one) => {
-    const box = one.getBoundingClientRect(), found = [];
-    if (one.matches('input')) {
-      const width = one.style.width;
-      one.style.width = 'max-content';
-      const needed = one.getBoundingClientRect().width;
-      one.style.width = width;
-      if (needed > box.width + 1) found.push(`${one.name} needs ${needed} px and has ${box.width}`);
-    }
-    for (let at = one.parentElement; at && at.id !== 'main'; at = at.parentElement) {
-      const edge = at.getBoundingClientRect();
-      if (getComputedStyle(at).overflowX !== 'visible' && box.right > edge.right + 1 && !at.matches('[tabindex]'))
-        found.push(`${one.innerText || one.name} is cut`);
-    }
-    return found;
-  })"""
-"""Fields and times that are not shown whole; what can be scrolled into view is."""
-_NO_YEAR = re.compile(r"\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b(?! 20\d\d)")
-
-
-def test_every_date_keeps_its_year(service: Service, place: Place, visit: Visit) -> None:
-    filled = site.fill(service, place)
-    ada, found = visit(place.admin, locale="en-US"), list[str]()
-    ada.wants(403, 404)
-    paths = site.pages(ada, filled).values()
-    assert "/history" in paths
-    for path in paths:
-        ada.open(path)
-        ada.page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
-        for screen in (PHONE, NARROW):
-            ada.page.set_viewport_size(screen)
-            where = f"{path}, {screen['width']} px"
-            found += [f"{where}: {cut}" for cut in ada.page.evaluate(_CUT_DATES)]
-            found += [f"{where}: {date}" for date in _NO_YEAR.findall(ada.main.inner_text())]
-    assert not found, "\n".join(found)

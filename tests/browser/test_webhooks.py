@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
+from tests.browser.live import wait_for
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
 
@@ -49,11 +50,12 @@ def test_without_script_the_result_stands_there_after_a_reload(
     olga.page.get_by_role("button", name=re.compile("Send test event")).click()
     receiver.wait("webhook.test")
     result = olga.page.get_by_role("region", name="What became of it")
-    for _ in range(20):
-        if "Delivered" in result.inner_text():
-            break
-        olga.page.wait_for_timeout(100)
+
+    def is_delivered() -> bool:
         olga.page.reload()
+        return "Delivered" in result.inner_text()
+
+    wait_for("the delivery on the page", is_delivered)
     expect(result).to_contain_text("Delivered")
     olga.open("/insights")
     expect(olga.heading("Insights")).to_be_visible()

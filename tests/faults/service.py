@@ -53,7 +53,7 @@ class Service:
                 stderr=log,
                 start_new_session=True,
             )
-        eventually(self._answers, "the server answers", 60)
+        eventually(self._answers, "the server answers")
 
     def _answers(self) -> bool:
         # The port is open before the first worker can answer, so only an answer counts.

@@ -43,7 +43,7 @@ class Caller:
             document["id"] = path.rpartition("/")[2]
         body = json.dumps({"data": document}) if kind else None
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, _API + path, body, headers)
             response = connection.getresponse()

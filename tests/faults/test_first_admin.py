@@ -4,8 +4,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 from tests.browser.live import ROOT, START_PATIENCE, answers, wait_for
 from tests.faults.service import free_port
+from tests.warm import Process
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/first-admin/([\w-]{43})")
 SECRETS = {"BRIDGENOTE_SECRET_KEY": "s" * 40, "BRIDGENOTE_ENCRYPTION_KEY": "e" * 40}
@@ -33,8 +32,10 @@ def _served(folder: Path, output: int, *options: str, **settings: str) -> Iterat
         "PYTHONUNBUFFERED": "1",
         **settings,
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", *options],
+    process = Process(
+        "app",
+        "serve",
+        *options,
         cwd=folder,
         env=inherited | own,
         stdout=output,
@@ -51,7 +52,7 @@ def _served(folder: Path, output: int, *options: str, **settings: str) -> Iterat
         yield address
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait(START_PATIENCE)
 
 
 def test_a_log_of_production_holds_no_token_and_says_what_to_do(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 def talk(service: Service, *parts: bytes) -> bytes:
     """Everything that the server says until it closes the connection."""
-    with socket.create_connection(("127.0.0.1", service.settings.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", service.settings.port), timeout=60) as client:
         for number, part in enumerate(parts):
             if number:
                 time.sleep(0.05)

@@ -72,11 +72,11 @@ def test_a_kill_in_the_middle_of_overturning_in_bulk_loses_nothing_and_repeats_n
     service = Service(settings, tmp_path / "serve.log")
     try:
         service.start()
-        eventually(lambda: progress().done > 0, "the first batch", 30)
+        eventually(lambda: progress().done > 0, "the first batch")
         service.kill()
         killed_at = progress()
         service.start()
-        eventually(lambda: progress().state is OverturnState.FINISHED, "the end", 60)
+        eventually(lambda: progress().state is OverturnState.FINISHED, "the end")
     finally:
         service.end()
         engine.stop()

@@ -59,13 +59,13 @@ def test_killing_everything_again_and_again_loses_nothing_and_says_nothing_twice
         service.start()
         raging.begin()
         for _ in range(KILLS):
-            eventually(raging.goes_on(submissions=9, ratings=3), "it rages", 120)
+            eventually(raging.goes_on(submissions=9, ratings=3), "it rages", 240)
             service.kill()
             service.start()
-        eventually(raging.goes_on(submissions=9, ratings=3, acknowledgements=3), "it rages on", 120)
+        eventually(raging.goes_on(submissions=9, ratings=3, acknowledgements=3), "it rages on", 240)
         raging.end()
         hurry = KILLS < 10
-        eventually(lambda: storm.is_settled(database, receiver, hurry=hurry), "everything is settled", 180)
+        eventually(lambda: storm.is_settled(database, receiver, hurry=hurry), "everything is settled", 360)
         found = storm.check(database, receiver, raging)
         left = engine.counts()
         assert left["dead"] == 0

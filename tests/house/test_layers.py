@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -60,8 +61,15 @@ def _modules(folder: str = "") -> list[Path]:
     return sorted((APP / folder).rglob("*.py"))
 
 
-def _imports(path: Path) -> Iterator[str]:
-    return _imported(ast.parse(path.read_text()))
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    return tuple(_imported(ast.parse(path.read_text())))
+
+
+@cache
+def _imports_of_running(path: Path) -> tuple[str, ...]:
+    """What it imports when it runs, and not for its types alone."""
+    return tuple(_imported(_WithoutTypes().visit(ast.parse(path.read_text()))))
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
@@ -146,7 +154,7 @@ def test_packages_of_the_core_import_only_packages_below_them() -> None:
         inside = path.relative_to(APP / "core").parts
         # A module beside the packages stands below them all.
         allowed = set(CORE_ORDER[: CORE_ORDER.index(inside[0]) + 1]) if len(inside) > 1 else set()
-        for imported in _imported(_WithoutTypes().visit(ast.parse(path.read_text()))):
+        for imported in _imports_of_running(path):
             parts = imported.split(".")
             if parts[:2] == ["app", "core"] and len(parts) > 2 and parts[2] in found - allowed:
                 wrong.append(f"{_name(path)} imports {imported}")
@@ -173,7 +181,7 @@ class _WithoutTypes(ast.NodeTransformer):
 
 def _needed(path: Path, modules: Mapping[str, Path]) -> set[str]:
     """The modules that this one imports. ``from package import module`` needs the module, not the package."""
-    imported = list(_imported(_WithoutTypes().visit(ast.parse(path.read_text()))))
+    imported = _imports_of_running(path)
     packages = {name.rpartition(".")[0] for name in imported if name in modules}
     values = {name.rpartition(".")[0] for name in imported if name not in modules}
     return {name for name in imported if name in modules and (name not in packages or name in values)}

@@ -107,7 +107,7 @@ def _started(folder: Path, *words: str, **given: str) -> subprocess.CompletedPro
         env=_environment(folder, **given),
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
 
@@ -486,14 +486,14 @@ def test_serve_on_a_fresh_folder_scores_what_a_key_minted_meanwhile_submits_and_
             f"{url}/api/public/v1/requests",
             headers={"Authorization": f"Bearer {minted.stdout.splitlines()[-1]}"},
             json={"data": {"type": "requests", "attributes": submission}},
-            timeout=20,
+            timeout=60,
         )
         assert answer.status_code == 201
         database = Database(f"sqlite:///{folder / 'bridgenote.db'}")
         _wait(lambda: _statuses(database) == [RequestStatus.COMPLETED])
         database.dispose()
         server.send_signal(number)
-        assert server.wait(timeout=120) == 0
+        assert server.wait(timeout=360) == 0
 
 
 def _statuses(database: Database) -> list[RequestStatus]:
@@ -527,7 +527,7 @@ def test_workers_take_names_of_their_own_and_do_what_others_left(tmp_path: Path)
         _wait(lambda: _statuses(database) == [RequestStatus.COMPLETED])
         for process in (first, second):
             process.send_signal(signal.SIGTERM)
-        assert [process.wait(timeout=120) for process in (first, second)] == [0, 0]
+        assert [process.wait(timeout=360) for process in (first, second)] == [0, 0]
     database.dispose()
 
 

@@ -182,7 +182,7 @@ def test_a_server_that_is_gone_or_says_nothing_costs_no_more_than_the_deadline()
         def drip() -> None:
             connection, _ = silent.accept()
             with connection:
-                for _ in range(100):
+                for _ in range(1_200):
                     try:
                         connection.sendall(b"220-wait\r\n")
                     except OSError:
@@ -194,7 +194,7 @@ def test_a_server_that_is_gone_or_says_nothing_costs_no_more_than_the_deadline()
         began = time.monotonic()
         with pytest.raises(MailDelayed, match="cannot be reached"):
             SmtpMailer("127.0.0.1", port, "none", SENDER).send(MESSAGE, 0.3)
-        assert time.monotonic() - began < 4, "a server that drips would take five seconds"
+        assert time.monotonic() - began < 30, "whoever waited for the drips to end would need a minute"
         thread.join()
     with pytest.raises(MailDelayed, match="cannot be reached"):
         SmtpMailer("127.0.0.1", port, "none", SENDER).send(MESSAGE, 5)

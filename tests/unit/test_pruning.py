@@ -215,7 +215,9 @@ def test_scores_events_and_deliveries_go_after_their_days(
         hook = Webhook(community_id=cast.community_id, url="https://forum.example.org/", secret=b"sealed")
         session.add(hook)
         session.flush()
-        for event, state in zip(session.scalars(sa.select(Event)).all(), [*DeliveryState], strict=False):
+        for event, state in zip(
+            session.scalars(sa.select(Event).order_by(Event.id)).all(), [*DeliveryState], strict=False
+        ):
             delivery = Delivery(
                 event_id=event.id,
                 endpoint_id=hook.id,

@@ -250,7 +250,11 @@ def test_a_rating_is_withdrawn_by_its_rater_or_the_service_and_the_note_follows(
     note = read(wiring, note_id)
     assert (note.helpfulness_score, note.intercept, note.ratings_count) == (0, None, 0)
     with wiring.database.reading() as session:
-        gone = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "rating.withdrawn")).all()
+        gone = session.scalars(
+            sa.select(HistoryEntry)
+            .where(HistoryEntry.what == "rating.withdrawn")
+            .order_by(HistoryEntry.number)
+        ).all()
     assert [entry.before["helpfulness_level"] for entry in gone] == ["HELPFUL"] * 5
     assert gone[-1].cause == "linked profile"
 

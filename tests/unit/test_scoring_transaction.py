@@ -80,13 +80,13 @@ def changed_meanwhile(wiring: Wiring, request_id: uuid.UUID) -> Iterator[Session
         yield session
         thread.start()
         _wait_until_somebody_waits(wiring)
-    thread.join(30)
+    thread.join(120)
     assert not thread.is_alive()
 
 
 def _wait_until_somebody_waits(wiring: Wiring) -> None:
     waiting = sa.text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         with wiring.database.looking() as connection:
             if connection.dialect.name == "sqlite":
@@ -128,7 +128,7 @@ def test_a_post_that_is_scored_twice_at_once_or_withdrawn_meanwhile_is_acted_on_
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     gone = factories.submit(wiring, cast, factories.SPAM, "gone")
     with changed_meanwhile(wiring, gone) as session:
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, gone))

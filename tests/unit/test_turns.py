@@ -26,9 +26,9 @@ def test_threads_that_wait_are_served_by_community_in_turn_and_a_failure_passes_
             thread = threading.Thread(target=work, args=(community_id,))
             thread.start()
             threads.append(thread)
-            eventually(lambda: sum(map(len, turns._waiting.values())) > waiting, "it waits", 10)  # noqa: B023
+            eventually(lambda: sum(map(len, turns._waiting.values())) > waiting, "it waits")  # noqa: B023
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert served == [BUSY, OTHER, THIRD, BUSY, OTHER, BUSY]
 
 
@@ -37,7 +37,7 @@ def test_as_many_work_at_once_as_may_and_no_more() -> None:
 
     def work() -> None:
         with turns.taken(BUSY):
-            both.wait(10)
+            both.wait(60)
 
     def wait() -> None:
         with turns.taken(OTHER):
@@ -46,12 +46,12 @@ def test_as_many_work_at_once_as_may_and_no_more() -> None:
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
-    eventually(lambda: both.n_waiting == 2, "two work", 10)
+    eventually(lambda: both.n_waiting == 2, "two work")
     threads.append(threading.Thread(target=wait))
     threads[-1].start()
-    eventually(lambda: bool(turns._waiting), "the third waits", 10)
+    eventually(lambda: bool(turns._waiting), "the third waits")
     assert not third.is_set()
-    both.wait(10)
+    both.wait(60)
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert third.is_set()

@@ -122,7 +122,8 @@ class Desk:
                 one.name = name
             session.flush()
             ids = [one.id for one in told]
-            return list(session.scalars(sa.select(Delivery.id).where(Delivery.event_id.in_(ids))))
+            made = sa.select(Delivery.id).where(Delivery.event_id.in_(ids)).order_by(Delivery.id)
+            return list(session.scalars(made))
 
     def claim(self, owner: str = "one", **how: object) -> list[queue.Claimed]:
         how.setdefault("busy", {})

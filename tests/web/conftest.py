@@ -179,7 +179,7 @@ def only_hold(wiring: Wiring) -> Hold | None:
 def events_of(wiring: Wiring) -> list[EventName]:
     """Return the names of the events that were emitted."""
     with wiring.database.reading() as session:
-        return list(session.scalars(sa.select(Event.name)))
+        return list(session.scalars(sa.select(Event.name).order_by(Event.id)))
 
 
 @pytest.fixture

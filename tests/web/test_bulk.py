@@ -64,6 +64,7 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
     ]
 
 
+@pytest.mark.both_databases
 def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

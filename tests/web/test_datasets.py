@@ -163,6 +163,7 @@ def test_the_sample_files_can_be_imported(
         assert set(found.columns) == set(GOOD) | {"title", "language", "reviewed_on"}
 
 
+@pytest.mark.both_databases
 def test_fact_checks_are_found_by_words_dataset_and_rating(
     visit: Visit, cast: Cast, jobs: InlineEngine
 ) -> None:
@@ -191,6 +192,7 @@ def test_fact_checks_are_found_by_words_dataset_and_rating(
     assert found("q=%00&page=99999999999999999999&rating=x&dataset=%00") == [True, True]
 
 
+@pytest.mark.both_databases
 def test_an_item_shows_the_posts_it_matched_and_how_members_judged_them(
     visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stage: Stage
 ) -> None:

@@ -40,6 +40,7 @@ def listed(visitor: Visitor, query: str = "") -> list[str]:
     ]
 
 
+@pytest.mark.both_databases
 def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
     visit: Visit, cast: Cast, hooks: Hooks, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_delivery_shows_its_attempts_its_exact_payload_and_no_secret(
     assert "did not arrive" in page
 
 
+@pytest.mark.both_databases
 def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
     visit: Visit,
     cast: Cast,

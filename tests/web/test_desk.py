@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Callable
 
+import pytest
+
 from app.core.models import Action
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -66,6 +68,7 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
         assert session.get_one(Action, action_id).snoozed_until is None
 
 
+@pytest.mark.both_databases
 def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

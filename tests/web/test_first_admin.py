@@ -226,7 +226,7 @@ def test_of_two_who_use_it_at_once_one_is_the_admin(wiring: Wiring) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert (len(made), len(refused)) == (1, 2)
     assert _admins(wiring) == made
 
@@ -251,7 +251,7 @@ def test_of_the_link_and_the_command_line_at_once_the_link_never_makes_a_second_
         at_work.set()
         thread.join(1)  # it waits for this transaction to end, or has not begun its own
         assert thread.is_alive()
-    thread.join(30)
+    thread.join(120)
     assert len(refused) == 1
     assert _admins(wiring) == ["cli@example.org"]
 

@@ -94,6 +94,7 @@ def test_something_else_is_no_answer(visit: Visit, cast: Cast, stage: Stage, ans
     assert stage.own_rating(action_id, cast.rater) is None
 
 
+@pytest.mark.both_databases
 def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage: Stage) -> None:
     few, many = stage.post("post with few ratings here"), stage.post("post with many ratings here")
     stage.rate(many, YES, NO, UNSURE)
@@ -102,6 +103,7 @@ def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage
     assert text.index("many ratings here") < text.index("few ratings here")
 
 
+@pytest.mark.both_databases
 def test_a_rater_is_asked_first_where_their_viewpoint_is_missing(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
@@ -139,6 +141,7 @@ def test_a_rater_is_asked_first_where_their_viewpoint_is_missing(
     assert text.index("g their own") < text.index("g the others")
 
 
+@pytest.mark.both_databases
 def test_nobody_is_asked_about_what_they_posted_or_submitted_themselves(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
@@ -222,6 +225,7 @@ def test_more_posts_cost_no_more_queries(
     assert len(for_ten) == len(for_one)
 
 
+@pytest.mark.both_databases
 def test_new_posts_are_counted_once(visit: Visit, cast: Cast, stage: Stage) -> None:
     visitor, since = visit(cast.rater), clock.iso(clock.now())
     poll = f"/help-needed/new-count?since={since}"

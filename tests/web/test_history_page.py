@@ -114,6 +114,7 @@ def test_only_actions_that_can_be_overturned_now_link_to_it(
         ("?from=2026-03-03", set()),
     ],
 )
+@pytest.mark.both_databases
 def test_filters_combine(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, query: str, found: set[str]
 ) -> None:
@@ -127,6 +128,7 @@ def test_filters_combine(
     assert ("No actions in this period" in page) is (not found)
 
 
+@pytest.mark.both_databases
 def test_days_begin_at_midnight_where_the_reader_lives(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_filter_that_cannot_be_read_is_named(
     assert told in answer.text
 
 
+@pytest.mark.both_databases
 def test_pages_neither_repeat_nor_miss_a_row_when_more_happens_meanwhile(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +208,7 @@ def test_no_cell_of_the_file_is_a_formula(
     assert row["reason"] == f"'{reason}"
 
 
+@pytest.mark.both_databases
 def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +250,7 @@ def test_an_entry_has_a_page_of_its_own_where_nothing_is_cut_short(
     assert moderator.get(f"/history/{uuid.uuid4()}").status_code == 404
 
 
+@pytest.mark.both_databases
 def test_beyond_what_is_counted_there_are_many(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +331,7 @@ def test_a_decision_that_could_not_be_carried_out_stands_there_too(
     assert [row["verb"] for row in export(moderator, "?state=hold.lapsed")] == ["dismiss"]
 
 
+@pytest.mark.both_databases
 def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from app.core import clock
@@ -71,6 +72,7 @@ def test_only_moderators_and_above_read_insights_and_periods_are_checked(visit: 
             assert "There is a problem" in answer.text
 
 
+@pytest.mark.both_databases
 def test_each_figure_counts_what_happened_in_the_readers_days(
     visit: Visit,
     cast: Cast,

@@ -105,7 +105,7 @@ def test_an_invitation_that_is_accepted_twice_at_once_says_to_the_second_that_it
         # Until this commits, PostgreSQL shows the second the invitation as it was; SQLite has it wait.
         late.start()
         late.join(timeout=0.5)
-    late.join(timeout=30)
+    late.join(timeout=120)
     (answer,) = answers
     assert answer.status_code == 410
     assert "This invitation has been used" in answer.text
@@ -131,7 +131,7 @@ def test_an_address_that_got_its_account_otherwise_meanwhile_is_asked_to_sign_in
         accounts.create(session, ANN, PASSWORD, confirmed=True)
         late.start()
         late.join(timeout=0.5)
-    late.join(timeout=30)
+    late.join(timeout=120)
     (answer,) = answers
     assert answer.status_code in {403, 409}
     assert f"Sign in as <bdi>{ANN}</bdi> to accept." in answer.text

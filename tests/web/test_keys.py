@@ -181,6 +181,7 @@ def test_an_empty_list_says_so_and_more_keys_cost_no_more_queries(
     assert "No keys yet" in admin.get(URL).text
 
 
+@pytest.mark.both_databases
 def test_of_many_communities_a_page_is_offered_and_searching_keeps_what_was_typed_and_ticked(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_colleagues_claim_and_decision_change_only_their_row(
     assert "<title>(1) Review queue" in answer
 
 
+@pytest.mark.both_databases
 def test_a_row_changes_with_what_is_known_of_its_post(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_row_changes_with_what_is_known_of_its_post(
         assert not row(answer.text, other)
 
 
+@pytest.mark.both_databases
 def test_the_number_of_waiting_items_stands_in_title_and_navigation(
     visit: Visit, cast: Cast, stage: Stage
 ) -> None:

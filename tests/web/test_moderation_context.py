@@ -169,6 +169,7 @@ def test_metadata_of_another_shape_is_as_if_it_were_not_there(
     assert len(answer.text) < 120_000
 
 
+@pytest.mark.both_databases
 def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

@@ -49,6 +49,7 @@ def recipients(wiring: Wiring) -> list[uuid.UUID]:
         return list(session.scalars(sa.select(Notice.account_id)))
 
 
+@pytest.mark.both_databases
 def test_whoever_decided_is_told_by_whom_and_why_until_they_have_read_it(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

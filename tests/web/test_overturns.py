@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 
 from app.core import clock
@@ -18,6 +19,7 @@ Visit = Callable[[Person | None], Visitor]
 URL = "/community/overturns"
 
 
+@pytest.mark.both_databases
 def test_an_operator_previews_gives_a_reason_watches_and_stops(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:

@@ -84,6 +84,7 @@ def test_roles_are_given_and_taken_with_a_reason_and_only_admins_do_it(
     assert "Moved away" in page
 
 
+@pytest.mark.both_databases
 def test_the_last_admin_stays_and_of_two_who_go_at_once_one_stays(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
@@ -198,6 +199,7 @@ def test_a_form_is_about_the_community_of_its_page_whatever_another_tab_chose(
         assert admin.get(path).status_code == 200, "PostgreSQL looks for no NUL"
 
 
+@pytest.mark.both_databases
 def test_a_profile_is_found_linked_and_unlinked_by_hand(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

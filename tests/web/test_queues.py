@@ -4,6 +4,8 @@ import re
 import uuid
 from collections.abc import Callable
 
+import pytest
+
 from app.core.models import SavedFilter
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -13,6 +15,7 @@ from tests.web.test_saved_filters import kept, links
 Visit = Callable[[Person | None], Visitor]
 
 
+@pytest.mark.both_databases
 def test_a_queue_stands_in_its_order_and_is_seen_by_its_members_alone(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

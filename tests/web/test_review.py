@@ -84,6 +84,7 @@ def test_the_empty_queue_says_so_and_so_do_filters_that_match_nothing(
     assert "Clear filters" in page
 
 
+@pytest.mark.both_databases
 def test_filters_narrow_the_list_and_stay_in_the_address(visit: Visit, cast: Cast, stage: Stage) -> None:
     stage.post("Buy followers here", category="spam")
     stage.post("You are an idiot", category="toxicity")
@@ -103,6 +104,7 @@ def test_a_filter_that_cannot_be_read_is_named(visit: Visit, cast: Cast, stage: 
     assert "Not a valid choice" in answer.text
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
 def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
     visit: Visit,
@@ -137,6 +139,7 @@ def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
     assert "3 to 3 of 3" in moderator.get(_link(second, "next")).text
 
 
+@pytest.mark.both_databases
 def test_beyond_the_end_stands_the_last_page_and_an_unknown_row_begins_anew(
     visit: Visit, cast: Cast, stage: Stage
 ) -> None:
@@ -152,6 +155,7 @@ def test_beyond_the_end_stands_the_last_page_and_an_unknown_row_begins_anew(
         assert "1 to 1 of 1" in moderator.get(f"/review?{query}").text, query
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -172,6 +176,7 @@ def test_search_takes_each_character_as_itself_and_knows_ids(
     assert {text for text in texts if text in page} == found
 
 
+@pytest.mark.both_databases
 def test_search_finds_an_item_by_its_author_its_message_and_our_ids(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
@@ -214,6 +219,7 @@ def test_two_moderators_claim_one_item_and_the_second_hears_who_has_it(
     assert claimant_of(wiring, action_id) == cast.moderator.account_id
 
 
+@pytest.mark.both_databases
 def test_a_claim_ends_after_ten_minutes_unless_the_open_page_renews_it(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
@@ -270,6 +276,7 @@ def test_skipping_goes_round_the_queue_and_lets_go_of_each(
     assert [claimant_of(wiring, one) is not None for one in ids] == [True, False, False]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
 def test_skipping_reaches_every_item_in_every_order(
     visit: Visit, cast: Cast, stage: Stage, sort: str
@@ -362,6 +369,7 @@ def test_dismiss_selected_needs_items_and_a_reason(
     assert holds_on(wiring) == {}
 
 
+@pytest.mark.both_databases
 def test_the_poll_answers_only_when_something_is_new_and_never_with_rows(
     visit: Visit, cast: Cast, stage: Stage
 ) -> None:

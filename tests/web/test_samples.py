@@ -107,6 +107,7 @@ def test_a_sample_looks_and_answers_like_an_item(
         assert session.scalars(sa.select(SampleAnswer)).one().profile_id == cast.rater.profile_id
 
 
+@pytest.mark.both_databases
 def test_once_it_has_ended_it_says_what_it_was_for(
     visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
 ) -> None:

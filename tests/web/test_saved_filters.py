@@ -28,6 +28,7 @@ def links(page: str) -> dict[str, str]:
     return {name: address.replace("&amp;", "&") for address, name in found}
 
 
+@pytest.mark.both_databases
 def test_filters_are_kept_under_a_name_and_their_link_asks_for_the_same(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_name_that_cannot_be_kept_is_named(
     assert kept(wiring) == {}
 
 
+@pytest.mark.both_databases
 def test_nobody_keeps_more_than_a_few(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,7 @@ def post(wiring: Wiring, cast: Cast, jobs: InlineEngine, text: str, number: int 
 
 def actions(wiring: Wiring) -> list[Action]:
     with wiring.database.reading() as session:
-        return list(session.scalars(sa.select(Action)))
+        return list(session.scalars(sa.select(Action).order_by(Action.id)))
 
 
 def test_every_kind_is_offered_with_its_usual_values(visit: Visit, cast: Cast) -> None:

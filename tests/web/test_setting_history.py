@@ -25,6 +25,7 @@ from tests.web.hooks import MISSING, Hooks
 Visit = Callable[[Person | None], Visitor]
 
 
+@pytest.mark.both_databases
 def test_an_operator_reads_every_setting_change_and_takes_it_along(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
@@ -82,6 +83,7 @@ def test_keys_and_people_are_not_an_operators_to_read(visit: Visit, cast: Cast) 
     assert "/history/settings" not in visit(cast.moderator).get("/history").text
 
 
+@pytest.mark.both_databases
 def test_pages_follow_one_another(
     visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:

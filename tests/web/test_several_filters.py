@@ -88,6 +88,7 @@ def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUI
         ("?type=&state=dismissed&q=", [("delete", "dismissed")]),
     ],
 )
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("kinds")
 def test_the_history_is_filtered_by_several_types_and_states(
     visit: Visit, cast: Cast, query: str, found: list[tuple[str, str]]
@@ -101,6 +102,7 @@ def test_the_history_is_filtered_by_several_types_and_states(
         assert ticked(page, name) == asked
 
 
+@pytest.mark.both_databases
 def test_the_history_is_filtered_by_several_categories(visit: Visit, cast: Cast, stage: Stage) -> None:
     for category in ("spam", "toxicity", "misinformation"):
         stage.post(f"Post {category}", category=category)
@@ -141,6 +143,7 @@ def test_an_unknown_category_finds_nothing_and_stays_to_be_unticked(
         assert ticked(answer.text, "category") == {"nothing-like-it"}
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("kinds")
 def test_pages_entries_tabs_and_the_file_keep_every_value(
     visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
@@ -178,6 +181,7 @@ def test_several_values_cost_no_more_queries_than_none(
     assert len(narrowed) == len(plain)
 
 
+@pytest.mark.both_databases
 def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +241,7 @@ GERMAN_POST = "Post german: Die Fähre legt heute um sieben ab, also seid bitte 
 ENGLISH_POST = "Post english: The ferry leaves at seven today, so please be at the quay a little earlier."
 
 
+@pytest.mark.both_databases
 def test_the_language_of_a_post_is_shown_and_filters_queue_and_history(
     visit: Visit, cast: Cast, stage: Stage
 ) -> None:

@@ -110,8 +110,8 @@ def test_what_is_too_slow_too_large_or_no_answer_is_a_sentence(server: Start) ->
     assert fetch(server(_drip).url, deadline=0.3).problem == (
         "It was not answered completely within 0.3 seconds."
     )
-    assert time.monotonic() - began < 3
-    assert fetch(server(_endless).url, deadline=5).problem == "It is larger than 2 MB."
+    assert time.monotonic() - began < 30, "whoever waited for the end of the drips would need a minute"
+    assert fetch(server(_endless).url, deadline=60).problem == "It is larger than 2 MB."
     announced = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
     assert fetch(server(announced).url).problem == "It is larger than 2 MB."
     assert fetch(server(http(500, b"oops")).url).problem == "It answered 500."

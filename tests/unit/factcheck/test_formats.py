@@ -234,7 +234,7 @@ def test_a_hostile_page_takes_no_longer_than_it_is_long() -> None:
     began = time.process_time()
     for piece in ("<script ", "<script>", '<script type="application/ld+json">', "<!--", "</script"):
         list(formats.scripts(piece * (1_000_000 // len(piece))))
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 20, "what takes the square of the length takes hours"
 
 
 def test_compressed_files_are_unpacked_up_to_a_limit() -> None:

@@ -27,8 +27,6 @@ from app.wiring import Wiring
 from tests import clocks, talk
 from tests.cast import PLATFORM, Cast
 
-pytestmark = pytest.mark.both_databases
-
 OFFER = "We offer a lovely sunset trip near the lock, best price. Ask the cutter crew tomorrow."
 TALK = "My sloop was quiet in spring near Seal Bay, we sailed 40 miles. Thanks all."
 
@@ -146,6 +144,7 @@ def learned(wiring: Wiring, cast: Cast) -> Wiring:
     return wiring
 
 
+@pytest.mark.both_databases
 def test_it_counts_then_trains_then_scores(wiring: Wiring, cast: Cast) -> None:
     found = talk.posts(260)
     wiring.classifiers = [Base()]
@@ -267,6 +266,7 @@ def test_it_is_trained_again_after_fifty_labels_or_a_day(learned: Wiring, cast: 
     assert standing(learned, cast).version == 3
 
 
+@pytest.mark.both_databases
 def test_labels_that_wait_are_not_forgotten(learned: Wiring, cast: Cast) -> None:
     """The sweep marks history as read only when nothing waits for the night."""
     store(learned, cast, talk.posts(5, seed=4))
@@ -324,6 +324,7 @@ def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
     assert standing(learned, cast).state is State.WAITING
 
 
+@pytest.mark.both_databases
 def test_switched_off_nothing_scores_and_nothing_is_trained(learned: Wiring, cast: Cast) -> None:
     learned.classifiers = [Base()]
     switch(learned, cast, is_on=False)
@@ -351,6 +352,7 @@ def test_a_worse_model_is_taken_out_of_force(learned: Wiring, cast: Cast) -> Non
     assert whats(learned)[-1] == ("learning.taken_out", "system")
 
 
+@pytest.mark.both_databases
 def test_killed_between_training_and_storing_it_begins_again(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,6 +376,7 @@ def test_killed_between_training_and_storing_it_begins_again(
     assert standing(wiring, cast).version == 1
 
 
+@pytest.mark.both_databases
 def test_a_failed_training_gives_its_lease_back_and_spares_the_others(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,6 +402,7 @@ def test_a_failed_training_gives_its_lease_back_and_spares_the_others(
         assert len(set(session.scalars(sa.select(LearnedModel.community_id)))) == 2
 
 
+@pytest.mark.both_databases
 def test_a_result_from_before_an_erasure_is_not_stored(
     learned: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,6 +436,7 @@ def erase_content(wiring: Wiring, cast: Cast, request_ids: Sequence[uuid.UUID]) 
     registry.remove_content(wiring)
 
 
+@pytest.mark.both_databases
 def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wiring, cast: Cast) -> None:
     ids = store(learned, cast, talk.posts(60, seed=4))
     learning.sweep(learned.database)
@@ -487,6 +492,7 @@ def test_content_without_a_decision_changes_nothing(learned: Wiring, cast: Cast)
         assert session.get_one(Learning, cast.community_id).erasures == 0
 
 
+@pytest.mark.both_databases
 def test_an_erased_person_is_no_longer_learned_from(learned: Wiring, cast: Cast) -> None:
     with learned.database.writing() as session:
         author = session.scalars(sa.select(Request.platform_author_id).limit(1)).one()
@@ -591,6 +597,7 @@ def test_the_service_runs_the_job_by_itself(wiring: Wiring, cast: Cast) -> None:
     assert standing(wiring, cast).version == 1
 
 
+@pytest.mark.both_databases
 def test_a_run_ends_in_time(wiring: Wiring, cast: Cast) -> None:
     store(wiring, cast, talk.posts(260))
     learning.sweep(wiring.database, seconds=-1.0)

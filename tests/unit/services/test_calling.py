@@ -218,7 +218,7 @@ def test_at_most_so_many_calls_run_at_once_and_the_rest_give_up_after_the_deadli
     class Hanging(Scripted):
         def ask(self, texts: Sequence[str], images: Sequence[str] = ()) -> Sequence[Answer]:
             self.asked.append(list(texts))
-            assert release.wait(20)
+            assert release.wait(120)
             return [Answer({"bad": 0.1})]
 
     settings = ServiceSettings(categories={"bad": "toxicity"}, concurrency=1, deadline=0.1)

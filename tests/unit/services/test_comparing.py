@@ -113,7 +113,7 @@ def test_records_name_the_share_of_actions_that_people_upheld(stage: Stage) -> N
         stage.score(f"{WORD} {number}", number)
     with stage.wiring.database.writing() as session:
         # Straight in the table: how actions are confirmed is tested elsewhere.
-        ids = list(session.scalars(sa.select(Action.id)))
+        ids = list(session.scalars(sa.select(Action.id).order_by(Action.id)))
         for action_id, state in zip(ids, ("confirmed", "dismissed", "under_review"), strict=True):
             session.execute(sa.update(Action).where(Action.id == action_id).values(action_state=state))
     with stage.wiring.database.reading() as session:

@@ -141,7 +141,7 @@ def test_services_are_asked_at_the_same_time(stage: Stage) -> None:
 
     def answer_once_all_have_asked(handler: Any) -> None:
         # Asked one after the other, the first would never be answered.
-        together.wait(20)
+        together.wait(120)
         answering(stage.stub.answer(stage.stub.seen[-1]))(handler)
 
     stage.stub.fail(answer_once_all_have_asked)
@@ -159,7 +159,7 @@ def test_a_hanging_service_ends_at_its_deadline(stage: Stage) -> None:
     cut = threading.Event()
     stage.stub.fail(dripping(0.05, cut))
     stage.score()
-    assert cut.wait(30), "it hung up while the body was still coming"
+    assert cut.wait(120), "it hung up while the body was still coming"
     (action,) = stage.rows(Action)
     assert action.category == "unfinished"
     (error,) = [used["error"] for used in action.evidence["details"]["classifiers"] if "error" in used]

@@ -55,7 +55,7 @@ class Receiver:
         # A sender that has heard enough hangs up, which these receivers must bear.
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             stack.enter_context(connection)
-            connection.settimeout(5)
+            connection.settimeout(60)
             if self._wrap is not None:
                 connection = stack.enter_context(self._wrap(connection))
             self._answer(connection, self)
@@ -77,8 +77,8 @@ class Receiver:
         return lines, body
 
     def drip(self, connection, drop):
-        """The same bytes again and again, for longer than any deadline here but not for ever."""
-        for _ in range(100):
+        """The same bytes again and again, for a minute: longer than any deadline here, but not for ever."""
+        for _ in range(1_200):
             if self.closing.wait(0.05):
                 return
             connection.sendall(drop)
@@ -86,7 +86,7 @@ class Receiver:
     def close(self):
         self.closing.set()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(60)
         self._socket.close()
 
 
