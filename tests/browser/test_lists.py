@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, ViewportSize, expect
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.undoing import take_a_minute
 
