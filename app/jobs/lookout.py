@@ -84,7 +84,7 @@ class Lookout:
         )
         # As text: to find the compiled statement of an expression would take most of the time of a look.
         compiled = sa.select(*waits).compile(database, compile_kwargs={"literal_binds": True})
-        self._statement = str(compiled)
+        self.statement = str(compiled)
         self._stop = threading.Event()
         self._looking: threading.Thread | None = None
 
@@ -127,7 +127,7 @@ class Lookout:
                 self._stop.wait(LOOK_SECONDS)
 
     def _look(self, connection: sa.Connection) -> None:
-        row = connection.exec_driver_sql(self._statement).one()
+        row = connection.exec_driver_sql(self.statement).one()
         for alarm, is_waiting in zip(self._alarms.values(), row, strict=True):
             if is_waiting:
                 alarm.wake()
