@@ -45,6 +45,7 @@
     const candidates = inRow.length ? inRow : usable(document);
     // Pictures that are still covered come before what hides the whole post again.
     // Undo takes back what was answered last, wherever on the page that is.
+    markNewest(); // a part that was swapped in a moment ago is not numbered yet
     const latest = usable(document).find((one) => one.classList.contains("latest"));
     return latest ?? candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
   }
