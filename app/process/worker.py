@@ -195,7 +195,7 @@ class WaitressWorker(Worker):
         began = time.monotonic()
         while True:
             open_channels = [each for each in channels.values() if isinstance(each, Channel)]
-            if not open_channels or time.monotonic() - began > self._patience():
+            if not open_channels or time.monotonic() - began > self.patience():
                 break
             for channel in open_channels:
                 channel.wind_down(time.time())
@@ -203,7 +203,8 @@ class WaitressWorker(Worker):
         for listener in listeners:
             listener.task_dispatcher.shutdown(timeout=0.2)
 
-    def _patience(self) -> float:
+    def patience(self) -> float:
+        """For how many seconds the worker waits for running requests when it ends."""
         # The arbiter kills the worker at the graceful timeout, and stop_in_worker needs part of that time too.
         return QUICK_SECONDS if self.quick else max(1.0, self.cfg.graceful_timeout / 2)
 

@@ -175,7 +175,7 @@ def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
         assert {status for _, status, _ in answers} == {201, 503}
         assert all(says_when for _, status, says_when in answers if status == 503)
         slowest = max(seconds for seconds, status, _ in answers if status == 503)
-        # They wait 4 s for a connection; the figure is kept below. A busy machine adds to it.
+        # They wait 4 s for a connection (tests/unit/test_db.py has that); a busy machine adds to it.
         assert slowest < 30
         eventually(place.is_scored, "nothing that was taken is lost or left")
         with place.database.reading() as session:

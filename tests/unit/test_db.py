@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import outbox, write_lock
-from app.core.db import Database
+from app.core.db import Database, make_engine
 from app.jobs import tables
 from app.settings import Settings
 
@@ -177,3 +177,18 @@ def test_no_connection_prepares_statements_where_the_settings_forbid_it(
         engine.connect()
     assert told["connect_timeout"]
     assert told.get("prepare_threshold", "the driver's own") == threshold
+
+
+def test_a_request_waits_four_seconds_for_a_connection_to_the_server_of_the_database() -> None:
+    """Else all threads of the server would wait when the database restarts (docs/reliability.md)."""
+    engine, told = make_engine("postgresql+psycopg://nobody@127.0.0.1/nothing"), {}
+
+    @sa.event.listens_for(engine, "do_connect")
+    def refuse(_dialect: object, _record: object, _arguments: object, parameters: dict[str, Any]) -> None:
+        told.update(parameters)
+        raise ConnectionRefusedError
+
+    with pytest.raises(ConnectionRefusedError):
+        engine.connect()
+    assert isinstance(engine.pool, sa.QueuePool)
+    assert (engine.pool.timeout(), told["connect_timeout"]) == (4, 3)

@@ -83,12 +83,8 @@ def test_staffs_word_is_named_and_nothing_changes_it(wiring: Wiring, cast: Cast)
     assert found.would_change == "Nothing: it is locked."
 
 
-def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums(
-    wiring: Wiring, cast: Cast
-) -> None:
-    action_id = factories.scored_action(wiring, cast)
-    factories.rate(wiring, cast, action_id, "HHSNNNH")
-    model = Model(Regime.WARM, mu=0.5, rho_intercept=10.0, rho_factor=2.0, axis=True)
+def fitted(wiring: Wiring, cast: Cast, model: Model, factors: list[float]) -> None:
+    """Let the community be scored by this model, with these factors of its raters in the order of their votes."""
     with wiring.database.writing() as session:
         raters = {
             one.platform_user_id: one.id
@@ -98,22 +94,22 @@ def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums
             ScoringModel(
                 community_id=cast.community_id,
                 version=1,
-                regime="warm",
+                regime=model.regime.value,
                 parameters=model.to_json(),
-                ratings=7,
+                ratings=len(factors),
                 notes=1,
-                raters=6,
+                raters=len(factors),
                 milliseconds=1,
             )
         )
-        for number in range(6):  # the seventh came after the fit
+        for number, factor in enumerate(factors):
             session.add(
                 RaterParameters(
                     community_id=cast.community_id,
                     version=1,
                     profile_id=raters[f"rater-{number}"],
                     intercept=0.0,
-                    factor=-1.0 if number < 3 else 1.0,
+                    factor=factor,
                     helpfulness=None,
                     kept=True,
                     volume=False,
@@ -123,6 +119,15 @@ def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums
         state = session.get(ScoringState, cast.community_id) or ScoringState(community_id=cast.community_id)
         state.model_version = state.last_version = 1
         session.merge(state)
+
+
+def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HHSNNNH")
+    model = Model(Regime.WARM, mu=0.5, rho_intercept=10.0, rho_factor=2.0, axis=True)
+    fitted(wiring, cast, model, [-1.0] * 3 + [1.0] * 3)  # the seventh came after the fit
     found = explained(wiring, action_id)
     assert [(group.name, group.counts) for group in found.groups] == [
         ("one", Counts(0, 1, 2)),
@@ -138,3 +143,19 @@ def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums
         kept = session.get(NoteSums, (cast.community_id, 1, note.id))
         assert kept is not None
     assert explained(wiring, action_id) == found, "from the sums that are kept as from the ratings themselves"
+
+
+def test_what_both_sides_are_for_says_how_far_its_score_may_fall(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    factories.rate(wiring, cast, action_id, "H" * 10)
+    model = Model(Regime.WARM, mu=0.25, rho_intercept=10.0, rho_factor=2.0, axis=True)
+    fitted(wiring, cast, model, [-1.0] * 5 + [1.0] * 5)
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        note.rationale, note.status, note.status_rule = False, NoteStatus.CURRENTLY_RATED_HELPFUL, None
+    found = explained(wiring, action_id)
+    assert found.rule == scoring.RULES["warm:both-sides-for@1"]
+    assert (found.score, found.helpful_at) == (72, 75)
+    assert found.would_change == (
+        "Ratings on one of the sides that do not find it helpful, or that bring its score below 69."
+    )

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +22,7 @@ from app.web.operate.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
+from tests.panels import register
 from tests.web.conftest import Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
@@ -261,6 +263,10 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         garden = session.scalars(sa.select(Community).where(Community.slug == "nora-s-garden")).one()
         assert (garden.platform, garden.is_public) == ("web", False)
         assert community_settings.read(session, garden.id).who_decides == WhoDecides.PANEL
+    unreached = "can be drawn only once"
+    page = visitor.get("/community").text
+    assert "Who decides reviews: Everyone who answers → Always a drawn panel" in page
+    assert unreached not in page, "there is no integration yet"
     minted = visitor.post(
         "/keys", name="First", template="adapter", communities=str(garden.id), reason="Ours"
     )
@@ -272,6 +278,9 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         ).json["data"]["attributes"]["name"]
         == "Nora's garden"
     )
+    assert unreached in visitor.get("/community").text
+    register(wiring, replace(cast, community_id=garden.id), "http://127.0.0.1/drawn", ["panel.drawn"])
+    assert unreached not in visitor.get("/community").text
     with wiring.database.writing() as session:
         shared = keys.mint(session, SYSTEM, "Of all forums", KeyTemplate.ADAPTER, None).key
     for claim in (
@@ -282,14 +291,13 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         assert (refused.status_code, "is named by a service admin" in refused.text) == (422, True), claim
     with wiring.database.writing() as session:
         key_admin.revoke(session, SYSTEM, shared.id)
-    assert (
-        visitor.post("/community/new", name="A forum", platform="discourse", platform_id="9").status_code
-        == 303
-    )
+    for name, platform in (("A forum", "discourse"), ("A site", "web")):
+        made = visitor.post("/community/new", name=name, platform=platform, platform_id="9")
+        assert made.status_code == 303
     with wiring.database.reading() as session:
-        forum = session.scalars(sa.select(Community).where(Community.platform == "discourse")).all()
-        decides = {one.name: community_settings.read(session, one.id).who_decides for one in forum}
-        assert decides["A forum"] == WhoDecides.EVERYONE
+        named = session.scalars(sa.select(Community).where(Community.name.in_(("A forum", "A site")))).all()
+        decides = {one.name: community_settings.read(session, one.id).who_decides for one in named}
+        assert decides == {"A forum": WhoDecides.EVERYONE, "A site": WhoDecides.EVERYONE}
     wiring.throttle.enabled = True
     again = [visitor.post("/community/new", name="More", platform="other").status_code for _ in range(6)]
     assert again == [422] * 5 + [429]

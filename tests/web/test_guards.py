@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from flask import Flask
@@ -9,6 +10,7 @@ from flask.testing import FlaskClient
 
 from app.web.security import SAFE_METHODS
 from tests.cast import Cast, Person
+from tests.examples import PROFILE
 from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
@@ -44,7 +46,12 @@ ROLES = ("rater", "moderator", "operator", "admin")
 SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """For walks over every route that are refused before the database is asked anything that differs."""
 
+IS_LONG = PROFILE == "long"
+"""In `make faults`: every combination of token, script and site for every path."""
 FORGED = {"csrf_token": "forged"}
+TOKENS: tuple[dict[str, str], ...] = ({}, FORGED)
+CLIENTS: tuple[dict[str, str], ...] = ({}, HTMX)
+"""The headers of a page without script, and of htmx."""
 ANOTHER_SITE = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
@@ -113,8 +120,9 @@ def test_unsafe_routes_refuse_a_form_without_our_token(app: Flask, visit: Visit,
         if _webhook(app, path, "POST") in ONE_CLICK:
             assert visitor.client.post(path).status_code == 404, "an address that nobody was sent"
             continue
-        # By turns without a token and with a forged one, as a page and with script.
-        for data, headers in zip(({}, FORGED), ({}, HTMX)[:: 1 if number % 2 else -1], strict=True):
+        # By turns without a token and with a forged one, as a page and with script; at length, each with each.
+        turns = zip(TOKENS, CLIENTS[:: 1 if number % 2 else -1], strict=True)
+        for data, headers in product(TOKENS, CLIENTS) if IS_LONG else turns:
             assert visitor.client.post(path, data=data, headers=headers).status_code == 400, path
 
 
@@ -128,9 +136,9 @@ def test_unsafe_routes_refuse_another_site(
         if headers == {"Origin": "null"} and _webhook(app, path, "POST") in FROM_MAIL:
             assert visitor.post(path, headers | {"Sec-Fetch-Site": "cross-site"}).status_code == 403, path
             continue
-        # Each path as a page for some of them and with script for the others.
-        sent = headers | HTMX if number % 2 else headers
-        assert visitor.post(path, sent).status_code == 403, path
+        # Each path as a page for some of them and with script for the others; at length, both for all.
+        for client in CLIENTS if IS_LONG else CLIENTS[number % 2 :][:1]:
+            assert visitor.post(path, headers | client).status_code == 403, path
 
 
 def test_a_form_of_ours_passes(visit: Visit, cast: Cast) -> None:

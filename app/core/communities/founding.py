@@ -6,7 +6,10 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.communities import communities
+from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.people import accounts, keys
@@ -34,7 +37,8 @@ def may_found(actor: Actor, *, open_to_all: bool) -> bool:
 def found_community(session: Session, actor: Actor, values: Founding, *, open_to_all: bool) -> Community:
     """Open a community with the shipped thresholds; the actor becomes its admin.
 
-    Drawn panels decide its reviews, unless it is of another platform, whose users might not be reached.
+    Drawn panels decide its reviews, unless the caller names the platform's id: that platform's users might not be
+    reached.
 
     If an integration opens communities itself, or reaches all future ones, only service admins may choose platform
     ids. Otherwise somebody could claim a platform's id here first and receive its posts.
@@ -74,8 +78,27 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
         )
     except Conflict as taken:
         raise Invalid.field("platform_id", "is another community's already", platform_id) from taken
-    if values.platform == WEB:
-        # Everybody rates in the dashboard here, so everybody can be drawn (decision 0058).
-        community.settings = {**community.settings, "who_decides": WhoDecides.PANEL.value}
+    if values.platform_id is None:
+        _begin_with_panels(session, actor, community)
     accounts.give_role(session, SYSTEM, account, community.id, Role.ADMIN, cause="opened the community")
     return community
+
+
+def _begin_with_panels(session: Session, actor: Actor, community: Community) -> None:
+    """Let panels decide: everybody rates in the dashboard here, so everybody can be drawn (decision 0058)."""
+    before = community_settings.read(session, community.id).who_decides
+    if before == WhoDecides.PANEL:
+        return
+    community.settings = {**community.settings, "who_decides": WhoDecides.PANEL.value}
+    session.flush()
+    history.record(
+        session,
+        actor,
+        community.id,
+        "community.revised",
+        "community",
+        community.id,
+        before={"who_decides": before},
+        after={"who_decides": WhoDecides.PANEL.value},
+        why=Why(cause="opened for the dashboard, where everybody can be drawn"),
+    )

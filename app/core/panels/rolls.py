@@ -27,8 +27,8 @@ from app.core.models import (
 )
 from app.core.panels import draw
 from app.core.panels.draw import Side
-from app.core.people import profiles
-from app.core.vocabulary import EventName
+from app.core.people import keys, profiles
+from app.core.vocabulary import EventName, WhoDecides
 from app.core.webhooks import events
 
 LEAST = 15
@@ -100,6 +100,16 @@ def prune(session: Session) -> None:
             sa.not_(sa.exists().where(Panel.roll_id == PanelRoll.id)),
         )
         .execution_options(synchronize_session=False)
+    )
+
+
+def misses_users(session: Session, community: Community) -> bool:
+    """Whether panels decide and an integration has a key, but no webhook could ask the platform's users."""
+    settings = community_settings.for_community(community, community_settings.defaults(session))
+    return (
+        settings.who_decides != WhoDecides.EVERYONE
+        and keys.some_name(session, community.id)
+        and not events.is_subscribed(session, community.id, EventName.PANEL_DRAWN)
     )
 
 

@@ -204,10 +204,19 @@ def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | N
 
 def some_open_communities(session: Session) -> bool:
     """Whether a valid key reaches communities that do not exist yet, or may open them."""
+    return _some_adapter(session, sa.or_(ApiKey.everywhere, ApiKey.may_open_communities))
+
+
+def some_name(session: Session, community_id: uuid.UUID) -> bool:
+    """Whether a valid key of an integration was created for this community; one for all communities does not count."""
+    named = sa.select(KeyCommunity.key_id).where(KeyCommunity.community_id == community_id)
+    return _some_adapter(session, ApiKey.id.in_(named))
+
+
+def _some_adapter(session: Session, reaching: sa.ColumnElement[bool]) -> bool:
     live = sa.and_(
         ApiKey.revoked_at.is_(None), sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
     )
-    reaching = sa.or_(ApiKey.everywhere, ApiKey.may_open_communities)
     matching = sa.select(ApiKey.id).where(live, reaching, ApiKey.template == KeyTemplate.ADAPTER)
     return session.scalar(matching.limit(1)) is not None
 

@@ -8,7 +8,7 @@ from app.core.scoring.axis import AxisTest, Camps
 from app.core.scoring.codes import RULES, slug_of
 from app.core.scoring.model import Facts, Model, Rater
 from app.core.scoring.rounds import score, score_full
-from app.core.scoring.rules import decide
+from app.core.scoring.rules import FOR_BELOW, decide
 from app.core.scoring.scale import (
     BLIND_MARGIN,
     BLIND_RATINGS,
@@ -27,6 +27,7 @@ from app.core.scoring.verdict import Regime, Verdict
 __all__ = [
     "BLIND_MARGIN",
     "BLIND_RATINGS",
+    "FOR_BELOW",
     "GRAVE_MARGIN",
     "HELPFUL_AT",
     "INERTIA",

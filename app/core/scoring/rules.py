@@ -154,8 +154,9 @@ def judge(
     sheet.put(inert & (sheet.status != _CRH), _CRH, "inertia")
     if model.regime is Regime.WARM and model.axis:
         mean = _lower_side_mean(rows)
-        bar = FOR_MEAN + threshold - HELPFUL_AT - np.where(was_helpful, INERTIA, 0.0)
-        agreed = (mean >= bar - GRAIN) & (intercept >= threshold - FOR_BELOW - GRAIN)
+        inertia = np.where(was_helpful, INERTIA, 0.0)
+        bar = FOR_MEAN + threshold - HELPFUL_AT - inertia
+        agreed = (mean >= bar - GRAIN) & (intercept >= threshold - FOR_BELOW - inertia - GRAIN)
         agreed &= ~_lopsided(rows, acting, model.separation) & ~acting & ~not_misleading
         sheet.put(agreed & (sheet.status == _NMR), _CRH, "both-sides-for", mean - bar)
     if model.regime is not Regime.COLD:

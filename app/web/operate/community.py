@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired
 from app.core import limits
 from app.core.communities import communities
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.panels import rolls
 from app.core.permissions import Permission
 from app.core.review import overturns
 from app.core.upkeep import community_revisions, community_states
@@ -159,6 +160,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         )
         begun = overturns.recent(session, actor, community.id, limit=5)
         draft = community_revisions.draft_of(session, community)
+        misses_users = rolls.misses_users(session, community)
     form_shown = form or CommunityForm.from_draft(draft)
     if not form_shown.version.data:
         form_shown.version.data = draft.etag
@@ -175,6 +177,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
         may_archive=auth.may(Permission.ARCHIVE, community.id),
+        misses_users=misses_users,
         changes=changes.rows(entries),
         overturns=begun,
         curl=curl_lines.submit_line(community) if auth.may(Permission.SEND_TEST_POST, community.id) else None,
