@@ -92,9 +92,15 @@ def switch_on(session: Session) -> None:
     session.execute(sa.text(f"CREATE INDEX IF NOT EXISTS ix_position ON {_TABLE} (space_id, position)"))
 
 
-def switch_off(session: Session) -> None:
-    """Remove everything but the extension, which others may use."""
+def switch_off(session: Session) -> bool:
+    """Remove everything but the extension, which others may use. False, removing nothing: an index is being made.
+
+    It does not wait: whoever makes an index waits for all open transactions, also for this one.
+    """
+    if not session.scalar(sa.text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": BUILD_LOCK}):
+        return False
     session.execute(sa.text(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"))
+    return True
 
 
 def copy(session: Session, space_id: uuid.UUID) -> bool:
@@ -159,11 +165,14 @@ def build(connection: sa.Connection, spaces: Mapping[uuid.UUID, int]) -> None:
     """Make the indexes that these spaces, given with their dimensions, lack; drop those of other spaces.
 
     It takes minutes for 100,000 vectors; others read and write meanwhile. An index that a killed build left unfinished
-    is made again. Does nothing while another process is at it. ``connection`` must commit each statement by itself.
+    is made again. Does nothing while another process is at it, or once this was switched off. ``connection`` must
+    commit each statement by itself, and be the same connection of the server all along (docs/operations.md).
     """
     if not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": BUILD_LOCK}):
         return
     try:
+        if not is_on(connection):
+            return
         connection.execute(sa.text("SET max_parallel_maintenance_workers = 0"))
         connection.execute(sa.text("SET maintenance_work_mem = '256MB'"))
         for space_id, dimensions in spaces.items():

@@ -78,6 +78,22 @@ def test_a_search_that_meets_the_switching_off_leaves_the_transaction_usable(
 
 
 @ON_POSTGRESQL
+def test_it_is_not_switched_off_while_an_index_is_being_made(wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        session.execute(sa.text("CREATE SCHEMA bridgenote_vectors"))
+        session.execute(sa.text("CREATE TABLE bridgenote_vectors.embeddings (position integer)"))
+    with wiring.database.looking() as making:
+        making.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": pgvectors.BUILD_LOCK})
+        with pytest.raises(click.ClickException, match="An index is being made just now"):
+            _switch_off(wiring.database)
+        with wiring.database.reading() as session:
+            assert pgvectors.is_on(session)
+    _switch_off(wiring.database)
+    with wiring.database.reading() as session:
+        assert not pgvectors.is_on(session)
+
+
+@ON_POSTGRESQL
 def test_a_sample_is_taken_evenly_from_the_vectors_that_are_there_whatever_gaps_there_are(
     wiring: Wiring,
 ) -> None:
