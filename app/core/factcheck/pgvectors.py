@@ -95,7 +95,7 @@ def switch_on(session: Session) -> None:
 def switch_off(session: Session) -> bool:
     """Remove everything but the extension, which others may use. False, removing nothing: an index is being made.
 
-    It does not wait: whoever makes an index waits for all open transactions, also for this one.
+    It does not wait: the index waits for all open transactions, also for this one.
     """
     if not session.scalar(sa.text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": BUILD_LOCK}):
         return False
@@ -234,7 +234,7 @@ def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) ->
     typed, asked = f"vector({dimensions})", {"asked": literal(vector), "most": max(most, LARGEST)}
     try:
         # Once a statement has read the table, it stays until the transaction ends.
-        with session.begin_nested():
+        with session.connection().begin_nested():
             session.execute(sa.text(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}"))
             # The space is part of the statement, because the planner must see that its index covers the condition.
             found = session.execute(
