@@ -594,12 +594,13 @@
   // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.
   // A tick stays, focus stays on the same control of the row, and a row whose button was just pressed waits for its own answer. ---
   // A tab that nobody looks at asks once a minute, for its title shows a number, and at once when it is looked at again.
-  const ASKED_IN_BACKGROUND = 4;
-  let unasked = 0;
+  const ASKED_IN_BACKGROUND = 55_000; // milliseconds: a browser lets timers of such tabs run once a minute or less
+  let askedAt = 0, unasked = false;
   document.addEventListener("htmx:configRequest", (event) => {
     if (!event.detail.elt.hasAttribute("data-live-rows")) return;
-    if (document.hidden && ++unasked % ASKED_IN_BACKGROUND) return event.preventDefault();
-    unasked = 0;
+    unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
+    if (unasked) return event.preventDefault();
+    askedAt = Date.now();
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
     if (rows.length) event.detail.parameters.rows = rows.join("~");
   });

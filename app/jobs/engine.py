@@ -236,14 +236,12 @@ class Engine:
         while dbos is not None and not alarm.is_set():
             try:
                 queue = dbos._sys_db.get_queue(queue_name)
+                if queue is not None:
+                    queue_worker_thread(alarm, dbos, queue)
             except Exception as error:
                 # The thread must outlive whatever the database does; it tries again after its wait.
-                log.warning("The queue %s cannot be read: %s: %s", queue_name, type(error).__name__, error)
-                queue = None
-            if queue is None:
-                alarm.wait()
-            else:
-                queue_worker_thread(alarm, dbos, queue)
+                log.warning("Claiming from %s failed: %s: %s", queue_name, type(error).__name__, error)
+            alarm.wait()
 
     def stop(self, drain: float = 10.0) -> bool:
         """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.
@@ -255,11 +253,11 @@ class Engine:
         if self._dbos is None:
             tables.close(self._database)
             return True
-        self._ticker.stop()
+        deadline = time.monotonic() + drain
         self._lookout.stop()
         for event in self._dbos.background_thread_stop_events:
             event.set()
-        deadline = time.monotonic() + drain
+        self._ticker.stop()
         # A claim in progress still starts its jobs: only without claiming threads does the count mean much.
         while (_claiming() or self._running()) and time.monotonic() < deadline:
             time.sleep(0.02)

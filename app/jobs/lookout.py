@@ -67,16 +67,24 @@ class Lookout:
         *,
         pause: float,
     ) -> None:
-        self._database = database.execution_options(isolation_level="AUTOCOMMIT")
+        # SQLite reads outside of transactions as it is (``tables.own_connections``).
+        self._database = (
+            database
+            if database.dialect.name == "sqlite"
+            else database.execution_options(isolation_level="AUTOCOMMIT")
+        )
         self._alarms = {name: Alarm(pause) for name in queues}
         self._claim = claim
         status = sa.table("workflow_status", sa.column("queue_name"), sa.column("status"), schema=schema)
+        # DBOS's index is of the jobs in these two states. That "ENQUEUED" is one of them SQLite does not see by itself.
+        unfinished = status.c.status.in_(["ENQUEUED", "PENDING"])
         waits = (
-            sa.exists().where(status.c.queue_name == name, status.c.status == "ENQUEUED") for name in queues
+            sa.exists().where(status.c.queue_name == name, status.c.status == "ENQUEUED", unfinished)
+            for name in queues
         )
         # As text: to find the compiled statement of an expression would take most of the time of a look.
         compiled = sa.select(*waits).compile(database, compile_kwargs={"literal_binds": True})
-        self._statement = str(compiled)
+        self.statement = str(compiled)
         self._stop = threading.Event()
         self._looking: threading.Thread | None = None
 
@@ -119,7 +127,7 @@ class Lookout:
                 self._stop.wait(LOOK_SECONDS)
 
     def _look(self, connection: sa.Connection) -> None:
-        row = connection.exec_driver_sql(self._statement).one()
+        row = connection.exec_driver_sql(self.statement).one()
         for alarm, is_waiting in zip(self._alarms.values(), row, strict=True):
             if is_waiting:
                 alarm.wake()

@@ -1,8 +1,12 @@
-"""Keeps the counts behind the statistics up to date: the hourly job. ``core.insights.rollups`` has the steps."""
+"""The hourly job: keeps up to date what repeats other rows, above all the counts behind the statistics.
+
+``core.insights.rollups`` has the steps.
+"""
 
 import logging
 import time
 
+from app.core.actions import post_facts
 from app.core.db import Database
 from app.core.insights import rollups
 
@@ -28,3 +32,5 @@ def roll_up(database: Database, *, seconds: float = MOST_SECONDS) -> None:
         except Exception:
             # One community's failure must not keep the others from their figures; the next run tries again.
             log.exception("Counting the statistics of community %s failed.", community_id)
+    with database.writing() as session:
+        post_facts.complete(session)

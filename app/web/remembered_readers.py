@@ -1,7 +1,7 @@
 """Who asked last with a sign-in, for requests of open tabs: loaded again only if something about them changed.
 
-What decides about access is read at every request (``known_sign_ins``). Only requests that change nothing use this,
-because requests share the rows.
+What decides about access is read at every request (``known_sign_ins``). Only the requests of a page that works by
+itself use this, because requests share the rows: they ask for changes, load pictures, and renew claims.
 """
 
 from collections.abc import Callable

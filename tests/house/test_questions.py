@@ -50,7 +50,7 @@ def _is_change(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id="setattr")):
             return True
         case ast.Attribute(value=ast.Name(id=owner), ctx=ast.Store()):
-            return owner != "self"
+            return owner not in {"self", "g"}  # Flask's g holds what a request has found, and no row
     return False
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.administer import changes
+from app.web.operate.community_forms import LABELS
 
-LABEL = "Pages that AI notes may cite"
+LABEL = LABELS["note_pages"]
 SALT, WATER, TEA = (
     f"https://health.example.org/{name} What doctors say" for name in ("salt", "water", "tea")
 )

@@ -1,11 +1,14 @@
 """The queue's filters: what each finds, and that none reads the posts of all open items (Decision 0056)."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from app.core import clock
+from app.core.actions import post_facts
 from app.core.history.why import Why
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
@@ -128,6 +131,7 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
             wanted = QueueFilter(search=text, **filters)
             page = queue.queue(session, max_, cast.community_id, wanted, size=9)
             assert page.count == len(page.items)
+            assert queue.search_may_lack(session, max_, cast.community_id, wanted) is page.may_lack
             return [item.action.request_id for item in page.items], page.may_lack
 
         assert search("lighthouse") == ([posts[3]], False)
@@ -136,6 +140,28 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
         monkeypatch.setattr(queue_filters, "SEARCHED", 4)
         assert search("harbour") == ([one for one in urgent if one != posts[3]], False)
         assert search("harbour", channel="town") == ([], False)
+        assert search("o")[0] == search("")[0], "too short for an index: looked for in the most urgent items"
+        long_ago = clock.now() - timedelta(days=1)
+        newer = [
+            queue.newer_than(session, max_, cast.community_id, moment, QueueFilter(search="harbour"))
+            for moment in (long_ago, clock.now())
+        ]
+        assert newer == [3, 0]
+
+
+def test_actions_that_the_version_before_opened_get_channel_and_language_from_their_posts(
+    wiring: Wiring, cast: Cast
+) -> None:
+    submit(wiring, cast, f"{factories.REVIEWED} Where is this?", 1, "market")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Request).values(language="en"))
+        session.execute(sa.update(Action).values(platform_channel_id=None, language=None))
+    assert found(wiring, cast, channel="market") == []
+    for filled in (1, 0):
+        with wiring.database.writing() as session:
+            assert post_facts.complete(session) == filled
+    assert len(found(wiring, cast, channel="market", languages=("en",))) == 1
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -3,5 +3,5 @@
 ``actions`` opens an action when a score exceeds a threshold. ``moves.make_move`` changes its state by the table in
 ``states`` and writes the history entry and events. ``decisions`` stores the one decision of each request.
 The integration acknowledges the actions it has carried out (``acknowledgements``); restored content is not
-scanned again (``exemptions``).
+scanned again (``exemptions``). ``post_facts`` is what an action repeats of its post.
 """

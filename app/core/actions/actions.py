@@ -218,21 +218,13 @@ def overturn(
         note_id=action.note_id,
         restores_id=action.id,
         platform_author_id=action.platform_author_id,
+        platform_channel_id=action.platform_channel_id,
+        language=action.language,
         reason=why.reason or None,
         proposed_at=clock.now(),
     )
     begin(session, SYSTEM, unhide, why=Why(cause=f"overturned {action.id}"))
     return unhide
-
-
-def set_language(session: Session, request_id: uuid.UUID, language: str) -> None:
-    """Note the language of a post with its actions, if it was found after they were opened."""
-    session.execute(
-        sa.update(Action)
-        .where(Action.request_id == request_id, Action.language.is_(None))
-        .values(language=language, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
-    )
 
 
 def is_wanted_again(session: Session, action: Action) -> bool:

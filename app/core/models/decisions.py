@@ -45,7 +45,8 @@ class Action(Stamped, Base):
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
     moderator decided on, None while that is ``category``. ``platform_author_id``, ``platform_channel_id`` and
-    ``language`` repeat the request's, for lists; the last two only of actions that are or were in the review queue.
+    ``language`` repeat the request's, for lists; the last two are missing with actions of before they were added that
+    nobody can review any more.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it.
     """

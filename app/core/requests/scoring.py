@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions, exemptions
+from app.core.actions import actions, exemptions, post_facts
 from app.core.actions.moves import make_move, together
 from app.core.classify import Classifier, Context, OutOfTime
 from app.core.classify.language import named
@@ -119,7 +119,7 @@ def record_scores(
     changes: dict[str, Any] = {"scored_at": now, "language": language} | _reference(request, scorings)
     if language is not None and request.status is not RequestStatus.PENDING:
         # Members may have asked for a review before the post was scored.
-        actions.set_language(session, request_id, language)
+        post_facts.set_language(session, request_id, language)
     with together(session):
         if route is None or note is None:
             nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED

@@ -17,6 +17,8 @@ WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
 FEW = 500
 """How many posts with a text are few enough to be looked up one by one."""
+_HAS_INDEX = sa.text("SELECT to_regclass('ix_requests_search')")
+"""PostgreSQL's index of parts of words is only there with the extension ``pg_trgm`` (docs/operations.md)."""
 
 
 def finds(text: str) -> sa.ColumnElement[bool]:
@@ -44,6 +46,8 @@ def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.U
         if indexed is None:
             return None
         posts = posts.where(unindexed(Request.community_id) == community_id, Request.id.in_(indexed))
+    elif len(text) < text_index.LEAST_CHARACTERS or session.scalar(_HAS_INDEX) is None:
+        return None
     else:
         posts = posts.where(Request.community_id == community_id)
     found = session.scalars(posts.limit(FEW + 1)).all()

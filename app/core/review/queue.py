@@ -17,7 +17,7 @@ from app.core.history.why import Why
 from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import queue_filters, queue_order
+from app.core.review import post_search, queue_filters, queue_order
 from app.core.review.open_counts import bounded_count
 from app.core.review.queue_filters import EVERYTHING, QueueFilter
 from app.core.review.queue_order import Sort
@@ -88,9 +88,7 @@ def queue(
     statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
         searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
-        may_lack = (
-            is_common and _count(session, statement, replace(filters, search="")) > queue_filters.SEARCHED
-        )
+        may_lack = is_common and _is_long(session, statement, filters)
         # Searched once: the ids then serve the count, the page and the position.
         ids = session.scalars(searched.with_only_columns(Action.id)).all()
         statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
@@ -113,6 +111,21 @@ def queue(
         ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
         first += _count(session, ahead, filters)
     return QueuePage(rows, count, first, may_lack)
+
+
+def search_may_lack(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> bool:
+    """Whether a search with these filters leaves items out, as ``QueuePage.may_lack`` says."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    if not filters.search:
+        return False
+    statement = queue_filters.matching(filters, community_id, clock.now(), actor.account_id)
+    _, is_common = queue_filters.search(session, statement, community_id, filters.search)
+    return is_common and _is_long(session, statement, filters)
+
+
+def _is_long(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> bool:
+    """Whether more items match than a common text is looked for in."""
+    return _count(session, statement, replace(filters, search="")) > queue_filters.SEARCHED
 
 
 def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
@@ -193,14 +206,7 @@ def newer_than(
         "now": clock.now(),
         "account_id": actor.account_id,
     }
-    statement = _newer(replace(filters, search=""))
-    if filters.search:
-        reading = session if isinstance(session, Session) else Session(session)
-        found = queue_filters.filtered(reading, actor, community_id, filters).where(
-            Action.created_at > moment
-        )
-        statement = sa.select(bounded_count(found.with_only_columns(Action.id)))
-    count: int = session.execute(statement, given).scalar_one()
+    count: int = session.execute(_newer(filters), given).scalar_one()
     return count
 
 
@@ -213,6 +219,9 @@ def _newer(filters: QueueFilter) -> sa.Select[Any]:
         sa.bindparam("now", type_=Action.snoozed_until.type),
         sa.bindparam("account_id", type_=Action.claimed_by_id.type),
     ).where(Action.created_at > sa.bindparam("moment", type_=Action.created_at.type))
+    if filters.search:
+        # Few items are new, so their posts are read; all posts with the text would be far more.
+        found = found.join(Request, Request.id == Action.request_id).where(post_search.finds(filters.search))
     return sa.select(bounded_count(found.with_only_columns(Action.id)))
 
 

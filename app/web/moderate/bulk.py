@@ -15,6 +15,7 @@ from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue
+from app.core.review.queue_filters import SEARCHED
 from app.core.review.queue_order import Sort
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
@@ -169,6 +170,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
         reasons = reason_choice.options(session, actor, community.id)
+        may_lack = queue.search_may_lack(session, actor, community.id, filters)
     return page.render(
         "moderate/matching.html",
         status=status,
@@ -177,6 +179,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         count=len(form.item.data),
         more=len(form.item.data) - len(rows),
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
+        searched=SEARCHED if may_lack else None,
         reasons=reasons,
         reasons_name=reason_choice.remembered_as(actor, community.id),
         buttons=verb_buttons.for_several(BulkForm.VERBS, len(form.item.data)),

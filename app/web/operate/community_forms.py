@@ -86,7 +86,7 @@ LABELS: Mapping[str, str] = {
     "policy_text": "Policy text",
     "is_public": "Public",
     "ai_notes_enabled": "AI notes",
-    "note_pages": "Pages that AI notes may cite",
+    "note_pages": "Pages that notes by AI may cite",
     "second_look": "Second look",
     "who_decides": "Who decides reviews",
     **{name: label for name, (label, _hint) in NUMBERS.items()},
