@@ -15,7 +15,8 @@ from app.core.factcheck import pgvectors
 def use_pgvector(is_off: bool) -> None:
     """Search the vectors of fact-checks in PostgreSQL, with its extension pgvector (docs/operations.md).
 
-    The vectors are copied and indexed in the background. Until then, posts are compared in memory as before.
+    The vectors are copied and indexed in the background. Until then, posts are compared in memory as before. Processes
+    that run jobs need a connection past a PgBouncer in transaction mode, because indexes are made there.
     """
     with opened_wiring() as wiring:
         if is_off:
@@ -52,6 +53,9 @@ def _switch_on(database: Database, found: pgvectors.Extension | None) -> None:
 
 def _switch_off(database: Database) -> None:
     with database.writing() as session:
-        if pgvectors.is_on(session):
-            pgvectors.switch_off(session)
+        is_done = not pgvectors.is_on(session) or pgvectors.switch_off(session)
+    if not is_done:
+        raise click.ClickException(
+            "An index is being made just now, so nothing was removed. Repeat this command in some minutes"
+        )
     click.echo("Posts are compared in memory.")

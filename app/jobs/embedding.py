@@ -33,6 +33,8 @@ def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECOND
     while has_more:
         with database.writing() as session:
             has_more = filling.forget_retired(session)
+    # A new model's space gets its index before the old one's is deleted, which may take long.
+    follow_in_postgresql(database)
     with database.reading() as session:
         unused = filling.unused(session, pool)
     for space_id in unused:
@@ -40,7 +42,6 @@ def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECOND
         while has_more:
             with database.writing() as session:
                 has_more = filling.delete(session, space_id)
-    follow_in_postgresql(database)
 
 
 def follow_in_postgresql(database: Database) -> None:

@@ -9,8 +9,11 @@ import sqlalchemy as sa
 from app.core.errors import UpstreamTimeout
 from app.core.factcheck import storing
 from app.core.factcheck.items import Item
-from app.core.models import AiDraft, Community, HistoryEntry, Note, NoteDraft
+from app.core.models import Action, AiDraft, Community, HistoryEntry, Note, NoteDraft
 from app.core.notes.ai_notes import Draft, Post
+from app.core.policies.routing import MISINFORMATION
+from app.core.vocabulary import Classification
+from app.web.item import note_forms
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor
@@ -109,3 +112,16 @@ def test_a_provider_that_fails_says_so_and_switched_off_there_is_no_button(
         session.execute(sa.update(Community).values(ai_notes_enabled=False))
     assert "Draft a note" not in moderator.get(path).text
     assert moderator.post(f"{path}/draft").status_code == 403
+
+
+def test_the_form_has_a_drafts_words_without_any_part_of_its_addresses() -> None:
+    first, longer = "https://health.example/salt", "https://health.example/salt-and-more"
+    draft = NoteDraft(
+        id=uuid.uuid4(),
+        summary=f"Salt {first} and water {longer} cure nothing. {longer}",
+        classification=Classification.MISLEADING,
+        sources=[first, longer],
+    )
+    form = note_forms.filled_from_draft(draft, Action(category=MISINFORMATION))
+    assert form.summary.data == "Salt and water cure nothing."
+    assert form.source_list == [first, longer]

@@ -10,8 +10,12 @@ from app.core import limits
 from app.core.errors import Invalid
 
 PAGES_MAX = 20
+URL_MAX = 500
+"""Short enough that a note can cite a fact-check and several pages."""
 SAYS_MAX = 300
 TEXT_MAX = 10_000
+_JOINERS = str.maketrans("", "", "\u200c\u200d")
+"""Invisible, but part of words in Persian and languages of India."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
     """The pages of a list: one a line, its address and after a space what it says. Empty lines are left out.
 
     Raises:
-        Invalid: a line has no https address or does not say what the page says, an address stands twice, or there are
+        Invalid: a line has no https address or a long one, does not say what the page says, or has invisible
+            characters, among them those that turn the direction of a text; an address stands twice, or there are
             too many.
     """
     pages: list[Page] = []
@@ -34,6 +39,11 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
         url, _, says = line.strip().partition(" ")
         if not url:
             continue
+        if len(url) > URL_MAX:
+            problem = (
+                f"must have addresses of at most {URL_MAX} characters; that in line {number} has {len(url):,}"
+            )
+            raise Invalid.field(field, problem, url[:50])
         try:
             limits.source(url, field)
         except Invalid:
@@ -48,6 +58,8 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
                 f"must say after each address what the page says, in at most {SAYS_MAX} characters",
                 url,
             )
+        if not (url.isprintable() and says.translate(_JOINERS).isprintable()):
+            raise Invalid.field(field, f"must not contain invisible characters; line {number} does")
         if any(page.url == url for page in pages):
             raise Invalid.field(field, "must name each address once", url)
         pages.append(Page(url, says))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
+import sqlalchemy.exc as sa_exc
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
@@ -28,10 +29,16 @@ DIMENSIONS_MAX = 2_000
 COPIED_AT_ONCE = 500
 SAMPLE = 400
 """Vectors from which a post's background is taken, spread over the whole space."""
+SAMPLE_LEAST = 100
+"""With fewer nothing is said about the background."""
 LOOKED_AT = 100
 """Candidates that the index looks at: more find the nearest ones more surely, and take longer."""
 BUILD_LOCK = 0x6661_6374_6864
 _TABLE = f"{SCHEMA}.embeddings"
+_UNDEFINED_TABLE = "42P01"
+_SAMPLES_MAX = 100
+_samples: dict[uuid.UUID, tuple[int, int, Sequence[int]]] = {}
+"""Of each space: up to where it was copied, and what was ``sampled`` then."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +92,15 @@ def switch_on(session: Session) -> None:
     session.execute(sa.text(f"CREATE INDEX IF NOT EXISTS ix_position ON {_TABLE} (space_id, position)"))
 
 
-def switch_off(session: Session) -> None:
-    """Remove everything but the extension, which others may use."""
+def switch_off(session: Session) -> bool:
+    """Remove everything but the extension, which others may use. False, removing nothing: an index is being made.
+
+    It does not wait: the index waits for all open transactions, also for this one.
+    """
+    if not session.scalar(sa.text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": BUILD_LOCK}):
+        return False
     session.execute(sa.text(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"))
+    return True
 
 
 def copy(session: Session, space_id: uuid.UUID) -> bool:
@@ -152,11 +165,14 @@ def build(connection: sa.Connection, spaces: Mapping[uuid.UUID, int]) -> None:
     """Make the indexes that these spaces, given with their dimensions, lack; drop those of other spaces.
 
     It takes minutes for 100,000 vectors; others read and write meanwhile. An index that a killed build left unfinished
-    is made again. Does nothing while another process is at it. ``connection`` must commit each statement by itself.
+    is made again. Does nothing while another process is at it, or once this was switched off. ``connection`` must
+    commit each statement by itself, and be the same connection of the server all along (docs/operations.md).
     """
     if not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": BUILD_LOCK}):
         return
     try:
+        if not is_on(connection):
+            return
         connection.execute(sa.text("SET max_parallel_maintenance_workers = 0"))
         connection.execute(sa.text("SET maintenance_work_mem = '256MB'"))
         for space_id, dimensions in spaces.items():
@@ -207,23 +223,35 @@ def _is_valid(session: Session | sa.Connection, space_id: uuid.UUID) -> bool | N
     return found
 
 
-def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) -> Nearest:
-    """The items of a space that ``is_ready`` whose vectors are nearest to this one (see ``nearest.Vectors``)."""
-    typed, asked = f"vector({len(vector)})", {"asked": literal(vector), "most": max(most, LARGEST)}
-    session.execute(sa.text(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}"))
-    # The space is part of the statement, because the planner must see that its index covers the condition.
-    found = session.execute(
-        sa.text(
-            f"SELECT item_id, -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
-            f"WHERE space_id = '{space_id}' "
-            f"ORDER BY (embedding::{typed}) <#> CAST(:asked AS {typed}) LIMIT :most"
-        ),
-        asked,
-    ).all()
+def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) -> Nearest | None:
+    """The items of a space that ``is_ready`` whose vectors are nearest to this one (see ``nearest.Vectors``).
+
+    None: this was switched off a moment ago. There are none for a vector of another model, and for a deleted space.
+    """
+    dimensions = session.scalar(sa.select(VectorSpace.dimensions).where(VectorSpace.id == space_id))
+    if not dimensions or len(vector) != dimensions:
+        return Nearest()
+    typed, asked = f"vector({dimensions})", {"asked": literal(vector), "most": max(most, LARGEST)}
+    try:
+        # Once a statement has read the table, it stays until the transaction ends.
+        with session.connection().begin_nested():
+            session.execute(sa.text(f"SET LOCAL hnsw.ef_search = {LOOKED_AT}"))
+            # The space is part of the statement, because the planner must see that its index covers the condition.
+            found = session.execute(
+                sa.text(
+                    f"SELECT item_id, -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
+                    f"WHERE space_id = '{space_id}' "
+                    f"ORDER BY (embedding::{typed}) <#> CAST(:asked AS {typed}) LIMIT :most"
+                ),
+                asked,
+            ).all()
+    except sa_exc.ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", "") != _UNDEFINED_TABLE:
+            raise
+        return None
     last = session.scalar(
         sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
     )
-    copied = _last_copied(session, space_id)
 
     def cosines(ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, float]:
         rows = session.execute(
@@ -235,28 +263,53 @@ def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) ->
         )
         return {item_id: cosine for item_id, cosine in rows if cosine is not None}
 
-    near = [(item_id, cosine) for item_id, cosine in found if cosine is not None and cosine > 0]
-    seen = _sample(session, space_id, asked, typed, last or 0)
-    return Nearest(
-        [item_id for item_id, _ in near[:most]],
-        last == copied,
-        background(np.array(seen), copied or 0, [cosine for _, cosine in near]),
-        cosines,
-    )
-
-
-def _sample(
-    session: Session, space_id: uuid.UUID, asked: Mapping[str, object], typed: str, last: int
-) -> Sequence[float]:
-    """How near a part of the items is, taken evenly from the whole space."""
-    positions = np.unique(np.linspace(1, max(last, 1), SAMPLE).astype(int)).tolist()
-    return session.scalars(
+    copied = _last_copied(session, space_id)
+    step, positions = _sample(session, space_id, copied or 0)
+    # Those that are deleted since, and those without a vector, are not among them.
+    seen = session.scalars(
         sa.text(
-            f"SELECT -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608 - our own words
+            f"SELECT -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
             "WHERE space_id = :space AND position = ANY(:positions) AND embedding IS NOT NULL"
         ),
         {**asked, "space": space_id, "positions": positions},
     ).all()
+    items = step * len(seen) if len(seen) >= SAMPLE_LEAST else 0
+    return Nearest(
+        [item_id for item_id, cosine in found[:most] if cosine is not None and cosine > 0],
+        last == copied,
+        background(np.array(seen), items, [cosine for _, cosine in found if cosine is not None]),
+        cosines,
+    )
+
+
+def _sample(session: Session, space_id: uuid.UUID, copied: int) -> tuple[int, Sequence[int]]:
+    """What is ``sampled``, read again only when more was copied: it takes 100 ms for 100,000 vectors."""
+    known = _samples.get(space_id)
+    if known is None or known[0] != copied:
+        if len(_samples) >= _SAMPLES_MAX:
+            _samples.clear()
+        known = _samples[space_id] = (copied, *sampled(session, space_id))
+    return known[1:]
+
+
+def sampled(session: Session, space_id: uuid.UUID) -> tuple[int, Sequence[int]]:
+    """The positions of at most ``SAMPLE`` vectors, each one of so many, evenly from the whole space.
+
+    Positions have gaps, because a text that changes gets a new one: so the vectors that are there are counted.
+    """
+    there = session.scalar(
+        sa.text(f"SELECT count(*) FROM {_TABLE} WHERE space_id = :space"),  # noqa: S608 - our own words
+        {"space": space_id},
+    )
+    step = max(1, -(-(there or 0) // SAMPLE))
+    positions = session.scalars(
+        sa.text(
+            "SELECT position FROM (SELECT position, row_number() OVER (ORDER BY position) AS rank "  # noqa: S608
+            f"FROM {_TABLE} WHERE space_id = :space) AS ranked WHERE rank % :step = 0 ORDER BY position"
+        ),
+        {"space": space_id, "step": step},
+    ).all()
+    return step, positions
 
 
 def _dialect(session: Session | sa.Connection) -> str:

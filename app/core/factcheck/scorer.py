@@ -185,10 +185,12 @@ class FactCheckScorer:
             self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
 
     def _nearest(self, session: Session, space_id: uuid.UUID, vector: Vector) -> Nearest:
-        if not pgvectors.is_ready(session, space_id):
-            return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
-        self._vectors.drop(space_id)
-        return pgvectors.nearest(session, space_id, vector, NEAR_MOST)
+        if pgvectors.is_ready(session, space_id):
+            found = pgvectors.nearest(session, space_id, vector, NEAR_MOST)
+            if found is not None:
+                self._vectors.drop(space_id)
+                return found
+        return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""

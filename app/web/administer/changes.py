@@ -11,6 +11,8 @@ from app.web.operate.community_forms import LABELS, WHO_DECIDES
 
 SHOWN_VALUE = 60
 """How many characters of a value a list of changes shows."""
+SHOWN_LINES = 6
+"""How many lines that were added to a list, or removed from it, are shown of one change."""
 SENTENCES: Mapping[str, str] = {
     "community.opened": "Opened",
     "community.renamed": "Renamed by the platform",
@@ -45,6 +47,8 @@ SHOWN: Mapping[str, str] = {
     "failed": "Failed",
 }
 """The values that lists show, with their labels. The sentence already contains the others."""
+_LISTS = frozenset({"note_pages"})
+"""Values that are one entry a line: cut texts before and after would often be the same."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,10 @@ def rows(
 def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
     lines = [
-        f"{label}: {_change(entry.before, entry.after, name)}"
+        f"{label}: {change}"
         for name, label in SHOWN.items()
         if name in entry.before or entry.after.get(name) is not None
+        for change in _changes(entry.before, entry.after, name)
     ]
     named = about or str(entry.after.get("name") or entry.before.get("name") or "")
     is_key = entry.object_type == "api_key"
@@ -83,6 +88,23 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
         reason=text.reason or cause_words(entry.cause),
         changes=[line for line in lines if not (is_key and line.startswith("Name:"))],
     )
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> Sequence[str]:
+    if name in _LISTS and name in after:
+        return _of_lists(before.get(name) or "", after[name] or "")
+    return [_change(before, after, name)]
+
+
+def _of_lists(before: str, after: str) -> Sequence[str]:
+    """The lines that were removed, and those that were added."""
+    old, new = ([" ".join(line.split()) for line in text.splitlines()] for text in (before, after))
+    changed = [f"removed {_words(line)}" for line in old if line and line not in new]
+    changed += [f"added {_words(line)}" for line in new if line and line not in old]
+    more = len(changed) - SHOWN_LINES
+    if more > 0:
+        return [*changed[:SHOWN_LINES], f"{more} more {'line' if more == 1 else 'lines'} changed"]
+    return changed or ["in another order"]
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> str:

@@ -1,5 +1,6 @@
 """Forms for writing and rating notes. Limits come from ``core.limits``."""
 
+import re
 import uuid
 
 from wtforms import (
@@ -15,6 +16,7 @@ from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
+from app.core.communities import cited_pages
 from app.core.errors import Invalid
 from app.core.models import Note, NoteDraft, Rating
 from app.core.policies.routing import MISINFORMATION
@@ -158,9 +160,7 @@ def form_for(action: Asked | None, note: Note | NoteDraft | None = None) -> type
 def filled_from_draft(draft: NoteDraft, action: Asked) -> NoteForm:
     """Return the form with a draft's content, for the moderator who asked for it. Only https addresses are sources."""
     sources = [source for source in draft.sources if source.startswith("https://")]
-    summary = draft.summary
-    for source in sources:
-        summary = summary.replace(source, "").strip()
+    summary = re.sub(" {2,}", " ", cited_pages.cut(draft.summary, sources)).strip()
     kind = form_for(action, draft)
     form = kind(summary=summary, sources="\n".join(sources), draft=str(draft.id))
     if kind is NoteForm:

@@ -112,6 +112,14 @@ def test_too_few_items_or_one_without_a_vector_leave_it_to_words() -> None:
     assert (found.shown, found.ranked[0]) == (None, alone.ranked[0])
 
 
+def test_a_search_that_found_too_few_nearest_items_leaves_it_to_words() -> None:
+    sample = np.linspace(-0.5, 0.5, 400)
+    largest = [0.9 - place / 100 for place in range(meaning.LARGEST)]
+    assert meaning.background(sample, 4_000, []) is None
+    assert meaning.background(sample, 4_000, largest[:-1]) is None
+    assert meaning.background(sample, 4_000, largest) is not None
+
+
 def test_near_items_never_displace_the_candidates_of_words_alone() -> None:
     shared = [(f"A tram number{number} stands at the harbour gate", "") for number in range(60)]
     index = MemoryIndex([*shared, *((f"Unlike words{number}", "") for number in range(60))])

@@ -43,12 +43,15 @@ def background(
 ) -> Background | None:
     """The background of a post from its cosines with the ``items``; None if they are too few.
 
-    ``largest``: the largest ones, largest first, if ``cosines`` are only those of a part of the items.
+    ``largest``: the largest ones, largest first, if ``cosines`` are only those of a part of the items. It may have
+    fewer than there are, or none, because an index looks at some items only, and deleted ones are among them.
     """
     if items < LEAST or not len(cosines):
         return None
     if largest is None:
         largest = np.sort(np.partition(cosines, -LARGEST)[-LARGEST:])[::-1].tolist()
+    if len(largest) < LARGEST:
+        return None
     return Background(float(cosines.mean()), float(cosines.std()), largest[:LARGEST])
 
 
