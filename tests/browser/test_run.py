@@ -84,6 +84,7 @@ def test_forty_cards_by_key_and_twenty_by_thumb_are_exactly_the_ratings_that_wer
         _counts(rita, done)
         if done % 13 == 0 and done not in undone:
             undone.add(done)
+            expect(rita.page.locator("#cards > [data-row] h2:focus")).to_have_count(1)
             # What was said last is taken back and said again.
             rita.press("u")
             _counts(rita, done - 1)
