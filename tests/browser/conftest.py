@@ -31,10 +31,12 @@ CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 LOG_SHOWN = 8_000
 """How many characters of the server's log are shown with a failure."""
 
-PATIENCE = 40_000
+PATIENCE = 60_000
 """Milliseconds to wait for what a page should show; a loaded machine is slow."""
 
 expect.set_options(timeout=PATIENCE)
+
+_SETTLING = ".htmx-swapping, .htmx-settling, .htmx-added"
 
 _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -138,6 +140,11 @@ class Visitor:
     def press(self, key: str) -> None:
         """Press a key, wherever the focus is, on a page whose script has run: before that a page knows no keys."""
         self.page.wait_for_load_state("domcontentloaded")
+        # What was swapped in gets its behaviour when htmx settles it; with a clock that stands still it never does.
+        for _ in range(20):
+            if self.page.locator(_SETTLING).count() == 0:
+                break
+            self.page.wait_for_timeout(50)
         self.page.keyboard.press(key)
 
     def sign_in(self, person: Person) -> None:
