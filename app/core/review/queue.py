@@ -206,20 +206,26 @@ def newer_than(
         "now": clock.now(),
         "account_id": actor.account_id,
     }
-    count: int = session.execute(_newer(filters), given).scalar_one()
+    exact = post_search.exact(session, community_id, filters.search) if filters.search else ()
+    count: int = session.execute(_newer(filters, tuple(exact)), given).scalar_one()
     return count
 
 
 @lru_cache(maxsize=200)
-def _newer(filters: QueueFilter) -> sa.Select[Any]:
-    """The statement of ``newer_than``, kept because building it takes longer than running it."""
+def _newer(filters: QueueFilter, exact: tuple[uuid.UUID, ...] = ()) -> sa.Select[Any]:
+    """The statement of ``newer_than``, kept because building it takes longer than running it.
+
+    ``exact``: the actions of the one post that a search for a whole id finds.
+    """
     found = queue_filters.matching(
         filters,
         sa.bindparam("community_id", type_=Action.community_id.type),
         sa.bindparam("now", type_=Action.snoozed_until.type),
         sa.bindparam("account_id", type_=Action.claimed_by_id.type),
     ).where(Action.created_at > sa.bindparam("moment", type_=Action.created_at.type))
-    if filters.search:
+    if exact:
+        found = found.where(Action.id.in_(exact))
+    elif filters.search:
         # Few items are new, so their posts are read; all posts with the text would be far more.
         found = found.join(Request, Request.id == Action.request_id).where(post_search.finds(filters.search))
     return sa.select(bounded_count(found.with_only_columns(Action.id)))
