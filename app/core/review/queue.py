@@ -206,7 +206,7 @@ def newer_than(
         "now": clock.now(),
         "account_id": actor.account_id,
     }
-    exact = post_search.exact(session, community_id, filters.search) if filters.search else ()
+    exact = post_search.exact(session, community_id, filters.search) if filters.search else []
     count: int = session.execute(_newer(filters, tuple(exact)), given).scalar_one()
     return count
 
