@@ -77,16 +77,20 @@ def read_weights(content: bytes) -> Weights:
         facts = json.loads(bytes(arrays["facts"]))
         if facts["features"] != list(NAMES) or facts["code"] != CODE_VERSION:
             raise ValueError("the weights are for other features than this code's")
-        return Weights(
-            means=arrays["means"],
-            scales=arrays["scales"],
-            ranking=arrays["ranking"],
-            showing=arrays["showing"],
-            bar=float(facts["bar"]),
-            background=arrays["background"],
-            facts=facts,
-            digest=hashlib.sha256(content).hexdigest(),
-        )
+        return Weights(background=arrays["background"], **_of_both(arrays, facts, content))
+
+
+def _of_both(arrays: Mapping[str, Any], facts: Mapping[str, Any], content: bytes) -> dict[str, Any]:
+    """What weights of words and weights of meaning have in common."""
+    return {
+        "means": arrays["means"],
+        "scales": arrays["scales"],
+        "ranking": arrays["ranking"],
+        "showing": arrays["showing"],
+        "bar": float(facts["bar"]),
+        "facts": facts,
+        "digest": hashlib.sha256(content).hexdigest(),
+    }
 
 
 def shipped_file() -> Path:
@@ -124,15 +128,7 @@ def read_meaning_weights(content: bytes, words: Weights) -> MeaningWeights:
         facts = json.loads(bytes(arrays["facts"]))
         if facts["features"] != [*NAMES, *meaning.NAMES] or facts["words"] != words.digest:
             raise ValueError("the weights are for other features or other weights of words")
-        return MeaningWeights(
-            means=arrays["means"],
-            scales=arrays["scales"],
-            ranking=arrays["ranking"],
-            showing=arrays["showing"],
-            bar=float(facts["bar"]),
-            facts=facts,
-            digest=hashlib.sha256(content).hexdigest(),
-        )
+        return MeaningWeights(**_of_both(arrays, facts, content))
 
 
 def meaning_file() -> Path:
