@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from app.core import limits
+from app.core.review import post_search, queue_filters
 from app.core.vocabulary import ActionVerb
 from app.web.moderate import bulk
 from app.wiring import Wiring
@@ -62,6 +63,22 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
         cast.moderator.account_id,
         cast.operator.account_id,
     ]
+
+
+def test_a_search_that_left_items_out_does_not_say_all(
+    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        stage.post(f"The harbour again, {number}", category="spam")
+    moderator = visit(cast.moderator)
+    assert "Decide all 4 that match" in moderator.get("/review/matching?q=harbour").text
+    monkeypatch.setattr(post_search, "FEW", 2)
+    monkeypatch.setattr(queue_filters, "SEARCHED", 3)
+    monkeypatch.setattr(bulk, "SEARCHED", 3)
+    page = moderator.get("/review/matching?q=harbour").text
+    assert "Decide 3 that match" in page
+    assert "Only the 3 most urgent items were searched." in page
+    assert "Decide all" not in moderator.get("/review?q=harbour").text
 
 
 @pytest.mark.both_databases

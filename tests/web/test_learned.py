@@ -68,6 +68,7 @@ def test_asked_first_an_operator_tries_a_version_and_puts_it_in_force(
     page = text_of(operator.get(PAGE).text)
     assert "Figures of version 1" in page
     assert "Reliability" in page
+    assert re.search(r"Figures of the plot .*0\.\d to [01]\.\d[^%]*\d%", page)
     assert "Raise the score" in page
     assert re.search(r"Raise the score [^.]*\bour\b", page)
     tried = text_of(operator.post(f"{PAGE}/1/try").text)
