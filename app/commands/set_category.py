@@ -8,6 +8,7 @@ from app.commands.naming import community_of
 from app.commands.opening import opened_wiring
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
+from app.core.policies.drafts import CategoryDraft, draft_of
 from app.core.vocabulary import Verb
 
 _VERBS = click.Choice([verb.value for verb in Verb])
@@ -42,12 +43,8 @@ def set_category(
         with wiring.database.writing() as session:
             place = community_of(session, platform, community)
             categories = policies.current(session, place.id).categories
-            existing = next(
-                (policies.draft_of(category) for category in categories if category.name == name), None
-            )
-            draft = replace(
-                existing or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
-            )
+            existing = next((draft_of(category) for category in categories if category.name == name), None)
+            draft = replace(existing or CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True)
             if tier1_action is not None:
                 draft = replace(draft, tier1_action=Verb(tier1_action))
             if tier2_action is not None:

@@ -13,6 +13,7 @@ from app.core.notes import ai_notes
 from app.core.notes.ai_notes import Draft
 from app.core.people import invitations, mailed_links
 from app.core.policies import policies
+from app.core.policies.drafts import draft_of
 from app.core.review import reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import Classification, Role
@@ -61,7 +62,7 @@ class Desk:
         thresholds = policies.current(self._session, self._community_id)
         match = next((item for item in thresholds.categories if item.name == category), None)
         if match is not None:
-            draft = replace(policies.draft_of(match), tier2=tier2)
+            draft = replace(draft_of(match), tier2=tier2)
             operator = self._people[Role.OPERATOR]
             policies.set_category(self._session, operator, self._community_id, draft, reason)
 

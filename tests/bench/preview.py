@@ -22,14 +22,14 @@ from app.core.db import Database
 from app.core.ids import new_id
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import policies, previews
-from app.core.policies.policies import CategoryDraft
+from app.core.policies import previews
+from app.core.policies.drafts import DEFAULTS, CategoryDraft
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from tests import postgres
 from tests.cast import assemble
 
 REQUESTS, DAYS, TIMES, BATCH = 125_000, 90, 5, 5_000
-NAMES = tuple(draft.name for draft in policies.DEFAULTS)
+NAMES = tuple(draft.name for draft in DEFAULTS)
 PREVIEWS = {
     "as shipped, a little lower": {"tier2": 0.5, "tier1": 0.9},
     "everything to people from 0.3": {"tier2": 0.3, "tier1": 0.7},
@@ -118,9 +118,7 @@ def main() -> None:
             # What either database does by itself within minutes of such an import.
             connection.execute(sa.text("ANALYZE" if name == "SQLite" else "VACUUM ANALYZE"))
         for label, typed in PREVIEWS.items():
-            drafts = [
-                CategoryDraft(draft.name, severity=draft.severity, **typed) for draft in policies.DEFAULTS
-            ]
+            drafts = [CategoryDraft(draft.name, severity=draft.severity, **typed) for draft in DEFAULTS]
             times, newly = [], 0
             for _ in range(TIMES + 1):
                 begin = time.perf_counter()

@@ -12,6 +12,7 @@ from app.core.notes import notes
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import policies
+from app.core.policies.drafts import draft_of
 from app.core.rulesets import drafts
 from app.core.services import services
 from app.core.services.calls import Call
@@ -68,7 +69,7 @@ def fill(service: Service, place: Place) -> Filled:
         spam = next(
             one for one in policies.current(session, place.community_id).categories if one.name == "spam"
         )
-        draft = replace(policies.draft_of(spam), tier1=0.9)
+        draft = replace(draft_of(spam), tier1=0.9)
         policies.set_category(session, olga, place.community_id, draft, "Market day")
         drafts.put_rule(session, olga, place.community_id, RULE)
         drafts.publish(session, olga, place.community_id, "Tours are spam here")

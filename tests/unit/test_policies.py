@@ -5,7 +5,7 @@ import pytest
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import policies
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import DEFAULTS, CategoryDraft
 from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -48,7 +48,7 @@ def test_setting_one_category_keeps_the_others_and_the_old_version(wiring: Wirin
     with wiring.database.reading() as session:
         newest, first = policies.versions(session, operator, cast.community_id)
         assert (newest.version, newest.reason, newest.made_by) == (2, "too much got through", "operator")
-        assert len(newest.categories) == len(first.categories) == len(policies.DEFAULTS)
+        assert len(newest.categories) == len(first.categories) == len(DEFAULTS)
         spam = {p.version: c for p in (newest, first) for c in p.categories if c.name == "spam"}
         assert (spam[2].tier2, spam[1].tier2) == (0.3, 0.55)
 
@@ -69,7 +69,7 @@ def test_reverting_makes_a_new_version_of_the_old_one(wiring: Wiring, cast: Cast
         policies.revert(session, operator, cast.community_id, 1, "that was wrong")
         restored = policies.current(session, cast.community_id)
         assert restored.version == 3
-        assert {c.name for c in restored.categories} == {d.name for d in policies.DEFAULTS}
+        assert {c.name for c in restored.categories} == {d.name for d in DEFAULTS}
         with pytest.raises(NotFound):
             policies.revert(session, operator, cast.community_id, 99, "x")
 

@@ -12,8 +12,8 @@ from app.core.classify import Result
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.policies import policies, previews
+from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import Outcome
-from app.core.policies.policies import CategoryDraft
 from app.core.policies.route_counts import route
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting

@@ -14,7 +14,7 @@ from app.core.history import chain as history
 from app.core.models import Action, Decision, HistoryEntry, Request, Score
 from app.core.people import accounts
 from app.core.policies import policies
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft
 from app.core.requests import submitting
 from app.core.upkeep import community_states
 from app.core.vocabulary import ActionState, RequestStatus

@@ -15,7 +15,7 @@ from app.core.models import Action, Decision, Delivery, Note, Rating, Request, S
 from app.core.models.insights import TallyKind
 from app.core.permissions import SYSTEM
 from app.core.policies import previews
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft
 from app.core.vocabulary import NoteStatus, RequestStatus
 from app.wiring import Wiring
 from tests import bulk

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from app.core.actions.urgency import figure, urgency
 from app.core.models import Action
 from app.core.policies import policies
+from app.core.policies.drafts import CategoryDraft, draft_of
 from app.core.policies.routing import default_target
 from app.core.review import claims, queue, queue_filters, queue_order
 from app.core.review.queue_filters import QueueFilter
@@ -77,9 +78,9 @@ def test_severe_categories_have_less_time_unless_an_operator_says_otherwise(
     assert [default_target(severity) for severity in (1000, 60, 35, 20, 0)] == [60, 60, 240, 720, 1440]
     operator = actor(wiring, cast.operator)
     with wiring.database.writing() as session:
-        drafts = [policies.draft_of(one) for one in policies.current(session, cast.community_id).categories]
+        drafts = [draft_of(one) for one in policies.current(session, cast.community_id).categories]
         spam = next(draft for draft in drafts if draft.name == "spam")
-        changed = policies.CategoryDraft(**{**vars(spam), "target_minutes": 15})
+        changed = CategoryDraft(**{**vars(spam), "target_minutes": 15})
         thresholds = policies.set_category(session, operator, cast.community_id, changed, "Spam spreads")
         rules = {rule.name: rule.target_minutes for rule in policies.category_rules(thresholds)}
     assert (rules["spam"], rules["threat"]) == (15, None)

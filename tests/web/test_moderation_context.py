@@ -13,7 +13,7 @@ from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, Hold, Request
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring

@@ -26,7 +26,7 @@ from app.core.models import (
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.policies import previews
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft
 from app.jobs.rollups import roll_up
 from app.wiring import Wiring
 from tests import bulk

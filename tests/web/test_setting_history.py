@@ -13,6 +13,7 @@ from app.core.ids import new_id
 from app.core.models import Community
 from app.core.people import accounts, keys
 from app.core.policies import policies
+from app.core.policies.drafts import draft_of
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
@@ -34,7 +35,7 @@ def test_an_operator_reads_every_setting_change_and_takes_it_along(
         admin = accounts.actor_for(accounts.get(session, cast.admin.account_id), cast.admin.profile_id)
         community = session.get_one(Community, cast.community_id)
         current = policies.current(session, cast.community_id)
-        drafts = [policies.draft_of(one) for one in current.categories]
+        drafts = [draft_of(one) for one in current.categories]
         drafts[0] = replace(drafts[0], tier1=0.97, severity=7)
         policies.revise(session, admin, cast.community_id, drafts, "Too many false alarms")
         keys.mint(session, admin, "=Forum", KeyTemplate.ADAPTER, [cast.community_id])

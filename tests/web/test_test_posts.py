@@ -20,7 +20,7 @@ from app.core.people import accounts
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
 from app.core.policies import policies, route_counts
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import DEFAULTS, CategoryDraft
 from app.core.requests import test_posts
 from app.core.scoring import Camps, Regime
 from app.core.vocabulary import ActionState, Role
@@ -150,7 +150,7 @@ def test_one_account_sends_so_many_a_minute(visit: Visit, cast: Cast, wiring: Wi
 
 def test_every_sample_asks_people_by_the_shipped_thresholds_for_its_category() -> None:
     classifier = RulePackClassifier(tier1_categories=frozenset(CATEGORIES))
-    defaults = {one.name: one for one in policies.DEFAULTS}
+    defaults = {one.name: one for one in DEFAULTS}
     assert set(test_posts.TEXTS) == set(defaults)
     for name, text in test_posts.TEXTS.items():
         (result,) = classifier.score([text], Context())

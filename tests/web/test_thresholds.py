@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.models import Action, Hold, Request, Score
 from app.core.policies import policies
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft, draft_of
 from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
@@ -23,7 +23,7 @@ Visit = Callable[[Person | None], Visitor]
 def drafts(wiring: Wiring, cast: Cast) -> dict[str, CategoryDraft]:
     with wiring.database.reading() as session:
         policy = policies.current(session, cast.community_id)
-        return {category.name: policies.draft_of(category) for category in policy.categories}
+        return {category.name: draft_of(category) for category in policy.categories}
 
 
 def version(wiring: Wiring, cast: Cast) -> int:

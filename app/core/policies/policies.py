@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,52 +17,11 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
-from app.core.vocabulary import ReviewGroup, Verb
+from app.core.policies.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
+from app.core.policies.routing import CategoryRule
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content is hidden behind "Show content"."""
-MOST = 50
-"""The largest number of categories of one community."""
-SEVERITY_MAX = 1_000
-TARGET_MAX = 30 * 24 * 60
-"""The longest target time of a category, in minutes."""
-
-
-@dataclass(frozen=True)
-class CategoryDraft:
-    """A category's values as an operator enters them. ``tier1`` None: never act without raters.
-
-    ``requires`` names the classifiers that the category must not go without, ``on_error`` what happens when one
-    fails: "retry" or "review" (docs/classifiers.md). ``target_minutes``: within which time people should decide; None:
-    by severity (``routing.default_target``).
-    """
-
-    name: str
-    tier2: float
-    tier1: float | None = None
-    tier1_action: Verb = Verb.HIDE
-    tier2_action: Verb = Verb.HIDE
-    enabled: bool = True
-    observe_only: bool = False
-    review_group: ReviewGroup = ReviewGroup.COMMUNITY
-    severity: int = 0
-    requires: tuple[str, ...] = field(default=())
-    on_error: str = "retry"
-    target_minutes: int | None = None
-
-
-DEFAULTS = (
-    CategoryDraft("threat", 0.55, severity=70),
-    CategoryDraft("self_harm", 0.55, tier2_action=Verb.NOTIFY, severity=60),
-    CategoryDraft("hate", 0.55, severity=50),
-    CategoryDraft("sexual", 0.55, severity=40),
-    CategoryDraft("pii", 0.55, tier1=0.95, severity=35),
-    CategoryDraft("toxicity", 0.55, severity=30),
-    CategoryDraft("misinformation", 0.55, severity=20),
-    CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
-)
-"""The thresholds of a new community: only spam and pii act without review (decision 0019)."""
 
 
 def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
@@ -138,23 +97,6 @@ def rule_of(category: Category | CategoryDraft) -> CategoryRule:
     )
 
 
-def draft_of(category: Category) -> CategoryDraft:
-    return CategoryDraft(
-        name=category.name,
-        tier2=category.tier2,
-        tier1=category.tier1,
-        tier1_action=category.tier1_action,
-        tier2_action=category.tier2_action,
-        enabled=category.enabled,
-        observe_only=category.observe_only,
-        review_group=category.review_group,
-        severity=category.severity,
-        requires=tuple(category.requires),
-        on_error=category.on_error,
-        target_minutes=category.target_minutes,
-    )
-
-
 def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """Write the first version of a new community."""
     return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
@@ -184,7 +126,7 @@ def revise(
         raise Conflict(
             f"{thresholds.made_by} saved version {thresholds.version} in the meantime", thresholds.id
         )
-    before = _plain(map(draft_of, thresholds.categories))
+    before = plain(map(draft_of, thresholds.categories))
     return _write(session, actor, community_id, thresholds.version + 1, drafts, reason, before)
 
 
@@ -282,42 +224,6 @@ def describe(name: str) -> str:
     return CATEGORIES.get(name, name.replace("_", " "))
 
 
-def new_name(name: str) -> None:
-    """Check that a community may name a category like this.
-
-    Raises:
-        Invalid: the name is malformed, or the service uses it itself for posts sent to staff without a category.
-    """
-    limits.category_name(name)
-    if name in {ESCALATED, UNFINISHED}:
-        raise Invalid.field("name", f"must not be {name}, which the service uses itself", name)
-
-
-def check(drafts: Sequence[CategoryDraft]) -> None:
-    """Check that the drafts could be saved as a version.
-
-    Raises:
-        Invalid: as ``revise``, for its values.
-    """
-    if len(drafts) > MOST:
-        raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")
-    seen: set[str] = set()
-    for draft in drafts:
-        new_name(draft.name)
-        if draft.name in seen:
-            raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
-        seen.add(draft.name)
-        limits.thresholds(draft.tier1, draft.tier2)
-        if not 0 <= draft.severity <= SEVERITY_MAX:
-            raise Invalid.field(
-                "severity", f"must be a whole number from 0 to {SEVERITY_MAX:,}", draft.severity
-            )
-        if draft.target_minutes is not None and not 1 <= draft.target_minutes <= TARGET_MAX:
-            raise Invalid.field(
-                "target_minutes", f"must be a whole number from 1 to {TARGET_MAX:,}", draft.target_minutes
-            )
-
-
 def _write(
     session: Session,
     actor: Actor,
@@ -333,7 +239,7 @@ def _write(
     ]
     session.add(thresholds)
     session.flush()
-    after = _plain(drafts)
+    after = plain(drafts)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     history.record(
         session,
@@ -347,23 +253,3 @@ def _write(
         why=Why(reason),
     )
     return thresholds
-
-
-def _plain(drafts: Any) -> dict[str, Any]:
-    return {
-        draft.name: {
-            "enabled": draft.enabled,
-            "observe_only": draft.observe_only,
-            "tier1": draft.tier1,
-            "tier2": draft.tier2,
-            "tier1_action": draft.tier1_action.value,
-            "tier2_action": draft.tier2_action.value,
-            "review_group": draft.review_group.value,
-            "severity": draft.severity,
-            "requires": list(draft.requires),
-            "on_error": draft.on_error,
-        }
-        # Left out while unset, as in entries from before this setting existed.
-        | ({} if draft.target_minutes is None else {"target_minutes": draft.target_minutes})
-        for draft in drafts
-    }

@@ -18,8 +18,9 @@ from app.core.models import Action, Request
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes, policies
+from app.core.policies.drafts import CategoryDraft
+from app.core.policies.drafts import check as check_drafts
 from app.core.policies.outcomes import Outcome
-from app.core.policies.policies import CategoryDraft
 from app.core.policies.route_counts import PERIODS, Counted, Route, histograms, route
 from app.core.policies.routing import CategoryRule
 from app.core.vocabulary import ActionTier, Verb
@@ -105,7 +106,7 @@ def preview(
         Invalid: as ``policies.revise``, for the values.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    policies.check(drafts)
+    check_drafts(drafts)
     now = clock.now()
     before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
     after = [policies.rule_of(draft) for draft in drafts]

@@ -9,8 +9,8 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.policies import policies, suggestions
-from app.core.policies.policies import CategoryDraft, draft_of
+from app.core.policies import suggestions
+from app.core.policies.drafts import SEVERITY_MAX, TARGET_MAX, CategoryDraft, draft_of, new_name
 from app.core.policies.routing import default_target
 from app.core.vocabulary import ReviewGroup, Verb
 from app.web.categories import category_name
@@ -69,8 +69,8 @@ def as_severity(text: str | None) -> int | None:
     written = (text or "").strip()
     if not written:
         return None
-    if not (written.isascii() and written.isdigit() and int(written[:6]) <= policies.SEVERITY_MAX):
-        raise ValidationError(f"Enter a whole number from 0 to {policies.SEVERITY_MAX:,}.")
+    if not (written.isascii() and written.isdigit() and int(written[:6]) <= SEVERITY_MAX):
+        raise ValidationError(f"Enter a whole number from 0 to {SEVERITY_MAX:,}.")
     return int(written)
 
 
@@ -83,8 +83,8 @@ def as_minutes(text: str | None) -> int | None:
     written = (text or "").strip()
     if not written:
         return None
-    if not (written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= policies.TARGET_MAX):
-        raise ValidationError(f"Enter whole minutes from 1 to {policies.TARGET_MAX:,}, or leave it empty.")
+    if not (written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= TARGET_MAX):
+        raise ValidationError(f"Enter whole minutes from 1 to {TARGET_MAX:,}, or leave it empty.")
     return int(written)
 
 
@@ -235,7 +235,7 @@ def _category_name(form: Form, field: Any) -> None:
     written = (field.data or "").strip()
     if written:
         try:
-            policies.new_name(written)
+            new_name(written)
         except Invalid as refused:
             raise ValidationError(f"New category, name: {refused.problems[0].msg}.") from None
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.policies import CategoryDraft
 from app.core.policies.previews import Affected, Change, Period, Preview
 from app.core.policies.route_counts import BINS
 from app.core.vocabulary import ActionTier

@@ -14,7 +14,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import ThresholdSet
 from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
-from app.core.policies.policies import CategoryDraft, Observed
+from app.core.policies.drafts import CategoryDraft, draft_of
+from app.core.policies.policies import Observed
 from app.core.policies.suggestions import Suggestion
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -197,8 +198,8 @@ def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
     """Return the differences as text: "Spam, Acts by itself (Tier 1): 0.95 → 0.9"."""
     if before is None:
         return []
-    old = {category.name: policies.draft_of(category) for category in before.categories}
-    new = {category.name: policies.draft_of(category) for category in after.categories}
+    old = {category.name: draft_of(category) for category in before.categories}
+    new = {category.name: draft_of(category) for category in after.categories}
     lines = [f"{category_name(name)} added" for name in new.keys() - old.keys()]
     lines += [f"{category_name(name)} removed" for name in old.keys() - new.keys()]
     for name in sorted(old.keys() & new.keys()):

@@ -8,7 +8,7 @@ import pytest
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
-from app.core.policies.policies import CategoryDraft
+from app.core.policies.drafts import CategoryDraft
 from app.core.requests.scoring import Unfinished
 from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
 from app.jobs import registry as jobs_registry
