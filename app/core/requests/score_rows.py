@@ -9,7 +9,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.core.models import Request, Score
-from app.core.policies.routing import Scored
+from app.core.policies.routing import Route, Scored
 from app.core.requests.scorings import Scoring, scored_by
 from app.core.services.settings import VENDOR_PREFIX
 
@@ -94,3 +94,18 @@ def unrouted_rows(request: Request, scoring: Scoring, scored_at: datetime) -> li
         stored = f"{VENDOR_PREFIX}{name}"[:CATEGORY_MAX]
         values[stored] = max(value, values.get(stored, 0.0))
     return [score_row(request, scoring, name, value, scored_at) for name, value in values.items()]
+
+
+def of_request(
+    request: Request,
+    scorings: Sequence[Scoring],
+    best: Mapping[str, Scored],
+    observed_routes: Sequence[Route],
+    scored_at: datetime,
+) -> list[Row]:
+    """All scores of a request, with what routing made of them."""
+    observed_tiers = {route.category: route.tier.number for route in observed_routes}
+    rows = routed_rows(request, scorings, best, observed_tiers, scored_at)
+    for scoring in scorings:
+        rows += unrouted_rows(request, scoring, scored_at)
+    return rows
