@@ -30,11 +30,12 @@ _ALONE_KEPT = 1_000
 
 
 class Batches:
-    """What the threads of a process score together."""
+    """What the threads of a process score together. ``seconds``: see ``CLASSIFY_SECONDS``."""
 
-    def __init__(self, wiring: Wiring, jobs: JobEngine) -> None:
+    def __init__(self, wiring: Wiring, jobs: JobEngine, *, seconds: float = CLASSIFY_SECONDS) -> None:
         self._wiring = wiring
         self._jobs = jobs
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._in_hand: Counter[uuid.UUID] = Counter()
         self._taken: dict[uuid.UUID, set[uuid.UUID]] = {}
@@ -61,9 +62,9 @@ class Batches:
         """
         if self._in_hand[first.community_id] < 2 or first.id in self._alone:
             return False
-        with self._chosen(first.community_id) as others:
+        with self._chosen(first) as others:
             posts = self._classified(first, others) if others else []
-            if len(posts) < 2 or posts[0].request_id != first.id:
+            if not posts or posts[0].request_id != first.id:
                 return False
             try:
                 try:
@@ -81,14 +82,17 @@ class Batches:
         return True
 
     @contextmanager
-    def _chosen(self, community_id: uuid.UUID) -> Iterator[Sequence[uuid.UUID]]:
+    def _chosen(self, first: Waiting) -> Iterator[Sequence[uuid.UUID]]:
         """Choose posts that wait, and keep the other threads of this process from choosing them too."""
+        community_id = first.community_id
         with self._lock:
             taken = self._taken.setdefault(community_id, set())
             with self._wiring.database.reading() as session:
                 keys = self._jobs.waiting(session, submitting.SCORE_JOB, str(community_id), MOST + len(taken))
             ids = [uuid.UUID(key) for key in keys]
-            chosen = [one for one in ids if one not in taken and one not in self._alone][:MOST]
+            chosen = [one for one in ids if one not in taken and one not in self._alone and one != first.id][
+                :MOST
+            ]
             taken.update(chosen)
         try:
             yield chosen
@@ -109,7 +113,7 @@ class Batches:
         if any(waits(classifier) for classifier in classifiers):
             return []
         classified = []
-        end = time.monotonic() + CLASSIFY_SECONDS
+        end = time.monotonic() + self._seconds
         for post in posts:
             language = detect(post.content)
             try:
@@ -119,7 +123,7 @@ class Batches:
                 self._leave_alone([post.id])
                 continue
             classified.append(Classified(post.id, scorings, language))
-            if time.monotonic() > end:
+            if time.monotonic() >= end:
                 break
         return classified
 

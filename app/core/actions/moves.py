@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, class_mapper
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core import clock
@@ -202,7 +202,7 @@ def _write(session: Session, changes: Sequence[_Change]) -> None:
 @cache
 def _updates(model: type[Stateful], names: tuple[str, ...], field: str) -> sa.Update:
     table = model.metadata.tables[model.__tablename__]
-    columns = {attribute.key: attribute.columns[0] for attribute in sa.inspect(model).column_attrs}
+    columns = {attribute.key: attribute.columns[0] for attribute in class_mapper(model).column_attrs}
     own, state = columns["id"], columns[field]
     return (
         sa.update(table)
