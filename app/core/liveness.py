@@ -1,8 +1,8 @@
 """Whether a pooled connection to PostgreSQL is still alive, mostly found out without asking the server.
 
-The pool tests a connection each time it hands one out. The query for that is a fifth of the statements of a small
-transaction. A server that ends closes the connection, and so does a proxy; then there is something to read. So the query
-is sent only then, and every ten seconds for connections that broke without a word.
+The pool tests a connection each time it hands one out, with a query. That is a fifth of what a small transaction sends.
+A server or proxy that ends closes its connections, and then their sockets have something to read. So the query is sent
+only if there is, and every ten seconds for connections that broke without a word.
 """
 
 import select
