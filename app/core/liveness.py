@@ -19,7 +19,7 @@ def ask_rarely(engine: sa.Engine) -> None:
     dialect: Any = engine.dialect
     ask = dialect.do_ping
 
-    def is_alive(connection: Any) -> bool:
+    def answers(connection: Any) -> bool:
         now = time.monotonic()
         if now - getattr(connection, "asked_at", -ASK_SECONDS) < ASK_SECONDS and _is_silent(connection):
             return True
@@ -27,7 +27,7 @@ def ask_rarely(engine: sa.Engine) -> None:
         connection.asked_at = now
         return answered
 
-    dialect.do_ping = is_alive
+    dialect.do_ping = answers
 
 
 def _is_silent(connection: Any) -> bool:
