@@ -74,9 +74,10 @@ class Batches:
             except Exception as error:
                 # Whichever of them it was: each goes its own way, and the one that fails does so in its own job.
                 log.warning(
-                    "%d posts could not be stored together, and are scored one by one: %s: %s",
-                    len(posts), type(error).__name__, error,
-                )  # fmt: skip
+                    "%d posts could not be stored together, and are scored one by one: %s",
+                    len(posts),
+                    type(error).__name__,
+                )
                 self._leave_alone(post.request_id for post in posts)
                 return False
         return True
@@ -119,7 +120,7 @@ class Batches:
             try:
                 scorings = scoring.classify(classifiers, post, language)
             except Exception as error:
-                log.warning("Post %s is left to its own job: %s: %s", post.id, type(error).__name__, error)
+                log.warning("Post %s is left to its own job: %s", post.id, type(error).__name__)
                 self._leave_alone([post.id])
                 continue
             classified.append(Classified(post.id, scorings, language))
