@@ -61,7 +61,10 @@ class JobEngine(Protocol):
         key: str | None = None,
         delay: float = 0.0,
         community: str | None = None,
+        together: bool = False,
     ) -> None: ...
+    def waiting(self, session: Any, name: str, community: str, most: int) -> list[str]: ...
+    def take(self, session: Any, name: str, keys: Any) -> set[str]: ...
     def every(self, name: str, seconds: float) -> None: ...
     def prepare(self) -> None: ...
     def start(self) -> None: ...
@@ -132,7 +135,15 @@ def writes_to(jobs: JobEngine) -> EnqueueJob:
     """What a database needs to hand the jobs of a transaction to this engine."""
 
     def enqueue(session: Session, job: outbox.Job) -> None:
-        jobs.enqueue(session, job.name, dict(job.args), key=job.key, delay=job.delay, community=job.community)
+        jobs.enqueue(
+            session,
+            job.name,
+            dict(job.args),
+            key=job.key,
+            delay=job.delay,
+            community=job.community,
+            together=job.together,
+        )
 
     return enqueue
 

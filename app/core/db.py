@@ -13,6 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, SessionTransaction, mapped_column
 
 from app.core import clock, outbox
+from app.core.liveness import ask_rarely
 from app.core.types import UtcDateTime
 from app.core.write_lock import WriteLock
 
@@ -54,7 +55,9 @@ def make_engine(url: str, *, prepares: bool = True, **options: Any) -> sa.Engine
         options["execution_options"] = {
             "prepares": False
         }  # for the job engine, which makes connections of its own
-    return sa.create_engine(url, **options)
+    engine = sa.create_engine(url, **options)
+    ask_rarely(engine)
+    return engine
 
 
 def _on_sqlite_connect(connection: Any, _record: Any) -> None:
@@ -101,6 +104,11 @@ class Database:
         self.engine = make_engine(url, **engine_options)
         self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
+        # Statements that only read need no transaction around each; SQLite begins one without a message.
+        is_sqlite = self.engine.dialect.name == "sqlite"
+        self._looker = (
+            self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        )
         self.enqueue: EnqueueJob | None = None
         self.on_enqueued: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] | None = None
@@ -116,8 +124,11 @@ class Database:
 
     @contextmanager
     def looking(self) -> Iterator[sa.Connection]:
-        """A connection that only reads, for SQL Core statements: a session would cost as much as the statement."""
-        with self.engine.connect() as connection:
+        """A connection that only reads, for SQL Core statements: a session would cost as much as the statement.
+
+        On PostgreSQL each statement is a transaction of its own.
+        """
+        with self._looker.connect() as connection:
             yield connection
 
     @contextmanager

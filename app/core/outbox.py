@@ -17,7 +17,8 @@ class Job:
     """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds.
 
     ``community`` is the id of the community that the job works for, as text; a backlog of one community's jobs does not
-    delay another's. None: the job belongs to the service itself.
+    delay another's. None: the job belongs to the service itself. ``together``: it may be taken along by another job of
+    its name and community (``app/jobs/taking.py``).
     """
 
     name: str
@@ -25,6 +26,7 @@ class Job:
     key: str | None = None
     delay: float = 0.0
     community: str | None = None
+    together: bool = False
 
 
 def enqueue(
@@ -35,10 +37,11 @@ def enqueue(
     community_id: uuid.UUID | None,
     key: str | None = None,
     delay: float = 0.0,
+    together: bool = False,
 ) -> None:
     """Add a job to the session. ``args`` must be plain JSON values."""
     community = None if community_id is None else str(community_id)
-    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community))
+    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community, together))
 
 
 def take_jobs(session: Session) -> list[Job]:

@@ -38,6 +38,7 @@ from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat
 from app.jobs.lookout import SAFETY_SECONDS, Alarm, Lookout
 from app.jobs.prepared import prepare_inserts
+from app.jobs.taking import WaitingJobs
 from app.jobs.ticker import Ticker
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,13 @@ QUEUE = "jobs"
 """The queue of the service's own jobs, and of all jobs written by versions without partitions."""
 COMMUNITIES = "community_jobs"
 """The queue of the communities' jobs, with a partition for each community."""
+BATCHES = "community_batches"
+"""The queue of jobs that others of their community take along (``taking``), with a partition for each community."""
+BATCHES_AT_ONCE = 2
+"""How many of these run at once for one community in a process: one computes, one waits for the database.
+
+Few, so that the others stay in the queue and are taken along.
+"""
 WORKFLOW = "bridgenote.job"
 PRUNE = "jobs.prune"
 RESTARTS = 50
@@ -98,12 +106,13 @@ class Engine:
         if database.dialect.name == "sqlite":
             prepare_inserts(self._writer._sys_db, SCHEMA_PLACEHOLDER)
         self._dbos: DBOS | None = None
+        self._waiting = WaitingJobs(BATCHES, self._tables.schema)
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)
         self._lookout = Lookout(
             self._database,
             self._tables.schema,
-            (QUEUE, COMMUNITIES),
+            (QUEUE, COMMUNITIES, BATCHES),
             self._claim,
             pause=poll_seconds,
         )
@@ -150,18 +159,34 @@ class Engine:
         key: str | None = None,
         delay: float = 0.0,
         community: str | None = None,
+        together: bool = False,
     ) -> None:
         """Write a job into the caller's transaction; it runs once that commits, ``delay`` seconds later.
 
         With a ``key`` the job runs once per name and key, for as long as finished jobs are kept. ``community``
-        is whose turn it takes; without one it is the service's own. On SQLite the transaction must have begun
-        as a writing one. Raises ``TypeError`` or ``ValueError`` when ``args`` are not JSON values.
+        is whose turn it takes; without one it is the service's own. Another of its community may take a job
+        ``together`` along (``take``). On SQLite the transaction must have begun as a writing one. Raises ``TypeError``
+        or ``ValueError`` when ``args`` are not JSON values.
         """
         job_id = str(ids.new_id()) if key is None else f"{name}:{key}"
         job = Payload(name=name, args=dict(args), root=job_id, attempt=1)
         if community is not None:
             job["community"] = community
-        self._writer.enqueue_in_transaction(session, _options(job_id, delay, community), _text(job))
+        options = _options(job_id, delay, community)
+        if together:
+            options["queue_name"] = BATCHES
+        self._writer.enqueue_in_transaction(session, options, _text(job))
+
+    def waiting(self, session: Session, name: str, community: str, most: int) -> list[str]:
+        """The keys of at most so many jobs ``together`` of this name and community that wait, oldest first."""
+        return self._waiting.keys(session, name, community, most)
+
+    def take(self, session: Session, name: str, keys: Collection[str]) -> set[str]:
+        """Delete the jobs of these keys that still wait, in the caller's transaction, and return their keys.
+
+        For a job that does their work along with its own. Their keys are not remembered.
+        """
+        return self._waiting.take(session, name, keys)
 
     # Life.
 
@@ -203,12 +228,13 @@ class Engine:
         self._client.register_queue(
             QUEUE, worker_concurrency=self._slots, polling_interval_sec=self._poll_seconds
         )
-        self._client.register_queue(
-            COMMUNITIES,
-            worker_concurrency=2 * self._slots,
-            partition_worker_concurrency=self._slots,
-            polling_interval_sec=self._poll_seconds,
-        )
+        for queue, at_once in ((COMMUNITIES, self._slots), (BATCHES, min(BATCHES_AT_ONCE, self._slots))):
+            self._client.register_queue(
+                queue,
+                worker_concurrency=2 * self._slots,
+                partition_worker_concurrency=at_once,
+                polling_interval_sec=self._poll_seconds,
+            )
         self._dbos = DBOS(
             config={
                 "name": APPLICATION,

@@ -39,6 +39,7 @@ from app.jobs import (
     rescoring,
     rollups,
 )
+from app.jobs.batches import Batches
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -53,9 +54,12 @@ PRUNE_SECONDS = 86_400.0
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
 
-    turns = Turns()
+    turns, batches = Turns(), Batches(wiring, jobs)
 
     def score_request(request_id: str) -> None:
+        score(wiring, uuid.UUID(request_id), turns, batches)
+
+    def score_slowly(request_id: str) -> None:
         score(wiring, uuid.UUID(request_id), turns)
 
     def observe_services(request_id: str) -> None:
@@ -146,6 +150,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
+    jobs.register(submitting.SCORE_SLOWLY_JOB, score_slowly)
     # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
     jobs.register(adding.FETCH_JOB, fetch_attachment)
     jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
@@ -177,36 +182,60 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(PRUNE, PRUNE_SECONDS)
 
 
-def score(wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None) -> None:
+def score(
+    wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None, batches: Batches | None = None
+) -> None:
     """Score one request: read, classify outside of any transaction, record and route.
 
     Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
     others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040). They take
-    ``turns``, so that no community's posts hold up those of others.
+    ``turns``, so that no community's posts hold up those of others, and in ``batches`` they take others along. With
+    ``batches``, of which few run at once, a post that waits for a service is left to a job of its own.
     """
-    found = _begun(wiring, request_id)
+    found = _begun(wiring, request_id, is_left_if_slow=batches is not None)
     if found is None:
         return
     post, classifiers = found
-    is_local = not any(waits(classifier) for classifier in classifiers)
-    with turns.taken(post.community_id) if turns is not None and is_local else nullcontext():
-        language = detect(post.content)
-        scorings = scoring.classify(classifiers, post, language)
-        try:
-            _record(wiring, post, scorings, language)
-        except scoring.Overtaken:
-            _record(wiring, post, scorings, language, is_locked_first=True)
+    if any(waits(classifier) for classifier in classifiers):
+        _score_alone(wiring, post, classifiers)
+        return
+    with (
+        batches.in_hand(post.community_id) if batches is not None else nullcontext(),
+        turns.taken(post.community_id) if turns is not None else nullcontext(),
+    ):
+        if batches is None or isinstance(post, Request) or not batches.score(post):
+            _score_alone(wiring, post, classifiers)
 
 
-def _begun(wiring: Wiring, request_id: uuid.UUID) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
-    """The post to score and what scores it, or None. A post that waits for a service is in progress from here on."""
+def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[Classifier]) -> None:
+    language = detect(post.content)
+    scorings = scoring.classify(classifiers, post, language)
+    try:
+        _record(wiring, post, scorings, language)
+    except scoring.Overtaken:
+        _record(wiring, post, scorings, language, is_locked_first=True)
+
+
+def _begun(
+    wiring: Wiring, request_id: uuid.UUID, *, is_left_if_slow: bool
+) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
+    """The post to score and what scores it, or None. A post that waits for a service is in progress from here on.
+
+    ``is_left_if_slow``: such a post gets a job of its own, and None is returned.
+    """
     with wiring.database.reading() as session:
         post = waiting.read(session, request_id)
         if post is not None and not post.own.has_services:
             return post, wiring.classifiers_for(session, post.community_id, post.own)
     with wiring.database.writing() as session:
         request = scoring.start(session, request_id)
-        return None if request is None else (request, wiring.classifiers_for(session, request.community_id))
+        if request is None:
+            return None
+        classifiers = wiring.classifiers_for(session, request.community_id)
+        if is_left_if_slow and any(waits(classifier) for classifier in classifiers):
+            submitting.score_slowly(session, request)
+            return None
+        return request, classifiers
 
 
 def _record(
@@ -237,7 +266,7 @@ def observe(wiring: Wiring, request_id: uuid.UUID) -> None:
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
     """Mark the request, replay or other object whose job failed in its last attempt."""
-    if name == submitting.SCORE_JOB:
+    if name in (submitting.SCORE_JOB, submitting.SCORE_SLOWLY_JOB):
         with wiring.database.writing() as session:
             scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:

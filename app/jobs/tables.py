@@ -9,6 +9,7 @@ from sqlalchemy.schema import CreateTable
 
 from app.core import clock
 from app.core.db import UNPREPARED
+from app.core.liveness import ask_rarely
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
@@ -55,7 +56,7 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
         engine = sa.create_engine(url, pool_size=connections, max_overflow=10)
         event.listen(engine, "connect", _on_sqlite_connect)
         return engine
-    return sa.create_engine(
+    engine = sa.create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=connections,
         max_overflow=10,
@@ -66,6 +67,8 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
             **({} if database.get_execution_options().get("prepares", True) else UNPREPARED),
         },
     )
+    ask_rarely(engine)
+    return engine
 
 
 def close(engine: sa.Engine) -> None:

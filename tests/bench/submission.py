@@ -1,9 +1,10 @@
 """What a post costs from submission to decision: statements, processor time, and how long its community is locked.
 
-    python -m tests.bench.submission [posts] [backlog]
+    python -m tests.bench.submission [posts] [backlog] [waiting]
 
 The posts go through the API without a network; the job engine runs them in threads of this process, as ``serve`` does.
-Then a second figure: how long the posts of other communities wait behind one community's backlog.
+Then what a post costs while many wait at once, in one community and in a hundred; and how long the posts of other
+communities wait behind one community's backlog.
 """
 
 import sys
@@ -36,10 +37,12 @@ from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
+from tests.bench import _backlog
 from tests.cast import Cast, assemble
 
 POSTS = 100
 BACKLOG = 5_000
+WAITING = 1_000
 NEIGHBOURS = 10
 NEIGHBOURS_POSTS = 100
 PAUSE = 0.2
@@ -235,17 +238,23 @@ class _Measured:
 
 
 @contextmanager
-def _urls() -> Iterator[dict[str, str]]:
+def _urls() -> Iterator[dict[str, tuple[str, int | None]]]:
+    """The address of each database, and the process id of its server."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bridgenote-bench-"))
         server = stack.enter_context(postgres.running())
-        yield {"sqlite": f"sqlite:///{folder}/bench.db", "postgresql": server.url(server.create())}
+        postmaster = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+        yield {
+            "sqlite": (f"sqlite:///{folder}/bench.db", None),
+            "postgresql": (server.url(server.create()), postmaster),
+        }
 
 
 def main() -> None:
     posts = int(sys.argv[1]) if len(sys.argv) > 1 else POSTS
     backlog = int(sys.argv[2]) if len(sys.argv) > 2 else BACKLOG
-    chosen = sys.argv[3:] or ["sqlite", "postgresql"]
+    many = int(sys.argv[3]) if len(sys.argv) > 3 else WAITING
+    chosen = sys.argv[4:] or ["sqlite", "postgresql"]
     verbose = "verbose" in chosen
     costs = Table(title=f"A post from submission to decision, {posts} posts of one community")
     for name in (
@@ -256,13 +265,16 @@ def main() -> None:
     waits = Table(title="Seconds to scored of other communities behind one community's backlog")
     for name in ("Database", "backlog", "of it left", "median", "p95", "longest"):
         waits.add_column(name, justify="left" if name == "Database" else "right")
+    together = Table(title="A post of many that wait at once, from the commit to the last score")
+    for name in ("Database", *_backlog.COLUMNS):
+        together.add_column(name, justify="left" if name == "Database" else "right")
     meter = Meter()
     with _urls() as urls, tempfile.TemporaryDirectory(prefix="bridgenote-bench-") as folder:
-        for kind, url in urls.items():
+        for kind, (url, postmaster) in urls.items():
             if kind not in chosen:
                 continue
             bench = Bench(url, Path(folder) / kind, meter)
-            if posts:
+            if posts or many:
                 bench.jobs.start()
             for what, text in TEXTS.items() if posts else ():
                 bench.submit(text, 5)
@@ -273,13 +285,20 @@ def main() -> None:
                         Console(width=200).print(
                             f"{part:8} {count / posts:6.2f} {statement[:170]}", markup=False
                         )
+            for count in (1, 100) if many else ():
+                idle = bench.idle()[0]
+                together.add_row(
+                    kind, *_backlog.measured(bench, many, count, [*TEXTS.values()], idle, postmaster)
+                )
             if backlog:
-                waits.add_row(kind, *bench.neighbours(backlog, is_running=bool(posts)))
+                waits.add_row(kind, *bench.neighbours(backlog, is_running=bool(posts or many)))
             bench.jobs.stop()
             bench.database.dispose()
     console = Console(width=140)
     if posts:
         console.print(costs)
+    if many:
+        console.print(together)
     if backlog:
         console.print(waits)
 

@@ -14,6 +14,7 @@ from app.core import outbox, write_lock
 from app.core.db import Database, make_engine
 from app.jobs import tables
 from app.settings import Settings
+from tests.faults.waiting import eventually
 
 
 @pytest.fixture
@@ -192,3 +193,27 @@ def test_a_request_waits_four_seconds_for_a_connection_to_the_server_of_the_data
         engine.connect()
     assert isinstance(engine.pool, sa.QueuePool)
     assert (engine.pool.timeout(), told["connect_timeout"]) == (4, 3)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("of_jobs", [False, True], ids=["requests", "jobs"])
+def test_a_connection_that_the_server_closed_is_noticed_and_one_in_use_is_not_asked(
+    database_url: str, of_jobs: bool
+) -> None:
+    other = make_engine(database_url)
+    engine = tables.own_connections(other, connections=1) if of_jobs else make_engine(database_url)
+    mine = sa.text("SELECT pg_backend_pid()")
+    last = sa.text("SELECT query FROM pg_stat_activity WHERE pid = :pid")
+    with other.connect().execution_options(isolation_level="AUTOCOMMIT") as watch:
+        for _ in range(2):  # a new connection is asked when it is handed out again
+            with engine.connect() as connection:
+                pid = connection.scalar(mine)
+        before = watch.scalar(last, {"pid": pid})
+        with engine.connect():
+            assert watch.scalar(last, {"pid": pid}) == before
+        watch.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        eventually(lambda: watch.scalar(last, {"pid": pid}) is None, "the server has closed the connection")
+        with engine.connect() as connection:
+            assert connection.scalar(mine) != pid
+    engine.dispose()
+    other.dispose()

@@ -2,9 +2,9 @@
 
 import threading
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -73,9 +73,9 @@ def test_a_post_is_scored_with_few_statements_and_one_lock(
 
 
 @contextmanager
-def changed_meanwhile(wiring: Wiring, request_id: uuid.UUID) -> Iterator[Session]:
-    """A transaction that changes something of the community while the post is scored and waits for the lock."""
-    thread = threading.Thread(target=registry.score, args=(wiring, request_id))
+def changed_meanwhile(wiring: Wiring, score: Callable[[], None]) -> Iterator[Session]:
+    """A transaction that changes something of the community while ``score`` waits for its lock in a thread."""
+    thread = threading.Thread(target=score)
     with wiring.database.writing() as session:
         yield session
         thread.start()
@@ -105,12 +105,12 @@ def test_a_pause_and_new_thresholds_count_for_posts_that_wait_for_the_lock(
             accounts.get(session, cast.operator.account_id), cast.operator.profile_id
         )
     paused = factories.submit(wiring, cast, factories.SPAM, "paused")
-    with changed_meanwhile(wiring, paused) as session:
+    with changed_meanwhile(wiring, partial(registry.score, wiring, paused)) as session:
         community_states.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
         community_states.resume(session, operator, cast.community_id, "Mended")
     raised = factories.submit(wiring, cast, factories.REVIEWED, "raised")
-    with changed_meanwhile(wiring, raised) as session:
+    with changed_meanwhile(wiring, partial(registry.score, wiring, raised)) as session:
         policies.set_category(session, operator, cast.community_id, CategoryDraft("toxicity", 0.99), "Less")
     with wiring.database.reading() as session:
         (action,) = session.scalars(sa.select(Action)).all()
@@ -130,7 +130,7 @@ def test_a_post_that_is_scored_twice_at_once_or_withdrawn_meanwhile_is_acted_on_
     for thread in threads:
         thread.join(120)
     gone = factories.submit(wiring, cast, factories.SPAM, "gone")
-    with changed_meanwhile(wiring, gone) as session:
+    with changed_meanwhile(wiring, partial(registry.score, wiring, gone)) as session:
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, gone))
     with wiring.database.reading() as session:
         (action,) = session.scalars(sa.select(Action)).all()

@@ -4,7 +4,7 @@ These functions move one action. ``notes.verdicts`` changes its rationale note.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,17 +13,15 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from app.core import clock
 from app.core.actions import decisions, panels_due
 from app.core.actions.moves import begin, make_move
-from app.core.actions.urgency import urgency
 from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.models import Action, HistoryEntry, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
-from app.core.policies.routing import Route
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb, decision_word
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, decision_word
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -76,59 +74,6 @@ def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Act
     """A page of the actions that ``matching`` selects, newest first, with what a document shows of them."""
     ids = statement.with_only_columns(Action.id)
     return paginate(session, statement.options(*READ_OPTIONS), Action.created_at, Action.id, part, narrow=ids)
-
-
-def open_for(
-    session: Session,
-    request: Request,
-    route: Route,
-    evidence: dict[str, Any],
-    note: Note,
-    *,
-    cause: str | None = None,
-    changes: Mapping[str, Any] | None = None,
-) -> Action:
-    """Open the action of a route: proposed at once, or under review (Tier 2, and every ``flag``).
-
-    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. Tier 1 decides the request,
-    which the caller has found undecided under the community's lock; ``changes`` are then written to it too.
-    """
-    reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
-    urgent = urgency(clock.now(), route.target, route.severity, route.score, request.extra)
-    action = Action(
-        id=new_id(),
-        community_id=request.community_id,
-        request_id=request.id,
-        action_type=route.verb.action_type,
-        action_tier=route.tier,
-        action_state=ActionState.UNDER_REVIEW if reviewed else ActionState.PROPOSED,
-        review_group=route.review_group,
-        category=route.category,
-        score=route.score,
-        evidence=evidence,
-        decided_verb=route.verb.value,
-        note_id=note.id,
-        proposed_at=None if reviewed else clock.now(),
-        platform_author_id=request.platform_author_id,
-        platform_channel_id=request.platform_channel_id,
-        language=(changes or {}).get("language", request.language),
-        due_at=urgent.due_at,
-        urgent_at=urgent.urgent_at,
-    )
-    cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
-    begin(session, SYSTEM, action, why=Why(cause=cause))
-    if route.tier is ActionTier.IMMEDIATE:
-        decisions.record(
-            session,
-            action,
-            route.verb.value,
-            tier=1,
-            confidence=route.score,
-            cause=cause,
-            undecided=request,
-            **(changes or {}),
-        )
-    return action
 
 
 def decide_act(

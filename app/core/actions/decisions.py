@@ -1,7 +1,9 @@
 """The one decision per request: timestamps in order, one event (docs/integration.md)."""
 
 import uuid
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,37 +34,62 @@ def record(
     tier: int,
     confidence: float,
     cause: str,
-    undecided: Request | None = None,
-    **changes: Any,
 ) -> Decision | None:
     """Decide a request, complete it and emit its event. Return None, without an event, if it was decided before.
 
     ``decided_at`` is strictly increasing within the community. It is set under the community's lock, so a client
     that polls from the last value it saw never misses a decision that was committed late.
-
-    ``undecided``: the action's request, from a caller who has locked the community and found it undecided since;
-    without it both are read here. ``changes`` are other columns of the request, written along with its state.
     """
     serialise(session, action.community_id)
-    request = undecided
-    if request is None:
-        request = session.get_one(Request, action.request_id, populate_existing=True)
-        if for_request(session, request.id) is not None:
-            complete(session, request, cause, **changes)
-            return None
-    last = session.scalar(_LAST, {"community": action.community_id})
-    now = clock.now()
-    recorded = Decision(
-        community_id=action.community_id,
-        request_id=request.id,
-        action_id=action.id,
-        decision=decision,
-        tier=tier,
-        confidence=min(1.0, max(0.0, round(confidence, 4))),
-        decided_at=now if last is None or last < now else last + timedelta(microseconds=1),
-    )
-    session.add(recorded)
+    request = session.get_one(Request, action.request_id, populate_existing=True)
+    if for_request(session, request.id) is not None:
+        complete(session, request, cause)
+        return None
+    (recorded,) = add(session, [New(action, decision, tier, confidence)])
+    tell(session, request, recorded, cause)
+    return recorded
+
+
+@dataclass(frozen=True)
+class New:
+    """A decision to store."""
+
+    action: Action
+    decision: str
+    tier: int
+    confidence: float
+
+
+def add(session: Session, several: Sequence[New]) -> list[Decision]:
+    """Store decisions of one community on requests that have none, each later than the one before.
+
+    The caller has locked the community. What follows from a decision is left to ``tell``.
+    """
+    if not several:
+        return []
+    last: datetime | None = session.scalar(_LAST, {"community": several[0].action.community_id})
+    made = []
+    for new in several:
+        now = clock.now()
+        last = now if last is None or last < now else last + timedelta(microseconds=1)
+        made.append(
+            Decision(
+                community_id=new.action.community_id,
+                request_id=new.action.request_id,
+                action_id=new.action.id,
+                decision=new.decision,
+                tier=new.tier,
+                confidence=min(1.0, max(0.0, round(new.confidence, 4))),
+                decided_at=last,
+            )
+        )
+    session.add_all(made)
     session.flush()
+    return made
+
+
+def tell(session: Session, request: Request, recorded: Decision, cause: str, **changes: Any) -> None:
+    """Complete a request whose decision is stored, with ``changes`` to other columns, and write history and event."""
     complete(session, request, cause, **changes)
     history.record(
         session,
@@ -71,11 +98,14 @@ def record(
         "request.decided",
         "request",
         request.id,
-        after={"decision": decision, "tier": tier, "action_id": str(action.id)},
+        after={
+            "decision": recorded.decision,
+            "tier": recorded.tier,
+            "action_id": str(recorded.action_id),
+        },
         why=Why(cause=cause),
     )
     events.emit_decision(session, request, recorded)
-    return recorded
 
 
 _LAST = sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == sa.bindparam("community"))

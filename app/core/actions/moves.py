@@ -1,12 +1,14 @@
 """The one place where states change: checked against the table, safe in a race, with history and events."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, class_mapper
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core import clock
@@ -73,17 +75,34 @@ def begin(
         IllegalMove: the table has no row that begins in this state.
         Forbidden, NotFound: this actor may not make the move.
     """
-    machine = machine_of(subject)
-    state = getattr(subject, machine.field)
-    move = machine.find(None, state, reopens=_reopens(subject) is not None)
-    if move is None:
-        raise IllegalMove(machine.field, "nothing", state)
-    _authorise(actor, move, subject, machine)
-    session.add(subject)
+    (move,) = add(session, actor, [subject])
+    return None if quiet else tell_begun(session, actor, move, subject, why=why)
+
+
+def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Move]:
+    """Add new objects in their first states, with one statement a table, and return the moves.
+
+    ``begin`` for several: it writes no history, which is left to ``tell_begun``. Raises the same.
+    """
+    moves = []
+    for subject in subjects:
+        machine = machine_of(subject)
+        state = getattr(subject, machine.field)
+        move = machine.find(None, state, reopens=_reopens(subject) is not None)
+        if move is None:
+            raise IllegalMove(machine.field, "nothing", state)
+        _authorise(actor, move, subject, machine)
+        moves.append(move)
+    session.add_all(subjects)
     session.flush()
-    if quiet:
-        return None
-    return _record(session, actor, machine, move, subject, why)
+    return moves
+
+
+def tell_begun(
+    session: Session, actor: Actor, move: Move, subject: Stateful, *, why: Why = UNSAID
+) -> HistoryEntry:
+    """Write the history and the events of an object that ``add`` added by this move."""
+    return _record(session, actor, machine_of(subject), move, subject, why)
 
 
 def make_move(
@@ -108,21 +127,16 @@ def make_move(
     if move is None or not condition_holds(move, subject):
         raise IllegalMove(machine.field, source, target)
     _authorise(actor, move, subject, machine)
-    model = type(subject)
     values = {machine.field: target, **changes, "updated_at": clock.now()}
     if isinstance(subject, Action):
         values["version"] = subject.version + 1
     if isinstance(subject, Note):
         values.setdefault("status_since", values["updated_at"])
-    result = session.execute(
-        sa.update(model)
-        .where(model.id == subject.id, getattr(model, machine.field) == source)
-        .values(values)
-        .execution_options(synchronize_session=False)
-    )
-    if result.rowcount == 0:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
-        session.refresh(subject)
-        raise IllegalMove(machine.field, getattr(subject, machine.field), target)
+    gathered: list[_Change] | None = session.info.get(_GATHERED)
+    if gathered is None:
+        _write(session, [_Change(subject, machine.field, source, values)])
+    else:
+        gathered.append(_Change(subject, machine.field, source, values))
     for name, value in values.items():
         set_committed_value(subject, name, value)
     _record(session, actor, machine, move, subject, why)
@@ -133,13 +147,70 @@ def make_move(
 
 @contextmanager
 def together(session: Session) -> Iterator[None]:
-    """Write the history and the events of the moves in the block when it ends: a few statements instead of many.
+    """Write the moves in the block, their history and their events when it ends: a few statements instead of many.
 
-    For new objects and decisions about them. A move that takes something back reads the history of its object, which
-    is not written yet.
+    For new objects and decisions about them, each of which moves once. A move that takes something back reads the
+    history of its object, which is not written yet.
     """
-    with events.gathered(session), history.gathered(session):
-        yield
+    changes: list[_Change] = []
+    session.info[_GATHERED] = changes
+    try:
+        with events.gathered(session), history.gathered(session):
+            yield
+            _write(session, changes)
+    finally:
+        del session.info[_GATHERED]
+
+
+_GATHERED = "moves_gathered"
+
+
+@dataclass(frozen=True)
+class _Change:
+    subject: Stateful
+    field: str
+    source: Any
+    values: Mapping[str, Any]
+
+
+def _write(session: Session, changes: Sequence[_Change]) -> None:
+    """Update the rows of moved objects: one statement for all that change the same columns.
+
+    Raises IllegalMove when somebody else moved one of them first.
+    """
+    alike: dict[tuple[type[Stateful], tuple[str, ...]], list[_Change]] = {}
+    for change in changes:
+        alike.setdefault((type(change.subject), tuple(change.values)), []).append(change)
+    for (model, names), several in alike.items():
+        rows = [
+            {"of_id": change.subject.id, "of_source": change.source}
+            | {f"to_{name}": value for name, value in change.values.items()}
+            for change in several
+        ]
+        statement = _updates(model, names, several[0].field)
+        written = session.connection().execute(statement, rows if len(rows) > 1 else rows[0])
+        if written.rowcount == len(rows):
+            continue
+        for change in several:
+            target = change.values[change.field]
+            session.refresh(change.subject)
+            if getattr(change.subject, change.field) != target:
+                raise IllegalMove(change.field, getattr(change.subject, change.field), target)
+        raise RuntimeError("the database does not say how many rows it has changed")
+
+
+@cache
+def _updates(model: type[Stateful], names: tuple[str, ...], field: str) -> sa.Update:
+    table = model.metadata.tables[model.__tablename__]
+    columns = {attribute.key: attribute.columns[0] for attribute in class_mapper(model).column_attrs}
+    own, state = columns["id"], columns[field]
+    return (
+        sa.update(table)
+        .where(
+            own == sa.bindparam("of_id", type_=own.type), state == sa.bindparam("of_source", type_=state.type)
+        )
+        .values({columns[name]: sa.bindparam(f"to_{name}", type_=columns[name].type) for name in names})
+    )
 
 
 def condition_holds(move: Move, subject: Stateful) -> bool:

@@ -16,7 +16,7 @@ import rfc8785
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, SessionTransaction
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import innermost, is_within, serialise
 from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
@@ -93,14 +93,12 @@ def gathered(session: Session) -> Iterator[None]:
         _append(session, own)
         _copy_facts(session, own)
         connection = session.connection()
-        connection.execute(_INSERT_ENTRIES, [_row(entry) for entry in own])
-        connection.execute(_INSERT_TEXTS, [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
+        bulk.insert(connection, _ENTRIES, [_row(entry) for entry in own])
+        bulk.insert(connection, _TEXTS, [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
 
 
 _GATHERED = "history_gathered"
-_INSERT_ENTRIES, _INSERT_TEXTS = (
-    sa.insert(model.metadata.tables[model.__tablename__]) for model in (HistoryEntry, HistoryText)
-)
+_ENTRIES, _TEXTS = (model.metadata.tables[model.__tablename__] for model in (HistoryEntry, HistoryText))
 
 
 def _row(instance: HistoryEntry | HistoryText) -> dict[str, Any]:

@@ -96,18 +96,23 @@ def write_rationale(
     category: str,
     meaning: str,
     verb: Verb,
-    author_id: uuid.UUID | None = None,
 ) -> Note:
     """Write the service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
 
     The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
-    ``author_id`` is the service's own profile, if the caller has read it.
     """
+    note = rationale(request, category, meaning, verb, profiles.of_service(session).id)
+    begin(session, SYSTEM, note, quiet=True)
+    return note
+
+
+def rationale(request: Request, category: str, meaning: str, verb: Verb, author_id: uuid.UUID) -> Note:
+    """The note that ``write_rationale`` writes, not stored yet."""
     summary = (
         f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
         f"If so, it should be {_QUESTION[verb]}."
     )
-    return _rationale(session, request, summary, author_id)
+    return _rationale(request, summary, author_id)
 
 
 def write_rationale_again(session: Session, request: Request, first: Note) -> Note:
@@ -115,12 +120,13 @@ def write_rationale_again(session: Session, request: Request, first: Note) -> No
 
     ``request.note_id`` stays the first rationale, on which the decision was made.
     """
-    return _rationale(session, request, first.summary)
+    note = _rationale(request, first.summary, profiles.of_service(session).id)
+    begin(session, SYSTEM, note, quiet=True)
+    return note
 
 
-def _rationale(session: Session, request: Request, summary: str, author_id: uuid.UUID | None = None) -> Note:
-    author_id = author_id or profiles.of_service(session).id
-    note = Note(
+def _rationale(request: Request, summary: str, author_id: uuid.UUID) -> Note:
+    return Note(
         id=new_id(),
         community_id=request.community_id,
         request_id=request.id,
@@ -136,8 +142,6 @@ def _rationale(session: Session, request: Request, summary: str, author_id: uuid
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, SYSTEM, note, quiet=True)
-    return note
 
 
 def edit(

@@ -90,3 +90,22 @@ def _observed_evidence(route: Route) -> dict[str, Any]:
         "threshold": route.threshold,
         "action": route.verb.value,
     }
+
+
+def nothing_found(scorings: Sequence[Scoring]) -> str:
+    """Why a request ends without an action; names the services that did not answer."""
+    silent = [scoring.classifier for scoring in scorings if scoring.result.error is not None]
+    return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
+
+
+def reference(request: Request, scorings: Sequence[Scoring]) -> dict[str, Any]:
+    """The fact-check that the request matches, unless its integration said something about one."""
+    given = (request.similarity_score, request.dataset_name, request.dataset_item_id)
+    found = fact_check_of(scorings)
+    if found is None or given != (None, None, None):
+        return {}
+    return {
+        "dataset_name": found.dataset_name,
+        "dataset_item_id": found.item_id,
+        "similarity_score": found.similarity,
+    }

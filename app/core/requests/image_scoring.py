@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, outbox
-from app.core.actions import actions, decisions, exemptions
+from app.core.actions import actions, decisions, exemptions, opening
 from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.history.why import Why
@@ -133,7 +133,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     )
     request.note_id = note.id
     evidence = evidence_of(request, route, new, thresholds.version, observed_routes)
-    return actions.open_for(session, request, route, evidence, note)
+    return opening.open_for(session, request, route, evidence, note)
 
 
 def _pictures(rows: Sequence[Attachment]) -> list[Attachment]:

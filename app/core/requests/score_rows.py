@@ -5,11 +5,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.models import Request, Score
-from app.core.policies.routing import Scored
+from app.core.policies.routing import Route, Scored
 from app.core.requests.scorings import Scoring, scored_by
 from app.core.services.settings import VENDOR_PREFIX
 
@@ -18,11 +18,6 @@ CATEGORY_MAX = 40
 
 Row = dict[str, Any]
 _SCORES = Score.metadata.tables[Score.__tablename__]
-# A job that runs twice at once, after its executor counted as dead, writes the same scores twice.
-_INSERT = {
-    "sqlite": sqlite.insert(_SCORES).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(_SCORES).on_conflict_do_nothing(),
-}
 
 
 def score_row(request: Request, scoring: Scoring, category: str, value: float, scored_at: datetime) -> Row:
@@ -46,8 +41,8 @@ def score_row(request: Request, scoring: Scoring, category: str, value: float, s
 
 def store(session: Session, rows: Sequence[Row]) -> None:
     """Write scores with one statement. A dozen for a post are too many to make an object of each."""
-    if rows:
-        session.connection().execute(_INSERT[session.get_bind().dialect.name], rows)
+    # A job that runs twice at once, after its executor counted as dead, writes the same scores twice.
+    bulk.insert(session.connection(), _SCORES, rows, skip_known=True)
 
 
 def routed_rows(
@@ -94,3 +89,18 @@ def unrouted_rows(request: Request, scoring: Scoring, scored_at: datetime) -> li
         stored = f"{VENDOR_PREFIX}{name}"[:CATEGORY_MAX]
         values[stored] = max(value, values.get(stored, 0.0))
     return [score_row(request, scoring, name, value, scored_at) for name, value in values.items()]
+
+
+def of_request(
+    request: Request,
+    scorings: Sequence[Scoring],
+    best: Mapping[str, Scored],
+    observed_routes: Sequence[Route],
+    scored_at: datetime,
+) -> list[Row]:
+    """All scores of a request, with what routing made of them."""
+    observed_tiers = {route.category: route.tier.number for route in observed_routes}
+    rows = routed_rows(request, scorings, best, observed_tiers, scored_at)
+    for scoring in scorings:
+        rows += unrouted_rows(request, scoring, scored_at)
+    return rows

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,9 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions, exemptions, post_facts
+from app.core.actions import exemptions, moves, opening, post_facts
 from app.core.actions.moves import make_move, together
-from app.core.classify import Classifier, Context, OutOfTime
+from app.core.actions.opening import Opened, Opening
+from app.core.classify import Classifier, Context
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
@@ -31,8 +33,8 @@ from app.core.policies.routing import (
     observed,
 )
 from app.core.requests import score_rows, slow_rules
-from app.core.requests.evidence import error_text, evidence_of, fact_check_of
-from app.core.requests.scorings import Scoring, combined, decided, score_text
+from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
+from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
 from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
 
@@ -72,6 +74,15 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     return None
 
 
+@dataclass(frozen=True)
+class Classified:
+    """A post with what the classifiers say about it."""
+
+    request_id: uuid.UUID
+    scorings: Sequence[Scoring]
+    language: str | None = None
+
+
 def record_scores(
     session: Session,
     request_id: uuid.UUID,
@@ -80,78 +91,139 @@ def record_scores(
     *,
     is_locked_first: bool = False,
 ) -> Action | None:
-    """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
+    """``record_several`` for one request. Return the opened action, or None."""
+    posts = [Classified(request_id, scorings, language)]
+    return record_several(session, posts, is_locked_first=is_locked_first).get(request_id)
 
-    A request that has not been started yet goes all the way in this transaction. The community is locked late, after
-    the rows that need no lock; ``is_locked_first`` locks it before anything is read.
+
+def record_several(
+    session: Session, posts: Sequence[Classified], *, is_locked_first: bool = False
+) -> dict[uuid.UUID, Action]:
+    """Store the scores of requests of one community and route each by the thresholds in force.
+
+    Return the opened actions by request. A request that has not been started yet goes all the way in this transaction.
+    The community is locked late, after the rows that need no lock; ``is_locked_first`` locks it before anything is
+    read. However many requests there are, most tables take one statement (docs/decisions/0060).
 
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
-        Overtaken: the request or its community changed before the lock. Roll back, and call it with
-            ``is_locked_first``.
+        Overtaken: a request or the community changed before the lock. Roll back, and call it with ``is_locked_first``.
     """
+    which = {"requests": [post.request_id for post in posts]}
     if is_locked_first:
-        serialise(session, session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one())
-    request, community, author_id, has_samples, *seen = session.execute(
-        _STATE, {"request": request_id}, execution_options={"populate_existing": True}
-    ).one()
-    if not _may_be_recorded(session, request):
-        return None
-    is_decided, policy_id = seen[-2:]
-    version, rules_in_force = policies.rules_of(session, policy_id)
-    if community.archived_at is None:
-        _check_finished(scorings, rules_in_force)
-    best = combined(scorings)
-    observed_routes = observed(best, rules_in_force)
+        community_id = session.execute(_COMMUNITY_OF, {"request": posts[0].request_id}).scalar_one()
+        serialise(session, community_id)
+    found = {
+        row[0].id: row
+        for row in session.execute(_STATE, which, execution_options={"populate_existing": True})
+    }
+    rows = [(post, found[post.request_id]) for post in posts if post.request_id in found]
+    rows = [(post, row) for post, row in rows if _may_be_recorded(session, row[0])]
+    if not rows:
+        return {}
+    _, community, author_id, has_samples, *_, policy_id = rows[0][1]
+    version, rules = policies.rules_of(session, policy_id)
     now = clock.now()
-    score_rows.store(session, _rows(request, scorings, best, observed_routes, now))
-    route = decided(scorings, rules_in_force) if community.archived_at is None and not is_decided else None
-    paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
-    if route is not None and paused_at is not None:
-        route = for_review(route, rules_in_force)
-    note = None if route is None else _write_note(session, request, route, author_id)
+    ways = [_way(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
+    score_rows.store(session, [line for way in ways for line in way.rows(now)])
+    _write_notes(session, ways, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.
-        now_seen = session.connection().execute(_SEEN_OF, {"request": request_id}).one()
-        if list(now_seen) != seen:
+        seen = {row[0]: list(row[1:]) for row in session.connection().execute(_SEEN_OF, which)}
+        if any(seen.get(post.request_id) != list(row[4:]) for post, row in rows):
             raise Overtaken
-    slow_rules.record(session, community.id, _timeouts(scorings))
-    changes: dict[str, Any] = {"scored_at": now, "language": language} | _reference(request, scorings)
-    if language is not None and request.status is not RequestStatus.PENDING:
-        # Members may have asked for a review before the post was scored.
-        post_facts.set_language(session, request_id, language)
+    slow_rules.record(session, community.id, [late for way in ways for late in timeouts(way.post.scorings)])
     with together(session):
-        if route is None or note is None:
-            nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=nothing), **changes)
-            if has_samples and route is None and community.archived_at is None and not is_decided:
-                sampling.choose(session, request, best, rules_in_force)
-            return None
-        evidence = evidence_of(request, route, scorings, version, observed_routes)
-        if paused_at is not None:
-            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-        changes["note_id"] = note.id
-        if route.tier is not ActionTier.IMMEDIATE:
-            _goes_on(session, request, changes)
-        cause = NOT_FINISHED if route.category == UNFINISHED else None
-        return actions.open_for(session, request, route, evidence, note, cause=cause, changes=changes)
+        openings = [way.opening(version, now) for way in ways if way.route is not None]
+        opened = {one.action.request_id: one for one in opening.add(session, openings)}
+        for way in ways:
+            _go(session, way, opened.get(way.request.id), now)
+            if has_samples and way.route is None and community.archived_at is None and not way.is_decided:
+                sampling.choose(session, way.request, way.best, rules)
+    return {request_id: one.action for request_id, one in opened.items()}
 
 
-def _write_note(session: Session, request: Request, route: Route, author_id: uuid.UUID | None) -> Note:
-    looks_like, meaning = (
-        ("something to look at", "Automatic scoring could not finish reading it")
-        if route.category == UNFINISHED
-        else (route.category, policies.describe(route.category))
-    )
-    return notes.write_rationale(session, request, looks_like, meaning, route.verb, author_id)
+@dataclass
+class _Way:
+    """One request on its way through ``record_several``: what was found, and where it goes."""
+
+    post: Classified
+    request: Request
+    community: Community
+    best: Mapping[str, Scored]
+    observed: Sequence[Route]
+    is_decided: bool
+    route: Route | None
+    held_back_since: datetime | None
+    note: Note | None = None
+
+    def rows(self, now: datetime) -> list[score_rows.Row]:
+        return score_rows.of_request(self.request, self.post.scorings, self.best, self.observed, now)
+
+    def changes(self, now: datetime) -> dict[str, Any]:
+        """What of the request changes, whatever way it goes."""
+        scorings = self.post.scorings
+        changes = {"scored_at": now, "language": self.post.language} | reference(self.request, scorings)
+        return changes if self.note is None else changes | {"note_id": self.note.id}
+
+    def opening(self, version: int, now: datetime) -> Opening:
+        if self.route is None or self.note is None:
+            raise RuntimeError("nothing is opened for this request")
+        evidence = evidence_of(self.request, self.route, self.post.scorings, version, self.observed)
+        if self.held_back_since is not None:
+            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(self.held_back_since)}
+        cause = NOT_FINISHED if self.route.category == UNFINISHED else None
+        return Opening(self.request, self.route, evidence, self.note, cause, self.changes(now))
 
 
-def _timeouts(scorings: Sequence[Scoring]) -> list[tuple[str, OutOfTime]]:
-    return [
-        (scoring.version, scoring.result.error)
-        for scoring in scorings
-        if isinstance(scoring.result.error, OutOfTime)
-    ]
+def _way(
+    post: Classified,
+    request: Request,
+    community: Community,
+    rules: Sequence[CategoryRule],
+    *,
+    is_decided: bool,
+) -> _Way:
+    is_open = community.archived_at is None
+    if is_open:
+        _check_finished(post.scorings, rules)
+    best = combined(post.scorings)
+    route = decided(post.scorings, rules) if is_open and not is_decided else None
+    paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
+    if route is not None and paused_at is not None:
+        route = for_review(route, rules)
+    return _Way(post, request, community, best, observed(best, rules), is_decided, route, paused_at)
+
+
+def _write_notes(session: Session, ways: Sequence[_Way], author_id: uuid.UUID | None) -> None:
+    """Write why the service proposes to act. ``author_id`` is its own profile, if there is one already."""
+    for way in ways:
+        if way.route is None:
+            continue
+        author_id = author_id or profiles.of_service(session).id
+        looks_like, meaning = (
+            ("something to look at", "Automatic scoring could not finish reading it")
+            if way.route.category == UNFINISHED
+            else (way.route.category, policies.describe(way.route.category))
+        )
+        way.note = notes.rationale(way.request, looks_like, meaning, way.route.verb, author_id)
+    moves.add(session, SYSTEM, [way.note for way in ways if way.note is not None])
+
+
+def _go(session: Session, way: _Way, opened: Opened | None, now: datetime) -> None:
+    """Move a request to where it goes, and tell of its action."""
+    request, changes = way.request, way.changes(now)
+    if way.post.language is not None and request.status is not RequestStatus.PENDING:
+        # Members may have asked for a review before the post was scored.
+        post_facts.set_language(session, request.id, way.post.language)
+    if opened is None:
+        is_open = way.community.archived_at is None
+        why = Why(cause=nothing_found(way.post.scorings) if is_open else ARCHIVED)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=why, **changes)
+        return
+    if opened.decision is None:
+        _goes_on(session, request, changes)
+    opening.tell(session, opened)
 
 
 _COMMUNITY_OF = sa.select(Request.community_id).where(Request.id == sa.bindparam("request"))
@@ -168,8 +240,11 @@ _SEEN = (
 _STATE, _SEEN_OF = (
     sa.select(*columns)
     .join_from(Request, Community, Community.id == Request.community_id)
-    .where(Request.id == sa.bindparam("request"))
-    for columns in ((Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, *_SEEN), _SEEN)
+    .where(Request.id.in_(sa.bindparam("requests", expanding=True)))
+    for columns in (
+        (Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, *_SEEN),
+        (Request.id, *_SEEN),
+    )
 )
 
 
@@ -191,20 +266,6 @@ def _goes_on(session: Session, request: Request, changes: Mapping[str, Any]) -> 
     session.flush()
 
 
-def _rows(
-    request: Request,
-    scorings: Sequence[Scoring],
-    best: Mapping[str, Scored],
-    observed_routes: Sequence[Route],
-    scored_at: datetime,
-) -> list[score_rows.Row]:
-    observed_tiers = {route.category: route.tier.number for route in observed_routes}
-    rows = score_rows.routed_rows(request, scorings, best, observed_tiers, scored_at)
-    for scoring in scorings:
-        rows += score_rows.unrouted_rows(request, scoring, scored_at)
-    return rows
-
-
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
     """Raise Unfinished if nothing was found, but a service that a category must not go without failed."""
     failed = {
@@ -220,25 +281,6 @@ def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) 
     )
     if missing and decide(combined(scorings), rules) is None:
         raise Unfinished(f"{missing[0]}: {failed[missing[0]]}")
-
-
-def _nothing_found(scorings: Sequence[Scoring]) -> str:
-    """Why a request ends without an action; names the services that did not answer."""
-    silent = [scoring.classifier for scoring in scorings if scoring.result.error is not None]
-    return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
-
-
-def _reference(request: Request, scorings: Sequence[Scoring]) -> dict[str, Any]:
-    """The fact-check that the request matches, unless its integration said something about one."""
-    given = (request.similarity_score, request.dataset_name, request.dataset_item_id)
-    found = fact_check_of(scorings)
-    if found is None or given != (None, None, None):
-        return {}
-    return {
-        "dataset_name": found.dataset_name,
-        "dataset_item_id": found.item_id,
-        "similarity_score": found.similarity,
-    }
 
 
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:

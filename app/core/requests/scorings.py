@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.core.classify import Classifier, Context, Result
+from app.core.classify import Classifier, Context, OutOfTime, Result
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
@@ -122,3 +122,12 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
 
 def scored_by(scoring: Scoring, category: str, value: float) -> Scored:
     return Scored(round(value, 4), category in scoring.tier1)
+
+
+def timeouts(scorings: Sequence[Scoring]) -> list[tuple[str, OutOfTime]]:
+    """The rules that used up a text's time, each with its classifier's version."""
+    return [
+        (scoring.version, scoring.result.error)
+        for scoring in scorings
+        if isinstance(scoring.result.error, OutOfTime)
+    ]

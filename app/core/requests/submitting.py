@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
 from app.core import clock, limits, outbox
-from app.core.actions import actions, decisions, exemptions
+from app.core.actions import actions, decisions, exemptions, opening
 from app.core.actions.moves import make_move
 from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
@@ -30,6 +30,8 @@ from app.core.requests import marks, reading
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
+SCORE_SLOWLY_JOB = "score_request_slowly"
+"""The job of a post that waits for connected services."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
             new=False,
             content_differs=existing.content_sha256 != exemptions.digest(submission.content),
         )
-    _enqueue_scoring(session, request)
+    # By its key, another post's job finds this one and takes the post along (docs/decisions/0060).
+    _enqueue_scoring(session, request, key=str(request.id))
     stored = adding.add(session, request, submission.attachments) if submission.attachments else ()
     return Receipt(request, new=True, attachments=stored)
 
@@ -164,7 +167,7 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     request.note_id = note.id
     session.flush()
     evidence = {"score": 0, "category": ESCALATED, "labels": [ESCALATED], "scores": {}, "details": {}}
-    return actions.open_for(session, request, route, evidence, note)
+    return opening.open_for(session, request, route, evidence, note)
 
 
 def link_note(session: Session, actor: Actor, request: Request, note: Note | None) -> None:
@@ -217,9 +220,19 @@ def _find_existing(session: Session, community_id: uuid.UUID, request_id: str) -
     ).first()
 
 
-def _enqueue_scoring(session: Session, request: Request) -> None:
-    # No key: a retry after a failure needs its own job, and the job does nothing when there is nothing to do.
-    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)}, community_id=request.community_id)
+def _enqueue_scoring(session: Session, request: Request, *, key: str | None = None) -> None:
+    """Without a ``key``, as a retry after a failure needs a job of its own, which does nothing if nothing is to do."""
+    args = {"request_id": str(request.id)}
+    outbox.enqueue(
+        session, SCORE_JOB, args, key=key, community_id=request.community_id, together=key is not None
+    )
+
+
+def score_slowly(session: Session, request: Request) -> None:
+    """Have a post that waits for connected services scored by a job that holds up no other post of its community."""
+    # No key: a request that failed is retried by another job of the same request.
+    args = {"request_id": str(request.id)}
+    outbox.enqueue(session, SCORE_SLOWLY_JOB, args, community_id=request.community_id)
 
 
 def _check(submission: Submission) -> None:

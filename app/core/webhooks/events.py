@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox
+from app.core import bulk, clock, outbox
 from app.core.ids import new_id
 from app.core.models import Action, Community, Decision, Delivery, Event, Note, Panel, Request, Webhook
 from app.core.vocabulary import EventName
@@ -132,9 +132,7 @@ def gathered(session: Session) -> Iterator[None]:
 
 
 _GATHERED = "events_gathered"
-_INSERT_EVENTS, _INSERT_DELIVERIES = (
-    sa.insert(model.metadata.tables[model.__tablename__]) for model in (Event, Delivery)
-)
+_EVENTS, _DELIVERIES = (model.metadata.tables[model.__tablename__] for model in (Event, Delivery))
 _WEBHOOKS = sa.select(Webhook.id, Webhook.events).where(
     Webhook.community_id == sa.bindparam("community"), Webhook.deleted_at.is_(None), Webhook.is_active
 )
@@ -147,7 +145,7 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
     names = ("id", "community_id", "name", "payload", "request_id", "action_id", "note_id")
     rows = [{name: getattr(event, name) for name in names} for event in events]
     connection = session.connection()
-    connection.execute(_INSERT_EVENTS, rows)
+    bulk.insert(connection, _EVENTS, rows)
     deliveries = [
         {"event_id": event.id, "endpoint_id": webhook_id, "community_id": community_id, "due_at": clock.now()}
         for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
@@ -155,7 +153,7 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
         if _is_wanted(event.name, wanted)
     ]
     if deliveries:
-        connection.execute(_INSERT_DELIVERIES, deliveries)
+        bulk.insert(connection, _DELIVERIES, deliveries)
         outbox.wake_dispatcher(session)
 
 
