@@ -118,7 +118,7 @@ VARIANTS: list[tuple[str, float, Mapping[str, float]]] = [
     ("and without one-sided (net 4, net 2)", HELPFUL_AT, ONLY_BAR | {"NET_FULL": -NEVER, "NET_WARM": -NEVER}),
     ("and without unbalanced", HELPFUL_AT, ONLY_BAR | {"LOPSIDED": NEVER, "NET_SHARE": -NEVER}),
     *((f"and the bar at {shown}", shown / 100 - OFFSET, ONLY_BAR) for shown in (70, 65, 60, 55)),
-    *((f"both sides for within {below:.2f}", HELPFUL_AT, {"FOR_BELOW": below}) for below in (0.03, 0.10)),
+    *((f"both sides for within {below:.2f}", HELPFUL_AT, {"FOR_BELOW": below}) for below in (0.03, 0.05)),
 ]
 
 

@@ -21,6 +21,8 @@ def drawn_sheets(stages: Sequence[DrawnStage]) -> list[Sheet]:
 def _named(cell: DrawnCell) -> list[str]:
     """The attack and the share of the raters, as the first two columns have them."""
     name = "none" if cell.attack is None else f"{cell.attack}, rushed" if cell.rushed else str(cell.attack)
+    if cell.only_drawn:
+        name = f"{name}, only when drawn"
     return [f"{name}; half never answer" if cell.half_silent else name, f"{cell.share:.0%}"]
 
 

@@ -17,7 +17,7 @@ from tests.bench.consensus.population import (
     large_community,
 )
 from tests.bench.consensus.results import Measured, Stage, Tally
-from tests.bench.consensus.review import RARE_REFIT_SHARE, Review
+from tests.bench.consensus.review import Review
 from tests.bench.consensus.trials import SINCE, STAGE_ITEMS, is_past, past_of, sides_of
 
 SILENT = 0.5
@@ -28,6 +28,7 @@ SILENT = 0.5
 class DrawnCell:
     """A row: an attack by a share of the raters; ``half_silent``: half of the people never answer when drawn.
 
+    ``only_drawn``: the organised say nothing about what they attack unless they are drawn for it.
     ``apart`` has the same as ``measured``, community by community; ``unopposed`` is about panels without the rule
     about those who say no; ``undecided`` counts content that nobody decided or a panel left to moderators, and
     ``took`` the ratings of each piece of content that was decided.
@@ -37,6 +38,7 @@ class DrawnCell:
     share: float = 0.0
     rushed: bool = False
     half_silent: bool = False
+    only_drawn: bool = False
     measured: dict[Who, Measured] = field(default_factory=lambda: {who: Measured() for who in Who})
     asked: dict[Who, Asked] = field(default_factory=lambda: {who: Asked() for who in Who})
     apart: dict[Who, list[Measured]] = field(default_factory=lambda: {who: [] for who in Who})
@@ -93,6 +95,7 @@ def _brigades() -> list[DrawnCell]:
         DrawnCell(None),
         *(DrawnCell(attack, share) for attack, share in later),
         *(DrawnCell(attack, share, rushed=True) for attack, share in rushed),
+        *(DrawnCell(Attack.FALSE_RECORD, share, only_drawn=True) for share in (0.1, 0.3)),
         DrawnCell(None, half_silent=True),
         DrawnCell(Attack.PILE_ON, 0.3, rushed=True, half_silent=True),
     ]
@@ -157,7 +160,13 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
     for number, cell in enumerate(stage.cells):
         seeds = [plan.seed, 8, place, trial, number]
         struck = strike(
-            np.random.default_rng(seeds), base, cell.attack, cell.share, SINCE, rushed=cell.rushed
+            np.random.default_rng(seeds),
+            base,
+            cell.attack,
+            cell.share,
+            SINCE,
+            rushed=cell.rushed,
+            volunteering=not cell.only_drawn,
         )
         here = struck.community
         # Who pretends has always done so.
@@ -172,8 +181,6 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
                 review = before.fork(here.people)
             else:
                 review = DrawnReview.after(before, here.people, who, Drawable(struck, answers, dice))
-            if stage.ripe:
-                review.refit_share = RARE_REFIT_SHARE
             review.hear(here.votes.where(~is_past(here)))
             cell.add(who, review, struck)
 

@@ -54,7 +54,7 @@ NOTES_SHARE = 0.3
 """Share of a large community's content that is ordinary notes."""
 NOTE_VOTES, POST_VOTES = 28.0, 14.0
 """Mean number of people who would vote on one of a large community's notes, and on one of its posts under review."""
-RIPE_SHARE, RIPE_VOTES = 1 / 3, 50.0
+RIPE_SHARE, RIPE_VOTES = 1 / 3, 60.0
 """The same two of a community that rates its notes so much that it is in the full regime when the attack begins."""
 
 

@@ -34,8 +34,6 @@ PROMPT_HOURS = 48.0
 """Votes so soon after the opening count for their rater's helpfulness."""
 REFIT_LEAST, REFIT_SHARE = 20, 0.05
 """Votes between two refits. The service refits up to five times as often; here that takes too long."""
-RARE_REFIT_SHARE = 0.10
-"""The same after the attack began in communities of the full regime, where a fit takes longest."""
 UNRATED = STATUSES.index(NoteStatus.NEEDS_MORE_RATINGS)
 HELPFUL = STATUSES.index(NoteStatus.CURRENTLY_RATED_HELPFUL)
 
@@ -67,7 +65,6 @@ class Review:
         self.rows: FloatArray = np.zeros((len(content), WIDTH))
         self.fits: list[FitRecord] = []
         self.took: IntArray = np.zeros(len(content), np.int64)
-        self.refit_share = REFIT_SHARE
         self._raised = np.where(content.grave, GRAVE_MARGIN, 0.0)
 
     def fork(self, people: People) -> "Review":
@@ -80,7 +77,7 @@ class Review:
         """Go on where ``past`` is; the people may be more."""
         self.outcome, self.counted, self.took = past.outcome.copy(), past.counted, past.took.copy()
         self.model, self.regime, self.camps = past.model, past.regime, past.camps
-        self.rows, self.refit_share = past.rows, past.refit_share
+        self.rows = past.rows
         self.raters = _spread(past.raters, np.arange(len(past.people)), len(self.people))
 
     def hear(self, votes: Votes) -> None:
@@ -97,7 +94,7 @@ class Review:
             start = end
 
     def _until_refit(self) -> int:
-        return max(REFIT_LEAST, round(self.refit_share * len(self.counted)))
+        return max(REFIT_LEAST, round(REFIT_SHARE * len(self.counted)))
 
     def _may_vote(self, votes: Votes) -> BoolArray:
         """Suffrage, as ``core.suffrage`` has it: what cannot be taken back is for raters known before."""

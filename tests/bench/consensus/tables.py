@@ -44,6 +44,8 @@ def sheets(report: Report) -> list[Sheet]:
         _balances(report),
         _crowds(report.crowds, World.DIVIDED),
         _crowds(report.united_crowds, World.UNITED),
+        _reasons(report.crowds),
+        *(_bars(crowd) for crowd in report.crowds if crowd.bars),
     ]
 
 
@@ -222,6 +224,37 @@ def _crowds(crowds: Iterable[Crowd], world: World) -> Sheet:
     )
     columns = ["Ratings", "Raters × notes", "Regime", "n", *Method, "ours, of those with 5"]
     return Sheet(f"Ordinary notes, {world}", columns, rows, note)
+
+
+def _reasons(crowds: Iterable[Crowd]) -> Sheet:
+    crowds = list(crowds)
+    most = Counter[str]()
+    for crowd in crowds:
+        most += crowd.missed_by
+    slugs = [slug for slug, _ in most.most_common()]
+    rows = []
+    for crowd in crowds:
+        good = crowd.recall[Method.OURS]
+        shares = [f"{100 * crowd.missed_by[slug] / max(1, good.of):.1f}" for slug in slugs]
+        rows.append([str(crowd.ratings), _regimes(crowd.regimes), f"{100 * good.share:.1f}", *shares])
+    note = (
+        "Percent of the good notes of the table of ordinary notes with two camps: those that ours calls helpful, and "
+        "those that it does not, by the rule that decided."
+    )
+    return Sheet("Why good notes are missed", ["Ratings", "Regime", "helpful", *slugs], rows, note)
+
+
+def _bars(crowd: Crowd) -> Sheet:
+    rows = [
+        [str(shown), percent(bar.recall), f"{100 * bar.bad.share:.1f}", _share(bar.between)]
+        for shown, bar in crowd.bars.items()
+    ]
+    note = (
+        "The setting `helpful_at`, as it is shown. Percent of good notes called helpful; of all notes called helpful, "
+        "percent poor or divisive, and percent that are neither good nor that."
+    )
+    columns = ["Bar", "recall", "poor or divisive", "between"]
+    return Sheet(f"The bar, at {crowd.ratings} ratings ({_regimes(crowd.regimes)})", columns, rows, note)
 
 
 def percent(tally: Tally) -> str:
