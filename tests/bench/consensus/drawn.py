@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from app.core.communities.settings import CommunitySettings
 from app.core.panels import panels, rolls
 from app.core.panels.doubts import CHANCE, chance_of
 from app.core.scoring import GRAVE_MARGIN, BoolArray, FloatArray, IntArray, Regime
@@ -26,6 +27,10 @@ ANSWERING = 0.6
 """Share of those drawn who answer in time."""
 MOST_OPEN = 3
 """Seats that somebody may hold at once."""
+
+
+MOST_AGAINST = panels.most_against(CommunitySettings().panel_seats)
+"""As the service has it."""
 
 
 class Who(StrEnum):
@@ -52,12 +57,16 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Drawable:
-    """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time."""
+    """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time.
+
+    ``most_against``: how many of one side may say no where a panel acts.
+    """
 
     struck: Struck
     answers: FloatArray
     dice: np.random.Generator
     held: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    most_against: int = MOST_AGAINST
 
 
 class DrawnReview(Review):
@@ -227,7 +236,7 @@ class DrawnReview(Review):
         threshold = np.full(len(rows), model.helpful_at + (GRAVE_MARGIN if self.content.grave[item] else 0.0))
         status = judge(rows, model, nothing, nothing, threshold, ~nothing).status
         against = np.maximum(rows[:, NEGATIVE.start], rows[:, POSITIVE.start])
-        opposed = (status == HELPFUL) & (against > panels.most_against(self.settings.panel_seats) + 0.5)
+        opposed = (status == HELPFUL) & (against > self.drawable.most_against + 0.5)
         can_decide = (status != UNRATED) & (np.arange(1, len(rows) + 1) >= needed)
         if self.unopposed[item] == Outcome.OPEN and can_decide.any():
             self.unopposed[item] = _outcome(status[can_decide][0])

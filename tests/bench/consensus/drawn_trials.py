@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.bench.consensus.attacks import Attack, Struck, strike
-from tests.bench.consensus.drawn import ANSWERING, Asked, Drawable, DrawnReview, Who
+from tests.bench.consensus.drawn import ANSWERING, MOST_AGAINST, Asked, Drawable, DrawnReview, Who
 from tests.bench.consensus.methods import Outcome
 from tests.bench.consensus.population import (
     RIPE_SHARE,
@@ -123,6 +123,7 @@ class DrawnPlan:
     seed: int = 1
     large: int = 1
     full: int = 0
+    most_against: int = MOST_AGAINST
     full_raters: int = 1_000
     full_items: int = 900
 
@@ -180,7 +181,8 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
             if who is Who.EVERYONE:
                 review = before.fork(here.people)
             else:
-                review = DrawnReview.after(before, here.people, who, Drawable(struck, answers, dice))
+                drawable = Drawable(struck, answers, dice, most_against=plan.most_against)
+                review = DrawnReview.after(before, here.people, who, drawable)
             review.hear(here.votes.where(~is_past(here)))
             cell.add(who, review, struck)
 
