@@ -149,8 +149,9 @@ def _named(cell: Cell) -> tuple[str, str]:
 
 
 def size_of(stage: Stage) -> str:
+    count = len(stage.votes)
     return (
-        f"{len(stage.votes)} communities of {stage.raters} raters, with {_mean(stage.votes):.0f} votes by "
+        f"{count} {'community' if count == 1 else 'communities'} of {stage.raters} raters, with {_mean(stage.votes):.0f} votes by "
         f"{_mean(stage.voters):.0f} people when the attack begins ({_regimes(stage.regimes)})."
     )
 
