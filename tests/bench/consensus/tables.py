@@ -151,8 +151,8 @@ def _named(cell: Cell) -> tuple[str, str]:
 def size_of(stage: Stage) -> str:
     count = len(stage.votes)
     return (
-        f"{count} {'community' if count == 1 else 'communities'} of {stage.raters} raters, with {_mean(stage.votes):.0f} votes by "
-        f"{_mean(stage.voters):.0f} people when the attack begins ({_regimes(stage.regimes)})."
+        f"{count} {'community' if count == 1 else 'communities'} of {stage.raters} raters, "
+        f"with {_mean(stage.votes):.0f} votes by {_mean(stage.voters):.0f} people when the attack begins ({_regimes(stage.regimes)})."
     )
 
 
