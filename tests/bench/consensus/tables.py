@@ -152,7 +152,8 @@ def size_of(stage: Stage) -> str:
     count = len(stage.votes)
     return (
         f"{count} {'community' if count == 1 else 'communities'} of {stage.raters} raters, "
-        f"with {_mean(stage.votes):.0f} votes by {_mean(stage.voters):.0f} people when the attack begins ({_regimes(stage.regimes)})."
+        f"with {_mean(stage.votes):.0f} votes by {_mean(stage.voters):.0f} people "
+        f"when the attack begins ({_regimes(stage.regimes)})."
     )
 
 
