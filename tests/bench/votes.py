@@ -5,7 +5,8 @@
 ``FOLDER`` has ``NAME.votes.csv.gz`` (participant, comment, vote 1, 0 or -1) and ``NAME.groups.csv.gz`` (participant,
 group). A statement is good if in every opinion group with five votes on it 60 % agree, and poor if in one of them
 fewer than half do. Recall is the share of good statements that are called helpful, precision the share of those
-called helpful that are not poor. Each row changes one thing about the rules.
+called helpful that are not poor. Each row changes one thing about the rules. The last table is about drawn panels
+(``votes_by_panels``).
 """
 
 import csv
@@ -25,6 +26,7 @@ from rich.table import Table
 from app.core.scoring import HELPFUL_AT, BoolArray, Facts, FloatArray, IntArray, Scores, rules, score
 from app.core.scoring.scale import OFFSET
 from app.core.vocabulary import NoteStatus
+from tests.bench import votes_by_panels
 
 GOOD, POOR, ENOUGH = 0.6, 0.5, 5
 
@@ -118,7 +120,7 @@ VARIANTS: list[tuple[str, float, Mapping[str, float]]] = [
     ("and without one-sided (net 4, net 2)", HELPFUL_AT, ONLY_BAR | {"NET_FULL": -NEVER, "NET_WARM": -NEVER}),
     ("and without unbalanced", HELPFUL_AT, ONLY_BAR | {"LOPSIDED": NEVER, "NET_SHARE": -NEVER}),
     *((f"and the bar at {shown}", shown / 100 - OFFSET, ONLY_BAR) for shown in (70, 65, 60, 55)),
-    *((f"both sides for within {below:.2f}", HELPFUL_AT, {"FOR_BELOW": below}) for below in (0.03, 0.10)),
+    *((f"both sides for within {below:.2f}", HELPFUL_AT, {"FOR_BELOW": below}) for below in (0.03, 0.05)),
 ]
 
 
@@ -160,6 +162,17 @@ def main(folder: str) -> None:
             f"{counted.right / max(1, counted.helpful):.3f}",
         )
     console.print(table)
+    table = Table("Panels", "Good", "Acted on", "Poor", "Acted on", "Answers")
+    for row in votes_by_panels.rows(votes_by_panels.measure(_kinds(one) for one in conversations)):
+        table.add_row(*row)
+    console.print(table)
+
+
+def _kinds(one: Conversation) -> tuple[IntArray, IntArray, FloatArray, dict[int, str]]:
+    """The votes of a conversation, and which statements are good and which poor."""
+    kinds = {int(place): "good" for place in np.flatnonzero(one.least >= GOOD)}
+    kinds |= {int(place): "poor" for place in np.flatnonzero(one.least < POOR)}
+    return one.note, one.rater, one.value, kinds
 
 
 if __name__ == "__main__":

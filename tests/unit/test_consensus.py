@@ -154,6 +154,17 @@ def _by_pair(here: Community) -> dict[tuple[int, int], int]:
     return found
 
 
+def test_who_answers_only_when_drawn_says_nothing_about_targets_before() -> None:
+    here = community(np.random.default_rng(3), 40, 40)
+    dice = np.random.default_rng(4)
+    struck = strike(dice, here, Attack.FALSE_RECORD, 0.3, SINCE, rushed=True, volunteering=False)
+    votes = struck.community.votes
+    theirs = np.isin(votes.rater, struck.organised)
+    assert theirs.any()
+    assert struck.targets.any()
+    assert not struck.targets[votes.item[theirs]].any()
+
+
 def test_a_vote_decides_exactly_where_the_service_would_decide() -> None:
     here = community(np.random.default_rng(7), 60, 90)
     past = _past(here)

@@ -154,8 +154,8 @@ def test_what_both_sides_are_for_says_how_far_its_score_may_fall(wiring: Wiring,
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         note.rationale, note.status, note.status_rule = False, NoteStatus.CURRENTLY_RATED_HELPFUL, None
     found = explained(wiring, action_id)
-    assert found.rule == scoring.RULES["warm:both-sides-for@1"]
+    assert found.rule == scoring.RULES["warm:both-sides-for@2"]
     assert (found.score, found.helpful_at) == (72, 75)
     assert found.would_change == (
-        "Ratings on one of the sides that do not find it helpful, or that bring its score below 69."
+        "Ratings on one of the sides that do not find it helpful, or that bring its score below 65."
     )

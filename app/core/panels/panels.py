@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
-from app.core.helpfulness.note_scores import Scored
+from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
 from app.core.panels import draw, rolls
 from app.core.permissions import SYSTEM
-from app.core.scoring import Counts, Rater, Sums, Verdict
+from app.core.scoring import Counts, Rater, Sides, Sums, Verdict
 from app.core.vocabulary import (
     IN_REVIEW,
     ActionState,
@@ -36,6 +36,10 @@ LONGEST = timedelta(days=7)
 """A panel that has not decided after so many seats or so long leaves the review to moderators."""
 ENOUGH, OF_SEATS = 7, 12
 """So many of so many seats have to answer, in proportion for other sizes."""
+OPPOSED = "panel:opposed@1"
+"""A panel does not act while too many of one side said no (decision 0063). The version is part of the id."""
+OPPOSED_SHARE = 6
+"""Too many are more than one in so many of the seats that the panel began with: more than 2 of 12."""
 OVERTAKEN = "the review ended or went elsewhere"
 ALWAYS = "In this community drawn panels decide reviews."
 
@@ -156,19 +160,47 @@ def seat_holders(panel_id: uuid.UUID) -> sa.Select[uuid.UUID]:
     )
 
 
+def most_against(size: int) -> int:
+    """How many of one side may say no where a panel that began with so many seats acts."""
+    return max(1, size // OPPOSED_SHARE)
+
+
+def is_opposed(sides: Sides, size: int) -> bool:
+    """Whether too many of one side said no for the panel to act (rule ``OPPOSED``). Raters on no side do not matter."""
+    return max(sides.negative.not_helpful, sides.positive.not_helpful) > most_against(size)
+
+
 def verdict(session: Session, panel: Panel, note: Note, scored: Scored, *, raised: float) -> Verdict | None:
     """What the panel's ratings say, once they decide: enough have answered, or the others cannot change it."""
     needed = enough(panel.wanted)
-    least = min(scored.fit.settings.min_ratings, needed)
-    model = scored.fit.model.with_settings(least, scored.fit.settings.helpful_at)
-    found = note_scores.by_raters(session, note, replace(scored.fit, model=model), seat_holders(panel.id))
-    judged = found.verdict(note, raised=raised, was=NoteStatus.NEEDS_MORE_RATINGS)
+    found, judged = _judged(session, panel, note, scored.fit, raised=raised)
     if judged is None or judged.status is NoteStatus.NEEDS_MORE_RATINGS:
+        return None
+    if judged.status is NoteStatus.CURRENTLY_RATED_HELPFUL and is_opposed(found.sums.sides, panel.size):
         return None
     answers = found.sums.counts.total
     if answers >= needed or _is_certain(found, note, judged, panel.wanted - answers, raised):
         return judged
     return None
+
+
+def withheld_by(session: Session, panel: Panel, *, raised: float) -> str | None:
+    """The rule without which the panel's answers would act; None if they would not act anyway."""
+    note = session.get_one(Note, panel.note_id)
+    fit = note_scores.in_force(session, panel.community_id)
+    found, judged = _judged(session, panel, note, fit, raised=raised)
+    would_act = judged is not None and judged.status is NoteStatus.CURRENTLY_RATED_HELPFUL
+    return OPPOSED if would_act and is_opposed(found.sums.sides, panel.size) else None
+
+
+def _judged(
+    session: Session, panel: Panel, note: Note, fit: Fit, *, raised: float
+) -> tuple[Scored, Verdict | None]:
+    """The panel's own ratings, and what the regime's rules make of them."""
+    least = min(fit.settings.min_ratings, enough(panel.wanted))
+    model = fit.model.with_settings(least, fit.settings.helpful_at)
+    found = note_scores.by_raters(session, note, replace(fit, model=model), seat_holders(panel.id))
+    return found, found.verdict(note, raised=raised, was=NoteStatus.NEEDS_MORE_RATINGS)
 
 
 def _is_certain(found: Scored, note: Note, judged: Verdict, missing: int, raised: float) -> bool:

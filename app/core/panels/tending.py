@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, load_only, undefer
 from app.core import clock
 from app.core.actions import actions
 from app.core.db import serialise
+from app.core.helpfulness.eligibility import GRAVE
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import (
@@ -30,6 +31,7 @@ from app.core.panels import announcing, draw, panels, rolls
 from app.core.panels.asking import Askable, Passed
 from app.core.panels.work import Work
 from app.core.permissions import SYSTEM
+from app.core.scoring import GRAVE_MARGIN
 from app.core.vocabulary import (
     PanelOutcome,
     SeatState,
@@ -272,5 +274,9 @@ def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:
 
 
 def _to_staff(session: Session, work: Work, why: str) -> None:
+    raised = GRAVE_MARGIN if work.action.action_type in GRAVE else 0.0
+    if rule := panels.withheld_by(session, work.panel, raised=raised):
+        most = panels.most_against(work.panel.size)
+        why = f"{why}; more than {most} of one side said no ({rule})"
     panels.end(session, work.panel, PanelOutcome.STAFF, why)
     actions.send_to_staff(session, SYSTEM, work.action, why=Why(cause=f"a drawn panel did not decide: {why}"))

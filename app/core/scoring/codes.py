@@ -38,8 +38,8 @@ NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
 SLUGS = list(_SENTENCES)
 NUMBER = {slug: number for number, slug in enumerate(SLUGS)}
 
-_VERSIONS = {(Regime.WARM, "unbalanced"): 2} | {
-    (regime, slug): 1 for regime in Regime for slug in ("no-camps", "both-sides-for")
+_VERSIONS = {(regime, slug): 1 for regime in Regime for slug in ("no-camps", "both-sides-for")} | {
+    (Regime.WARM, slug): 2 for slug in ("unbalanced", "both-sides-for")
 }
 """Versions of rules whose codes carry one. A rule that changes its condition gets the next version, so that a
 stored status with the old code is still explained by the old sentence.
@@ -51,7 +51,10 @@ def _code(regime: Regime, slug: str) -> str:
     return f"{regime}:{slug}" if version is None else f"{regime}:{slug}@{version}"
 
 
-_EARLIER = {"warm:unbalanced": _SENTENCES["unbalanced"]}
+_EARLIER = {
+    "warm:unbalanced": _SENTENCES["unbalanced"],
+    "warm:both-sides-for@1": _SENTENCES["both-sides-for"],
+}
 RULES = {
     _code(regime, slug): _WARM.get(slug, sentence) if regime is Regime.WARM else sentence
     for regime in Regime

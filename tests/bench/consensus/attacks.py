@@ -53,6 +53,7 @@ def strike(
     since: float,
     *,
     rushed: bool = False,
+    volunteering: bool = True,
 ) -> Struck:
     """The community with ``share`` of its raters attacking content that opens from the hour ``since`` on.
 
@@ -63,7 +64,8 @@ def strike(
     - ``FALSE_RECORD``: as ``PILE_ON``, by members who vote on everything else, always, as the other camp would.
     - ``NEUTRAL`` and ``PROTECT``: members of a camp vote "not sure", or "no", on their own content that should go.
 
-    ``rushed``: their votes come first.
+    ``rushed``: their votes come first. Not ``volunteering``: members of a camp vote on targets only when a panel
+    asks them.
 
     Members of a camp go on voting honestly on everything else. Accounts that are nobody's are that share of all.
     """
@@ -84,7 +86,13 @@ def strike(
     if attack is Attack.FALSE_RECORD:
         community = _pretending(dice, community, organised)
     votes = _organised_votes(dice, community, np.flatnonzero(targets), organised, level, delay)
-    return Struck(replace(community, votes=community.votes.joined(votes)), targets, organised, level)
+    if volunteering:
+        votes = community.votes.joined(votes)
+    else:
+        votes = community.votes.where(
+            ~(targets[community.votes.item] & np.isin(community.votes.rater, organised))
+        )
+    return Struck(replace(community, votes=votes), targets, organised, level)
 
 
 def _pretending(dice: np.random.Generator, community: Community, organised: IntArray) -> Community:

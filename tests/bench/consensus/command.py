@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.bench.consensus import drawn_trials, tables
+from tests.bench.consensus import drawn_tables, drawn_trials, tables
+from tests.bench.consensus.drawn import MOST_AGAINST
 from tests.bench.consensus.drawn_trials import DrawnPlan
 from tests.bench.consensus.tables import Sheet
 from tests.bench.consensus.trials import Plan, run
@@ -52,6 +53,16 @@ PLAIN_WIDTH = 150
 @click.option(
     "--panels", is_flag=True, help="Drawn panels beside everyone's votes, instead of the other tables."
 )
+@click.option(
+    "--full",
+    type=click.IntRange(1, 100),
+    help="Drawn panels in so many communities of the full regime, instead of the other tables.",
+)
+@click.option(
+    "--most-against",
+    type=click.IntRange(0, 36),
+    help=f"A panel does not act if more of one side say no; 36 leaves this rule out.  [default: {MOST_AGAINST}]",
+)
 @click.option("--markdown", is_flag=True, help="Print the tables as in the documentation.")
 def simulate_consensus(
     trials: int | None,
@@ -63,6 +74,8 @@ def simulate_consensus(
     large_items: int | None,
     quick: bool,
     panels: bool,
+    full: int | None,
+    most_against: int | None,
     markdown: bool,
 ) -> None:
     """Measure how often votes lead to wrong actions under attack.
@@ -71,12 +84,13 @@ def simulate_consensus(
     a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
     What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
     """
-    if panels:
-        drawn = DrawnPlan(seed=seed)
+    if panels or full:
+        drawn = DrawnPlan(seed=seed, full=full or 0)
         drawn = replace(drawn, trials=drawn.trials if trials is None else trials)
+        drawn = replace(drawn, most_against=MOST_AGAINST if most_against is None else most_against)
         drawn = replace(drawn, large=drawn.large if large is None else large)
         with _progress(sum(stage.trials for stage in drawn.stages())) as advance:
-            _print(tables.drawn_sheets(drawn_trials.run(drawn, advance)), markdown)
+            _print(drawn_tables.drawn_sheets(drawn_trials.run(drawn, advance)), markdown)
         return
     plan = Plan.quick(seed) if quick else Plan(seed=seed)
     plan = replace(

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from app.core.communities.settings import CommunitySettings
 from app.core.panels import panels, rolls
 from app.core.panels.doubts import CHANCE, chance_of
 from app.core.scoring import GRAVE_MARGIN, BoolArray, FloatArray, IntArray, Regime
@@ -26,6 +27,10 @@ ANSWERING = 0.6
 """Share of those drawn who answer in time."""
 MOST_OPEN = 3
 """Seats that somebody may hold at once."""
+
+
+MOST_AGAINST = panels.most_against(CommunitySettings().panel_seats)
+"""As the service has it."""
 
 
 class Who(StrEnum):
@@ -52,12 +57,16 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Drawable:
-    """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time."""
+    """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time.
+
+    ``most_against``: how many of one side may say no where a panel acts.
+    """
 
     struck: Struck
     answers: FloatArray
     dice: np.random.Generator
     held: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    most_against: int = MOST_AGAINST
 
 
 class DrawnReview(Review):
@@ -67,6 +76,8 @@ class DrawnReview(Review):
     drawable: Drawable
     asked: Asked
     ends: FloatArray
+    unopposed: IntArray
+    """What panels would have decided without the rule about those who say no (``panels.OPPOSED``)."""
 
     @classmethod
     def after(cls, past: Review, people: People, who: Who, drawable: Drawable) -> Self:
@@ -75,6 +86,7 @@ class DrawnReview(Review):
         review.take_over(past)
         review.who, review.drawable, review.asked = who, drawable, Asked()
         review.ends = np.full(len(past.content), np.nan)
+        review.unopposed = np.full(len(past.content), int(Outcome.OPEN))
         return review
 
     def hear(self, votes: Votes) -> None:
@@ -104,8 +116,11 @@ class DrawnReview(Review):
         """Nothing is heard after the decision, nor twice from members of a panel, who answer there."""
         ends = self.ends[part.item]
         is_open = np.where(np.isnan(ends), self.outcome[part.item] == Outcome.OPEN, part.at < ends)
-        width = len(self.people)
-        members = self.counted.item * width + self.counted.rater
+        # Few pieces of content are voted on at a time, and np.isin sorts what it is given.
+        is_asked = np.zeros(len(self.content), np.bool_)
+        is_asked[part.item] = True
+        earlier, width = self.counted.where(is_asked[self.counted.item]), len(self.people)
+        members = earlier.item * width + earlier.rater
         return np.asarray(is_open & ~np.isin(part.item * width + part.rater, members))
 
     def _judge(self, rows: FloatArray, item: IntArray) -> IntArray:
@@ -164,8 +179,8 @@ class DrawnReview(Review):
                 ends = now
             now += settings.panel_hours
         self.asked.add(Asked(drawn, len(members), 1))
-        self.outcome[item], self.ends[item] = outcome, ends
-        self.counted = self.counted.and_later(members).by_time()
+        self.outcome[item], self.ends[item], self.took[item] = outcome, ends, len(members)
+        self.counted = self.counted.and_later(members)
         return True
 
     def _order(self, item: int, at: float) -> list[int]:
@@ -220,8 +235,17 @@ class DrawnReview(Review):
         nothing = np.zeros(len(rows), np.bool_)
         threshold = np.full(len(rows), model.helpful_at + (GRAVE_MARGIN if self.content.grave[item] else 0.0))
         status = judge(rows, model, nothing, nothing, threshold, ~nothing).status
-        decided = np.flatnonzero((status != UNRATED) & (np.arange(1, len(rows) + 1) >= needed))
+        against = np.maximum(rows[:, NEGATIVE.start], rows[:, POSITIVE.start])
+        opposed = (status == HELPFUL) & (against > self.drawable.most_against + 0.5)
+        can_decide = (status != UNRATED) & (np.arange(1, len(rows) + 1) >= needed)
+        if self.unopposed[item] == Outcome.OPEN and can_decide.any():
+            self.unopposed[item] = _outcome(status[can_decide][0])
+        decided = np.flatnonzero(can_decide & ~opposed)
         if not len(decided):
             return None, 0
         first = int(decided[0])
-        return (Outcome.ACT if status[first] == HELPFUL else Outcome.KEEP), first + 1
+        return _outcome(status[first]), first + 1
+
+
+def _outcome(status: int) -> Outcome:
+    return Outcome.ACT if status == HELPFUL else Outcome.KEEP

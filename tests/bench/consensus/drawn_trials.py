@@ -5,10 +5,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.bench.consensus.attacks import Attack, strike
-from tests.bench.consensus.drawn import ANSWERING, Asked, Drawable, DrawnReview, Who
-from tests.bench.consensus.population import Community, World, community, large_community
-from tests.bench.consensus.results import Measured, Stage
+from tests.bench.consensus.attacks import Attack, Struck, strike
+from tests.bench.consensus.drawn import ANSWERING, MOST_AGAINST, Asked, Drawable, DrawnReview, Who
+from tests.bench.consensus.methods import Outcome
+from tests.bench.consensus.population import (
+    RIPE_SHARE,
+    RIPE_VOTES,
+    Community,
+    World,
+    community,
+    large_community,
+)
+from tests.bench.consensus.results import Measured, Stage, Tally
 from tests.bench.consensus.review import Review
 from tests.bench.consensus.trials import SINCE, STAGE_ITEMS, is_past, past_of, sides_of
 
@@ -18,14 +26,41 @@ SILENT = 0.5
 
 @dataclass
 class DrawnCell:
-    """A row: an attack by a share of the raters; ``half_silent``: half of the people never answer when drawn."""
+    """A row: an attack by a share of the raters; ``half_silent``: half of the people never answer when drawn.
+
+    ``only_drawn``: the organised say nothing about what they attack unless they are drawn for it.
+    ``apart`` has the same as ``measured``, community by community; ``unopposed`` is about panels without the rule
+    about those who say no; ``undecided`` counts content that nobody decided or a panel left to moderators, and
+    ``took`` the ratings of each piece of content that was decided.
+    """
 
     attack: Attack | None
     share: float = 0.0
     rushed: bool = False
     half_silent: bool = False
+    only_drawn: bool = False
     measured: dict[Who, Measured] = field(default_factory=lambda: {who: Measured() for who in Who})
     asked: dict[Who, Asked] = field(default_factory=lambda: {who: Asked() for who in Who})
+    apart: dict[Who, list[Measured]] = field(default_factory=lambda: {who: [] for who in Who})
+    unopposed: Measured = field(default_factory=Measured)
+    undecided: dict[Who, Tally] = field(default_factory=lambda: {who: Tally() for who in Who})
+    took: dict[Who, list[int]] = field(default_factory=lambda: {who: [] for who in Who})
+
+    def add(self, who: Who, review: Review, struck: Struck) -> None:
+        """Count what became of one community."""
+        stay, go = sides_of(struck)
+        one = Measured()
+        for measured in (one, self.measured[who]):
+            measured.add(review.outcome, stay, go, struck.targets)
+        self.apart[who].append(one)
+        looked_at = review.outcome[stay | go]
+        is_decided = (looked_at == Outcome.ACT) | (looked_at == Outcome.KEEP)
+        self.undecided[who].add(~is_decided)
+        self.took[who] += review.took[stay | go][is_decided].tolist()
+        if isinstance(review, DrawnReview):
+            self.asked[who].add(review.asked)
+            if who is Who.PANEL:
+                self.unopposed.add(review.unopposed, stay, go, struck.targets)
 
 
 def _few() -> list[DrawnCell]:
@@ -47,25 +82,55 @@ def _all() -> list[DrawnCell]:
     ]
 
 
+def _brigades() -> list[DrawnCell]:
+    """The full regime: those who organise come first as well as later, and in several shares."""
+    rushed = [
+        *((Attack.PILE_ON, share) for share in (0.1, 0.3, 0.4)),
+        *((Attack.FALSE_RECORD, share) for share in (0.1, 0.2, 0.3)),
+        *((Attack.AGED_SYBILS, share) for share in (0.3, 0.4)),
+    ]
+    later = [(attack, 0.3) for attack in (Attack.PILE_ON, Attack.FALSE_RECORD, Attack.AGED_SYBILS)]
+    later += [(attack, share) for attack in (Attack.NEUTRAL, Attack.PROTECT) for share in (0.1, 0.2)]
+    return [
+        DrawnCell(None),
+        *(DrawnCell(attack, share) for attack, share in later),
+        *(DrawnCell(attack, share, rushed=True) for attack, share in rushed),
+        *(DrawnCell(Attack.FALSE_RECORD, share, only_drawn=True) for share in (0.1, 0.3)),
+        DrawnCell(None, half_silent=True),
+        DrawnCell(Attack.PILE_ON, 0.3, rushed=True, half_silent=True),
+    ]
+
+
 @dataclass
 class DrawnStage:
-    """Communities of one size and world under its attacks; ``large`` ones rate ordinary notes too."""
+    """Communities of one size and world under its attacks; ``large`` ones rate ordinary notes too.
+
+    ``ripe`` ones rate them so much that they are in the full regime.
+    """
 
     stage: Stage
     cells: Sequence[DrawnCell]
     trials: int
     large: World | None = None
+    ripe: bool = False
 
 
 @dataclass(frozen=True)
 class DrawnPlan:
-    """How much to simulate; the same plan gives the same report."""
+    """How much to simulate; the same plan gives the same report. ``full``: so many of the full regime, no others."""
 
     trials: int = 5
     seed: int = 1
     large: int = 1
+    full: int = 0
+    most_against: int = MOST_AGAINST
+    full_raters: int = 1_000
+    full_items: int = 900
 
     def stages(self) -> list[DrawnStage]:
+        if self.full:
+            size = Stage(self.full_raters, self.full_items, 0.0)
+            return [DrawnStage(size, _brigades(), self.full, World.DIVIDED, ripe=True)]
         return [
             *(
                 DrawnStage(Stage(raters, items, each), cells, self.trials * max(1, STAGE_ITEMS // items))
@@ -96,7 +161,13 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
     for number, cell in enumerate(stage.cells):
         seeds = [plan.seed, 8, place, trial, number]
         struck = strike(
-            np.random.default_rng(seeds), base, cell.attack, cell.share, SINCE, rushed=cell.rushed
+            np.random.default_rng(seeds),
+            base,
+            cell.attack,
+            cell.share,
+            SINCE,
+            rushed=cell.rushed,
+            volunteering=not cell.only_drawn,
         )
         here = struck.community
         # Who pretends has always done so.
@@ -110,15 +181,18 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
             if who is Who.EVERYONE:
                 review = before.fork(here.people)
             else:
-                review = DrawnReview.after(before, here.people, who, Drawable(struck, answers, dice))
+                drawable = Drawable(struck, answers, dice, most_against=plan.most_against)
+                review = DrawnReview.after(before, here.people, who, drawable)
             review.hear(here.votes.where(~is_past(here)))
-            cell.measured[who].add(review.outcome, *sides_of(struck), struck.targets)
-            if isinstance(review, DrawnReview):
-                cell.asked[who].add(review.asked)
+            cell.add(who, review, struck)
 
 
 def _made(dice: np.random.Generator, stage: DrawnStage) -> Community:
     size = stage.stage
+    if stage.large is not None and stage.ripe:
+        return large_community(
+            dice, stage.large, size.raters, size.items, notes_share=RIPE_SHARE, note_votes=RIPE_VOTES
+        )
     if stage.large is not None:
         return large_community(dice, stage.large, size.raters, size.items)
     return community(dice, size.raters, size.items, each=size.each)

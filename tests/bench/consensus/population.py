@@ -54,6 +54,8 @@ NOTES_SHARE = 0.3
 """Share of a large community's content that is ordinary notes."""
 NOTE_VOTES, POST_VOTES = 28.0, 14.0
 """Mean number of people who would vote on one of a large community's notes, and on one of its posts under review."""
+RIPE_SHARE, RIPE_VOTES = 1 / 3, 60.0
+"""The same two of a community that rates its notes so much that it is in the full regime when the attack begins."""
 
 
 class Truth(IntEnum):
@@ -200,13 +202,23 @@ def community(
 
 
 def large_community(
-    dice: np.random.Generator, world: World, raters: int, items: int, *, careless: float = 0.0
+    dice: np.random.Generator,
+    world: World,
+    raters: int,
+    items: int,
+    *,
+    careless: float = 0.0,
+    notes_share: float = NOTES_SHARE,
+    note_votes: float = NOTE_VOTES,
 ) -> Community:
-    """A community that rates ordinary notes, all opened in the first half of the month, beside content under review."""
+    """A community that rates ordinary notes, all opened in the first half of the month, beside content under review.
+
+    ``notes_share`` of its content are notes, which draw ``note_votes`` votes on average.
+    """
     people = _people(dice, raters, careless, 0.5)
     if world is World.UNITED:
         people = replace(people, viewpoint=np.zeros(raters))
-    notes = round(NOTES_SHARE * items)
+    notes = round(notes_share * items)
     reviewed = np.arange(items) >= notes
     posts, (bad, divisive) = items - notes, _SHARES[world]
     sizes = [round(bad * posts), round(divisive * posts)]
@@ -219,7 +231,7 @@ def large_community(
     order = np.argsort(dice.random(items) * np.where(reviewed, 1.0, 0.5), kind="stable")
     content = replace(_content(dice, quality[order], slant[order], truth[order]), reviewed=reviewed[order])
     content = replace(content, grave=content.grave & content.reviewed)
-    of_notes = honest_votes(dice, people, content, NOTE_VOTES)
+    of_notes = honest_votes(dice, people, content, note_votes)
     of_posts = honest_votes(dice, people, content, POST_VOTES)
     votes = of_notes.where(~content.reviewed[of_notes.item])
     return Community(people, content, votes.joined(of_posts.where(content.reviewed[of_posts.item])))

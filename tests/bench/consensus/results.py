@@ -161,6 +161,18 @@ class Crowd:
     recall: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
     decidable: Tally = field(default_factory=Tally)
     bad: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
+    missed_by: Counter[str] = field(default_factory=Counter)
+    """Good notes that ours does not call helpful, by the rule that decided."""
+    bars: dict[int, "Bar"] = field(default_factory=dict)
+
+
+@dataclass
+class Bar:
+    """Ours with the bar elsewhere: recall of good notes; poor or divisive ones, and others, of those published."""
+
+    recall: Tally = field(default_factory=Tally)
+    bad: Tally = field(default_factory=Tally)
+    between: Tally = field(default_factory=Tally)
 
 
 @dataclass

@@ -51,6 +51,7 @@ class Review:
     """Votes come in by ``hear``; ``outcome`` has one entry per piece of content, ``counted`` the votes that count.
 
     ``fits`` are all fits so far that could have found camps, those of the review it was forked from left out.
+    ``took`` is how many ratings of it counted when a piece of content was decided, 0 before.
     """
 
     def __init__(self, people: People, content: Content, settings: CommunitySettings | None = None) -> None:
@@ -63,6 +64,7 @@ class Review:
         self.raters = RaterArrays.blank(len(people), kept=False)
         self.rows: FloatArray = np.zeros((len(content), WIDTH))
         self.fits: list[FitRecord] = []
+        self.took: IntArray = np.zeros(len(content), np.int64)
         self._raised = np.where(content.grave, GRAVE_MARGIN, 0.0)
 
     def fork(self, people: People) -> "Review":
@@ -73,7 +75,7 @@ class Review:
 
     def take_over(self, past: "Review") -> None:
         """Go on where ``past`` is; the people may be more."""
-        self.outcome, self.counted = past.outcome.copy(), past.counted
+        self.outcome, self.counted, self.took = past.outcome.copy(), past.counted, past.took.copy()
         self.model, self.regime, self.camps = past.model, past.regime, past.camps
         self.rows = past.rows
         self.raters = _spread(past.raters, np.arange(len(past.people)), len(self.people))
@@ -110,7 +112,7 @@ class Review:
         until = np.full(len(self.content), len(by_item))
         until[items] = last
         heard = by_item.where(np.arange(len(by_item)) <= until[by_item.item])
-        self.counted = self.counted.and_later(heard.by_time())
+        self.counted = self.counted.and_later(heard)
         for item, place in zip(items.tolist(), last.tolist(), strict=True):
             self._decide(item, int(status[place]), float(by_item.at[place]))
 
@@ -143,6 +145,7 @@ class Review:
         return np.where(self.content.reviewed[item], status, UNRATED)
 
     def _decide(self, item: int, status: int, at: float) -> None:
+        self.took[item] = np.count_nonzero(self.counted.item == item)
         if self._is_burst(item, at):
             self.outcome[item] = Outcome.STAFF
         else:
@@ -156,8 +159,8 @@ class Review:
         new = np.count_nonzero(seen[votes.rater[recent]] > known_since)
         if new < settings.burst_raters or new <= settings.burst_share * np.count_nonzero(recent):
             return False
-        known = np.unique(votes.rater[seen[votes.rater] <= known_since])
-        return len(known) >= settings.burst_known
+        known = np.bincount(votes.rater[seen[votes.rater] <= known_since])
+        return int(np.count_nonzero(known)) >= settings.burst_known
 
     def _refit(self, at: float) -> None:
         """Fit the community, and decide what the new parameters decide."""

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.bench.consensus.drawn import Who
-from tests.bench.consensus.drawn_trials import DrawnStage
 from tests.bench.consensus.population import World
 from tests.bench.consensus.results import (
     FIXED_BOUND,
@@ -37,8 +35,8 @@ def sheets(report: Report) -> list[Sheet]:
     """Percentages with 95 % intervals."""
     large = [large for large in report.large if large.stage.votes]
     return [
-        _attacks(report.cells, "Wrongful actions", _size(report.stage)),
-        _attacks(report.cells, "Missed actions", _size(report.stage)),
+        _attacks(report.cells, "Wrongful actions", size_of(report.stage)),
+        _attacks(report.cells, "Missed actions", size_of(report.stage)),
         *(_large(one) for one in large),
         _axis(report),
         _stages(report.stages, World.DIVIDED),
@@ -46,6 +44,8 @@ def sheets(report: Report) -> list[Sheet]:
         _balances(report),
         _crowds(report.crowds, World.DIVIDED),
         _crowds(report.united_crowds, World.UNITED),
+        _reasons(report.crowds),
+        *(_bars(crowd) for crowd in report.crowds if crowd.bars),
     ]
 
 
@@ -63,33 +63,6 @@ def _markdown(sheet: Sheet) -> Iterator[str]:
     yield ""
 
 
-def drawn_sheets(stages: Sequence[DrawnStage]) -> list[Sheet]:
-    """For each size: wrongful and missed actions by who decides, and what panels ask of people."""
-    return [_drawn(stage) for stage in stages if stage.stage.votes]
-
-
-def _drawn(stage: DrawnStage) -> Sheet:
-    rows = []
-    for cell in stage.cells:
-        name = (
-            "none" if cell.attack is None else f"{cell.attack}, rushed" if cell.rushed else str(cell.attack)
-        )
-        row = [f"{name}; half never answer" if cell.half_silent else name, f"{cell.share:.0%}"]
-        tallies = [cell.measured[who] for who in Who]
-        row += [str(tallies[0].wrongful.of), *(_percent(measured.wrongful) for measured in tallies)]
-        row += [str(tallies[0].missed.of), *(_percent(measured.missed) for measured in tallies)]
-        asked = cell.asked[Who.PANEL]
-        per = max(1, asked.ended)
-        rows.append([*row, f"{asked.seats / per:.1f}", f"{asked.answers / per:.1f}"])
-    columns = ["Attack", "Raters", "n", *(f"wrongful: {who}" for who in Who)]
-    columns += ["n", *(f"missed: {who}" for who in Who), "seats", "answers"]
-    note = (
-        f"Percent of content that must stay and was acted on, and that should go and was not. Seats and answers are "
-        f"per panel where panels always decide. {_size(stage.stage)}"
-    )
-    return Sheet(f"Drawn panels, {stage.stage.raters} raters", columns, rows, note)
-
-
 def _attacks(cells: Sequence[Cell], title: str, size: str) -> Sheet:
     wrongful = title == "Wrongful actions"
 
@@ -99,7 +72,7 @@ def _attacks(cells: Sequence[Cell], title: str, size: str) -> Sheet:
     rows = []
     for cell in cells:
         row = [*_named(cell), str(tally(cell.measured[Method.OURS]).of)]
-        row += [_percent(tally(cell.measured[method])) for method in Method]
+        row += [percent(tally(cell.measured[method])) for method in Method]
         rows.append(row if not wrongful else [*row, _share(cell.measured[Method.OURS].to_staff)])
     columns = ["Attack", "Raters", "n", *Method]
     meaning = "must stay, and was acted on" if wrongful else "should go, and was not acted on"
@@ -112,8 +85,8 @@ def _large(large: Large) -> Sheet:
     for cell in large.cells:
         ours = cell.measured[Method.OURS]
         row = [*_named(cell), str(ours.wrongful.of)]
-        row += [_percent(cell.measured[method].wrongful) for method in (Method.MAJORITY, Method.OURS)]
-        rows.append([*row, str(ours.missed.of), _percent(ours.missed), _share(ours.to_staff)])
+        row += [percent(cell.measured[method].wrongful) for method in (Method.MAJORITY, Method.OURS)]
+        rows.append([*row, str(ours.missed.of), percent(ours.missed), _share(ours.to_staff)])
     columns = [
         "Attack",
         "Raters",
@@ -126,7 +99,7 @@ def _large(large: Large) -> Sheet:
     ]
     note = (
         f"Percent of content that must stay and was acted on, and of content that should go and was not, among "
-        f"{large.stage.items} notes and posts. Rushed: the attackers' votes come first. {_size(large.stage)}"
+        f"{large.stage.items} notes and posts. Rushed: the attackers' votes come first. {size_of(large.stage)}"
     )
     return Sheet(f"Large communities, {large.world}", columns, rows, note)
 
@@ -140,9 +113,9 @@ def _axis(report: Report) -> Sheet:
             str(count.presumed.of),
             _share(count.presumed),
             str(count.wrong.of),
-            _percent(count.wrong),
-            _percent(count.fixed),
-            *([str(count.lost.of), _percent(count.lost)] if world is not World.UNITED else ["", ""]),
+            percent(count.wrong),
+            percent(count.fixed),
+            *([str(count.lost.of), percent(count.lost)] if world is not World.UNITED else ["", ""]),
         ]
         for (world, regime), count in report.axis.items()
         if count.presumed.of
@@ -175,10 +148,12 @@ def _named(cell: Cell) -> tuple[str, str]:
     return f"{cell.attack}, rushed" if cell.rushed else str(cell.attack), f"{cell.share:.0%}"
 
 
-def _size(stage: Stage) -> str:
+def size_of(stage: Stage) -> str:
+    count = len(stage.votes)
     return (
-        f"{len(stage.votes)} communities of {stage.raters} raters, with {_mean(stage.votes):.0f} votes by "
-        f"{_mean(stage.voters):.0f} people when the attack begins ({_regimes(stage.regimes)})."
+        f"{count} {'community' if count == 1 else 'communities'} of {stage.raters} raters, "
+        f"with {_mean(stage.votes):.0f} votes by {_mean(stage.voters):.0f} people "
+        f"when the attack begins ({_regimes(stage.regimes)})."
     )
 
 
@@ -195,10 +170,10 @@ def _stages(stages: Iterable[Stage], world: World) -> Sheet:
                 f"{votes / _mean(stage.voters):.0f}",
                 _regimes(stage.regimes),
                 str(acted.of),
-                _percent(acted),
+                percent(acted),
                 str(attacked[Method.OURS].wrongful.of),
-                *(_percent(attacked[method].wrongful) for method in Method),
-                _percent(stage.rushed[Method.OURS].wrongful),
+                *(percent(attacked[method].wrongful) for method in Method),
+                percent(stage.rushed[Method.OURS].wrongful),
             ]
         )
     columns = ["Votes so far", "Raters", "Each", "Regime", "n", "ours acts rightly"]
@@ -219,9 +194,9 @@ def _balances(report: Report) -> Sheet:
             [
                 f"{balance.smaller:.0%}",
                 str(acted.of),
-                _percent(acted),
+                percent(acted),
                 str(ours.wrongful.of),
-                *(_percent(balance.measured[method].wrongful) for method in Method),
+                *(percent(balance.measured[method].wrongful) for method in Method),
             ]
         )
     note = (
@@ -239,7 +214,7 @@ def _crowds(crowds: Iterable[Crowd], world: World) -> Sheet:
             f"{crowd.raters} × {crowd.notes}",
             _regimes(crowd.regimes),
             str(crowd.recall[Method.OURS].of),
-            *(f"{_percent(crowd.recall[method])}; {100 * crowd.bad[method].share:.0f}" for method in Method),
+            *(f"{percent(crowd.recall[method])}; {100 * crowd.bad[method].share:.0f}" for method in Method),
             _share(crowd.decidable),
         ]
         for crowd in crowds
@@ -253,7 +228,38 @@ def _crowds(crowds: Iterable[Crowd], world: World) -> Sheet:
     return Sheet(f"Ordinary notes, {world}", columns, rows, note)
 
 
-def _percent(tally: Tally) -> str:
+def _reasons(crowds: Iterable[Crowd]) -> Sheet:
+    crowds = list(crowds)
+    most = Counter[str]()
+    for crowd in crowds:
+        most += crowd.missed_by
+    slugs = [slug for slug, _ in most.most_common()]
+    rows = []
+    for crowd in crowds:
+        good = crowd.recall[Method.OURS]
+        shares = [f"{100 * crowd.missed_by[slug] / max(1, good.of):.1f}" for slug in slugs]
+        rows.append([str(crowd.ratings), _regimes(crowd.regimes), f"{100 * good.share:.1f}", *shares])
+    note = (
+        "Percent of the good notes of the table of ordinary notes with two camps: those that ours calls helpful, and "
+        "those that it does not, by the rule that decided."
+    )
+    return Sheet("Why good notes are missed", ["Ratings", "Regime", "helpful", *slugs], rows, note)
+
+
+def _bars(crowd: Crowd) -> Sheet:
+    rows = [
+        [str(shown), percent(bar.recall), f"{100 * bar.bad.share:.1f}", _share(bar.between)]
+        for shown, bar in crowd.bars.items()
+    ]
+    note = (
+        "The setting `helpful_at`, as it is shown. Percent of good notes called helpful; of all notes called helpful, "
+        "percent poor or divisive, and percent that are neither good nor that."
+    )
+    columns = ["Bar", "recall", "poor or divisive", "between"]
+    return Sheet(f"The bar, at {crowd.ratings} ratings ({_regimes(crowd.regimes)})", columns, rows, note)
+
+
+def percent(tally: Tally) -> str:
     low, high = tally.interval
     return f"{100 * tally.share:.1f} ({100 * low:.1f}–{100 * high:.1f})"
 

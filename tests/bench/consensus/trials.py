@@ -5,19 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.scoring import MIN_RATINGS, BoolArray, score
-from app.core.vocabulary import NoteStatus
+from app.core.scoring import BoolArray
+from tests.bench.consensus import crowds
 from tests.bench.consensus.attacks import Attack, Struck, strike
-from tests.bench.consensus.methods import Outcome, bayes, majority
+from tests.bench.consensus.methods import bayes, majority
 from tests.bench.consensus.population import (
     HOURS,
-    LEAN,
     VOTES_EACH,
     Community,
     Truth,
     World,
     community,
-    crowd_with_notes,
     large_community,
 )
 from tests.bench.consensus.results import Balance, Cell, Crowd, Large, Measured, Method, Report, Stage
@@ -235,24 +233,9 @@ def _unequal(plan: Plan, trial: int, balance: Balance) -> None:
 
 
 def _published(plan: Plan, crowd: Crowd, world: World) -> None:
-    """Ordinary notes, scored once all ratings are in: which good ones, and how many bad ones, are called helpful."""
+    """Communities that only rate ordinary notes."""
     for trial in range(max(1, plan.trials * CROWD_NOTES // crowd.notes)):
-        dice = _dice(plan, 3, trial, crowd.raters)
-        here = crowd_with_notes(dice, crowd.raters, crowd.notes, crowd.ratings, lean=LEAN[world])
-        votes, content = here.votes, here.content
-        scores = score(votes.item, votes.rater, votes.level / 2)
-        crowd.regimes[scores.regime.value] += 1
-        ours = np.zeros(crowd.notes, np.bool_)
-        ours[scores.note_ids[scores.statuses == NoteStatus.CURRENTLY_RATED_HELPFUL]] = True
-        good, poor = content.truth == Truth.BAD, np.isin(content.truth, (Truth.FINE, Truth.DIVISIVE))
-        crowd.decidable.add(ours[good & (np.bincount(votes.item, minlength=crowd.notes) >= MIN_RATINGS)])
-        for method, helpful in (
-            (Method.MAJORITY, majority(here) == Outcome.ACT),
-            (Method.BAYES, bayes(here) == Outcome.ACT),
-            (Method.OURS, ours),
-        ):
-            crowd.recall[method].add(helpful[good])
-            crowd.bad[method].add(poor[helpful])
+        crowds.add(crowd, world, _dice(plan, 3, trial, crowd.raters))
 
 
 def past_of(here: Community) -> Review:
