@@ -12,7 +12,7 @@ from app.core.scoring.blocks import FloatArray
 REMEMBERED = 2
 """Earlier passes that are combined with the last one. More of them save no further pass."""
 SINGULAR = 1e-8
-"""Steps that differ in less than this share of their lengths, squared, are not combined: the equations have no exact solution."""
+"""Steps in almost the same direction, by the determinant of their cosines, are not combined: rounding would decide."""
 
 
 class Acceleration:
@@ -45,7 +45,9 @@ class Acceleration:
         scaled = gram / np.outer(lengths, lengths)
         if np.linalg.det(scaled) < SINGULAR:
             return np.zeros(len(turns))
-        shares: FloatArray = np.linalg.solve(scaled, np.array([turn @ step for turn in turns]) / lengths) / lengths
+        shares: FloatArray = (
+            np.linalg.solve(scaled, np.array([turn @ step for turn in turns]) / lengths) / lengths
+        )
         return shares
 
     def forget(self) -> None:

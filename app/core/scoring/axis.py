@@ -166,9 +166,12 @@ def _scaled_residuals(matrix: Matrix, additive: Fit) -> Cells:
     level = additive.rater_intercept + additive.mu[matrix.rater_part]
     cells, entries = matrix.pattern, matrix.residuals(level, additive.note_intercept)
     note_scale, rater_scale = _scale(matrix.note_counts), _scale(matrix.rater_counts)
-    for rows, part in cells.row_blocks():
+
+    def scale(rows: slice, part: slice) -> None:
         entries[part] *= rater_scale[cells.column[part]]
         entries[part] *= np.repeat(note_scale[rows], np.diff(cells.row[rows.start : rows.stop + 1]))
+
+    cells.each_row_block(scale)
     return cells.with_entries(entries)
 
 

@@ -38,6 +38,20 @@ def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
         yield slice(start, min(start + block, size))
 
 
+def each_block(size: int, work: Callable[[slice], object]) -> None:
+    """Call ``work`` for slices that cover ``size`` entries; of many entries, the second half in a thread of its own.
+
+    ``work`` must neither need nor change what it does elsewhere.
+    """
+    middle = size // 2 if size >= LARGE else 0
+
+    def between(start: int, end: int) -> None:
+        for part in blocks(end - start):
+            work(slice(start + part.start, start + part.stop))
+
+    at_once(partial(between, middle, size), partial(between, 0, middle), large=middle > 0)
+
+
 def count(places: IndexArray, size: int, chosen: BoolArray | None = None) -> IntArray:
     """How often each of 0 to ``size`` - 1 occurs; with ``chosen``, one flag per entry, only among these."""
     counts = np.zeros(size, np.int64)
@@ -115,12 +129,20 @@ class Cells:
         """The same cells with other entries."""
         return Cells(entries, self.column, self.row, self.shape)
 
-    def row_blocks(self) -> Iterator[tuple[slice, slice]]:
-        """Slices of rows, each with the slice of its entries: whole rows, together about a block."""
+    def each_row_block(self, work: Callable[[slice, slice], object]) -> None:
+        """Call ``work`` with slices of rows and of their entries: whole rows, together about a block.
+
+        As ``each_block``, it may do two at once.
+        """
         starts = np.arange(0, len(self.column), BLOCK)
         rows = [*np.unique(np.searchsorted(self.row, starts)).tolist(), self.shape[0]]
-        for first, end in pairwise(rows):
-            yield slice(first, end), slice(int(self.row[first]), int(self.row[end]))
+        middle = len(rows) // 2 if len(self.column) >= LARGE else 0
+
+        def between(rows: list[int]) -> None:
+            for first, end in pairwise(rows):
+                work(slice(first, end), slice(int(self.row[first]), int(self.row[end])))
+
+        at_once(partial(between, rows[middle:]), partial(between, rows[: middle + 1]), large=middle > 0)
 
     def times(self, *columns: FloatArray, also: "tuple[Cells, FloatArray] | None" = None) -> list[FloatArray]:
         """The product with each column, which has an entry per rater: sums per note.
