@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from app.core import scoring
 from app.core.db import Database
 from app.core.helpfulness import fit_results, refits
+from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.helpfulness.refits import Claim, LeaseLost
@@ -90,9 +91,7 @@ def _run(database: Database, claimed: Claim) -> None:
     else:
         changed = []
     settle, moved = fit_results.differences(snapshot, scores)
-    for part in _parts(moved, MOVED):
-        with database.writing() as session:
-            fit_results.write_scores(session, claimed, part)
+    _move(database, claimed, moved)
     _settle(database, list(dict.fromkeys([*settle, *changed])), cause=cause)
     _clear(database, claimed)
     _finish(database, claimed, snapshot, milliseconds)
@@ -128,6 +127,12 @@ def _take_over(
 def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uuid.UUID]:
     with database.reading() as session:
         return list(refits.stale(session, community_id, version, limit=ROWS))
+
+
+def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None:
+    for part in _parts(changes, MOVED):
+        with database.writing() as session:
+            fit_results.write_scores(session, claimed, part)
 
 
 def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) -> None:
