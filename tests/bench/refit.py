@@ -15,8 +15,9 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from rich.table import Table
 
 from app import create_app, migrations
 from app.core import clock, scoring
-from app.core.db import Database
+from app.core.db import Base, Database
 from app.core.helpfulness import refits
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Rating, ScoringState
@@ -37,8 +38,8 @@ from app.jobs import rescoring
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire
+from tests import bulk
 from tests.bench.rating import databases
-from tests.bench.scale.fill import Writer
 from tests.bench.scoring import community
 from tests.cast import PLATFORM, Cast, assemble
 from tests.inline_engine import InlineEngine
@@ -145,44 +146,45 @@ def fill(database: Database, community_id: uuid.UUID, count: int) -> list[uuid.U
         author = profiles.of_service(session).id
     begin = clock.now() - timedelta(days=3)
     stamps = {"created_at": begin, "updated_at": begin}
-    writer = Writer(database)
-    for number, identity in raters.items():
-        writer.add(
-            Profile,
-            id=identity,
-            platform="bench",
-            platform_user_id=f"rater-{number}",
-            provider_scope="",
+    fixed = {"community_id": community_id, **stamps}
+    people = [
+        {
+            "id": identity,
+            "platform": "bench",
+            "platform_user_id": f"rater-{number}",
+            "provider_scope": "",
             **stamps,
+        }
+        for number, identity in raters.items()
+    ]
+    written = [
+        {
+            "id": identity,
+            "author_id": author,
+            "author_ref": str(author),
+            "summary": "A note",
+            "classification": Classification.MISLEADING,
+            "status": NoteStatus.NEEDS_MORE_RATINGS,
+            "ratings_count": per_note[number],
+            **fixed,
+        }
+        for number, identity in notes.items()
+    ]
+    given = (
+        {
+            "id": new_id(),
+            "note_id": notes[note],
+            "rater_id": raters[rater],
+            "rater_ref": str(raters[rater]),
+            "helpfulness_level": LEVELS[value],
+        }
+        for note, rater, value in zip(
+            note_numbers.tolist(), rater_numbers.tolist(), values.tolist(), strict=True
         )
-    for number, identity in notes.items():
-        writer.add(
-            Note,
-            id=identity,
-            community_id=community_id,
-            author_id=author,
-            author_ref=str(author),
-            summary="A note",
-            classification=Classification.MISLEADING,
-            status=NoteStatus.NEEDS_MORE_RATINGS,
-            ratings_count=per_note[number],
-            **stamps,
-        )
-    for note, rater, value in zip(
-        note_numbers.tolist(), rater_numbers.tolist(), values.tolist(), strict=True
-    ):
-        writer.add(
-            Rating,
-            id=new_id(),
-            community_id=community_id,
-            note_id=notes[note],
-            rater_id=raters[rater],
-            rater_ref=str(raters[rater]),
-            helpfulness_level=LEVELS[value],
-            note_version=1,
-            **stamps,
-        )
-    writer.flush()
+    )
+    _write(database, Profile, iter(people), {})
+    _write(database, Note, iter(written), {})
+    _write(database, Rating, given, {"note_version": 1, **fixed})
     with database.writing() as session:
         session.add(
             ScoringState(
@@ -190,6 +192,48 @@ def fill(database: Database, community_id: uuid.UUID, count: int) -> list[uuid.U
             )
         )
     return list(notes.values())
+
+
+def _write(
+    database: Database, model: type[Base], rows: Iterator[dict[str, Any]], same: dict[str, Any]
+) -> None:
+    """Write rows: by COPY on PostgreSQL. What is the ``same`` in all of them is converted only once."""
+    table: sa.Table = model.__table__  # type: ignore[assignment]
+    dialect = database.engine.dialect
+    with database.engine.connect().execution_options(writing=True) as connection:
+        first = next(rows)
+        columns = [one for one in table.columns if one.key in {**bulk.defaults(table), **same, **first}]
+        plain = [one.type.bind_processor(dialect) or (lambda value: value) for one in columns]
+        constant = {**bulk.defaults(table), **same}
+        ready = [
+            None if one.key in first else _plain(change(constant[one.key]))
+            for one, change in zip(columns, plain, strict=True)
+        ]
+        varying = [(place, one.key, plain[place]) for place, one in enumerate(columns) if one.key in first]
+
+        def complete() -> Iterator[list[Any]]:
+            for row in chain([first], rows):
+                values = ready.copy()
+                for place, key, change in varying:
+                    values[place] = change(row[key])
+                yield values
+
+        driver = connection.connection.driver_connection
+        names = ", ".join(f'"{one.name}"' for one in columns)
+        if dialect.name == "postgresql":
+            connection.execute(sa.text("SET session_replication_role = replica"))
+            with driver.cursor() as cursor, cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy:  # type: ignore[union-attr]
+                for values in complete():
+                    copy.write_row(values)
+        else:
+            marks = ", ".join("?" * len(columns))
+            connection.execute(sa.text("SELECT 1"))
+            driver.executemany(f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', complete())  # type: ignore[union-attr] # noqa: S608 # names of our own tables
+        connection.commit()
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list) else value
 
 
 def decide_all(database: Database, community_id: uuid.UUID) -> None:
