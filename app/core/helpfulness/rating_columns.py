@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import Rating
-from app.core.scoring import VALUES, FloatArray, IntArray
+from app.core.scoring import VALUES, FloatArray
 
 PART = 500
 """Notes whose ratings are fetched at a time."""
@@ -29,6 +29,7 @@ BINARY = np.dtype([("rater", ">u8", 2), ("level", "u1"), ("at", ">i8")])
 TEXT = np.dtype([("rater", "S32"), ("level", "u1"), ("at", "S26")])
 """One rating as SQLite writes it: 59 characters, the rater's id in hex, twice the value, the time (UTC)."""
 
+Numbers = npt.NDArray[np.int32]
 Id = npt.NDArray[np.uint64]
 """Ids as two numbers each."""
 
@@ -48,8 +49,8 @@ class Columns:
     ``raters`` are in the order of their numbers.
     """
 
-    note: IntArray
-    rater: IntArray
+    note: Numbers
+    rater: Numbers
     value: FloatArray
     prompt: npt.NDArray[np.bool_]
     raters: list[uuid.UUID]
@@ -86,13 +87,13 @@ def read(session: Session, community_id: uuid.UUID, notes: Sequence[Counted]) ->
         level.append(_checked(record["level"]))
         prompt.append(record["at"] < until[of_note])
     if not any(map(len, note)):
-        nothing = np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.int32)
         return Columns(nothing, nothing, np.zeros(0), np.zeros(0, np.bool_), [])
     ids = np.concatenate(rater)
     rater.clear()
     raters, place = numbered(ids)
     return Columns(
-        np.concatenate(note).astype(np.int64),
+        np.concatenate(note),
         place,
         np.concatenate(level) * 0.5,
         np.concatenate(prompt),
@@ -100,7 +101,7 @@ def read(session: Session, community_id: uuid.UUID, notes: Sequence[Counted]) ->
     )
 
 
-def numbered(ids: Id) -> tuple[Id, IntArray]:
+def numbered(ids: Id) -> tuple[Id, Numbers]:
     """The distinct ids, ascending, and the number of each entry among them. There is at least one."""
     # The second half of our ids is random, so it nearly always differs; numbers are sorted much faster than pairs.
     order = np.argsort(ids[:, 1])
@@ -111,11 +112,12 @@ def numbered(ids: Id) -> tuple[Id, IntArray]:
         high, low = ids[order, 0], ids[order, 1]
         begins = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
     distinct = np.column_stack([high[begins], low[begins]])
+    del high, low  # a worker's memory is at its peak here
     ascending = np.lexsort((distinct[:, 1], distinct[:, 0]))
-    rank = np.empty(len(distinct), np.int64)
-    rank[ascending] = np.arange(len(distinct))
-    place = np.empty(len(ids), np.int64)
-    place[order] = rank[np.cumsum(begins) - 1]
+    rank = np.empty(len(distinct), np.int32)
+    rank[ascending] = np.arange(len(distinct), dtype=np.int32)
+    place = np.empty(len(ids), np.int32)
+    place[order] = rank[np.cumsum(begins, dtype=np.int32) - 1]
     return distinct[ascending], place
 
 

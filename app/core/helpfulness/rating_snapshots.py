@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import eligibility, rating_columns
-from app.core.helpfulness.rating_columns import Counted
+from app.core.helpfulness.rating_columns import Counted, Numbers
 from app.core.models import Action, Note, Panel, Request
 from app.core.scoring import GRAVE_MARGIN, Camps, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
@@ -51,8 +51,8 @@ class Snapshot:
 
     notes: Sequence[ReadNote]
     raters: Sequence[uuid.UUID]
-    note_numbers: IntArray
-    rater_numbers: IntArray
+    note_numbers: Numbers
+    rater_numbers: Numbers
     values: FloatArray
     facts: Facts
     under_review: frozenset[int]
