@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import chain
@@ -47,8 +48,8 @@ from tests.inline_engine import InlineEngine
 GOAL = 1_130_000
 CALLS = 300
 PAUSE = 0.02
-MORE = 0.01
-"""The share of ratings that change before the second refit."""
+EVERY = 100
+"""One rating of so many changes before the second refit."""
 LEVELS = {
     0.0: HelpfulnessLevel.NOT_HELPFUL,
     0.5: HelpfulnessLevel.SOMEWHAT_HELPFUL,
@@ -66,7 +67,8 @@ class Bench:
         self.wiring = wired(url, folder)
         migrations.upgrade(self.wiring.database.engine)
         self.cast: Cast = assemble(self.wiring.database)
-        self.notes = fill(self.wiring.database, self.cast.community_id, ratings)
+        self.chance = random.Random(3)  # noqa: S311 - the same ratings each time, nothing secret
+        self.notes, self.some = fill(self.wiring.database, self.cast.community_id, ratings)
         decide_all(self.wiring.database, self.cast.community_id)
         with self.wiring.database.writing() as session:
             session.execute(sa.text("ANALYZE"))
@@ -101,25 +103,24 @@ class Bench:
         return said
 
     def change_some(self) -> None:
-        """Other answers to a hundredth of the ratings, at one stroke."""
-        rating, note = Rating.__table__.c, Note.__table__.c
-        chance = random.Random(3)  # noqa: S311 - the same ratings each time, nothing secret
-        chosen = chance.sample(self.notes, max(1, int(2 * MORE * len(self.notes))))
+        """Other answers in a hundredth of the ratings, at one stroke: no rating settles its own note, as it would."""
+        rating, note = Rating.__table__, Note.__table__
+        answers = list(HelpfulnessLevel)
+        changes = [{"rating": one, "level": self.chance.choice(answers)} for one, _ in self.some]
+        touched = Counter(note_id for _, note_id in self.some)
         with self.wiring.database.writing() as session:
-            for first in range(0, len(chosen), 500):
-                part = chosen[first : first + 500]
-                session.execute(
-                    sa.update(Rating)
-                    .where(rating.note_id.in_(part), rating.helpfulness_level != HelpfulnessLevel.HELPFUL)
-                    .values(helpfulness_level=HelpfulnessLevel.HELPFUL)
-                    .execution_options(synchronize_session=False)
-                )
-                session.execute(
-                    sa.update(Note)
-                    .where(note.id.in_(part))
-                    .values(rating_changes=note.rating_changes + 1)
-                    .execution_options(synchronize_session=False)
-                )
+            session.connection().execute(
+                sa.update(rating)
+                .where(rating.c.id == sa.bindparam("rating"))
+                .values(helpfulness_level=sa.bindparam("level")),
+                changes,
+            )
+            session.connection().execute(
+                sa.update(note)
+                .where(note.c.id == sa.bindparam("note"))
+                .values(rating_changes=note.c.rating_changes + sa.bindparam("times")),
+                [{"note": one, "times": times} for one, times in touched.items()],
+            )
 
 
 def wired(url: str, folder: Path) -> Wiring:
@@ -134,8 +135,12 @@ def wired(url: str, folder: Path) -> Wiring:
     return wiring
 
 
-def fill(database: Database, community_id: uuid.UUID, count: int) -> list[uuid.UUID]:
-    """Write the community of ``tests.bench.scoring``; return its notes."""
+Some = list[tuple[uuid.UUID, uuid.UUID]]
+"""Ratings and their notes."""
+
+
+def fill(database: Database, community_id: uuid.UUID, count: int) -> tuple[list[uuid.UUID], Some]:
+    """Write the community of ``tests.bench.scoring``; return its notes, and one rating of each hundred."""
     note_numbers, rater_numbers, values = community(count)
     notes = {number: new_id() for number in np.unique(note_numbers).tolist()}
     raters = {number: new_id() for number in np.unique(rater_numbers).tolist()}
@@ -170,28 +175,32 @@ def fill(database: Database, community_id: uuid.UUID, count: int) -> list[uuid.U
         }
         for number, identity in notes.items()
     ]
-    given = (
-        {
-            "id": new_id(),
-            "note_id": notes[note],
-            "rater_id": raters[rater],
-            "rater_ref": str(raters[rater]),
-            "helpfulness_level": LEVELS[value],
-        }
-        for note, rater, value in zip(
-            note_numbers.tolist(), rater_numbers.tolist(), values.tolist(), strict=True
-        )
-    )
+    some: Some = []
+
+    def given() -> Iterator[dict[str, Any]]:
+        columns = (note_numbers.tolist(), rater_numbers.tolist(), values.tolist())
+        for place, (note, rater, value) in enumerate(zip(*columns, strict=True)):
+            identity = new_id()
+            if place % EVERY == 0:
+                some.append((identity, notes[note]))
+            yield {
+                "id": identity,
+                "note_id": notes[note],
+                "rater_id": raters[rater],
+                "rater_ref": str(raters[rater]),
+                "helpfulness_level": LEVELS[value],
+            }
+
     _write(database, Profile, iter(people), {})
     _write(database, Note, iter(written), {})
-    _write(database, Rating, given, {"note_version": 1, **fixed})
+    _write(database, Rating, given(), {"note_version": 1, **fixed})
     with database.writing() as session:
         session.add(
             ScoringState(
                 community_id=community_id, ratings_since=count, refit_due_at=clock.now(), ratings_fitted=0
             )
         )
-    return list(notes.values())
+    return list(notes.values()), some
 
 
 def _write(

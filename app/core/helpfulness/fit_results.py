@@ -231,12 +231,12 @@ def _moved(new: Mapping[str, Any]) -> sa.Update:
 
 
 _MOVED = _moved({name: sa.bindparam(name) for name in _CHANGE})
-_MOVED_TOGETHER = _moved(
+_CHANGED = (
     sa.func.unnest(*(sa.bindparam(name, type_=sa.ARRAY(kind)) for name, kind in _CHANGE.items()))
     .table_valued(*(sa.column(name, kind) for name, kind in _CHANGE.items()))
     .render_derived(name="changed")
-    .c
 )
+_MOVED_TOGETHER = _moved({name: _CHANGED.c[name] for name in _CHANGE})
 
 
 def takes_over(claimed: Claim, scores: Scores) -> bool:

@@ -95,7 +95,7 @@ def read(session: Session, community_id: uuid.UUID, notes: Sequence[Counted]) ->
     return Columns(
         np.concatenate(note),
         place,
-        np.concatenate(level) * 0.5,
+        np.multiply(np.concatenate(level), 0.5, dtype=np.float64),
         np.concatenate(prompt),
         [uuid.UUID(int=(high << 64) | low) for high, low in raters.tolist()],
     )

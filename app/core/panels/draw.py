@@ -81,7 +81,7 @@ def order(seed: bytes, raters: bytes, *, first: int | None = AT_FIRST) -> Order:
     tops = None if first is None else _tops(seed, ids)
     ordered, is_all = {}, True
     for side in Side:
-        chosen = np.flatnonzero(sides == side)
+        chosen: NumberArray = np.flatnonzero(sides == side)
         if first is not None and tops is not None and len(chosen) > first:
             chosen, is_all = _low_places(tops, chosen, first), False
         starts = (16 * chosen).tolist()

@@ -176,7 +176,8 @@ def _scaled_residuals(matrix: Matrix, additive: Fit) -> Cells:
 
 
 def _scale(counts: FloatArray) -> FloatArray:
-    return 1.0 / np.sqrt(counts + counts.mean())
+    scale: FloatArray = 1.0 / np.sqrt(counts + counts.mean())
+    return scale
 
 
 def _spread(chance: FloatArray, usual: float) -> float:

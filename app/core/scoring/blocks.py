@@ -192,4 +192,4 @@ def _adds_up_in_cache(half: Half, columns: int) -> bool:
     Sums per rater are: each rating adds to another row of the result, if all rows fit into the cache. Sums per note
     are not, for ratings of one note add to one row, each after the other.
     """
-    return half.format == "csc" and half.shape[0] * columns * half.dtype.itemsize <= CACHE
+    return bool(half.format == "csc" and half.shape[0] * columns * half.dtype.itemsize <= CACHE)
