@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 SWEEP_JOB = "rescoring_sweep"
 SWEEP_SECONDS = 5.0
 ROWS = 500
-"""The most rows that one transaction writes or deletes on SQLite, where everybody waits for it."""
+"""The most rows that one transaction writes or deletes on SQLite, where all other writers wait for it."""
 ROWS_BESIDE = 2_000
-"""The same on PostgreSQL, where nobody does."""
+"""The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
 SETTLED = 2

@@ -74,7 +74,7 @@ def order(seed: bytes, raters: bytes, *, first: int | None = AT_FIRST) -> Order:
     If nobody's side is known, or only people of one side could be drawn, all are of the side ``UNKNOWN``.
     """
     count = len(raters) // ENTRY_BYTES
-    # A view, for to copy 100,000 ids would take longer than to encrypt them.
+    # A view, because copying 100,000 ids takes longer than encrypting them.
     ids, sides = memoryview(raters)[: 16 * count], np.frombuffer(raters, np.uint8, offset=16 * count)
     if not all((sides == side).any() for side in (Side.ONE, Side.OTHER)):
         sides = np.zeros(count, np.uint8)

@@ -41,7 +41,7 @@ def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATC
 def _posts(session: Session, found: Sequence[Action]) -> Sequence[Request]:
     """The actions' posts with the facts that history copies, so that it reads them at once, not one by one.
 
-    Whoever calls holds them as long as the session shall know them.
+    The caller must keep the result: the session forgets objects that nothing refers to.
     """
     return session.scalars(
         sa.select(Request)

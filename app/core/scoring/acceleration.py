@@ -51,5 +51,5 @@ class Acceleration:
         return shares
 
     def forget(self) -> None:
-        """Begin anew, where a combination led away from the solution."""
+        """Forget earlier passes, because a combination led away from the solution."""
         self._began, self._steps = [], []

@@ -172,7 +172,7 @@ def _is_connected(pattern: Cells) -> bool:
     reached[0] = 1.0
     for _ in range(STEPS_AWAY):
         notes = pattern.times(reached)[0] > 0
-        if notes.all():  # And with them all raters, for each has rated a note.
+        if notes.all():  # Then all raters are reached too, because each has rated a note.
             return True
         reached = (pattern.transposed_times(notes.astype(np.float64))[0] > 0).astype(np.float64)
     return False
