@@ -17,9 +17,10 @@ import sqlalchemy as sa
 from app.core import scoring
 from app.core.db import Database
 from app.core.helpfulness import fit_results, refits
+from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED
 from app.core.helpfulness.rating_snapshots import Snapshot
-from app.core.helpfulness.refits import Claim, LeaseLost
+from app.core.helpfulness.refits import Claim, LeaseLost, LeftOver
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
@@ -29,7 +30,9 @@ log = logging.getLogger(__name__)
 SWEEP_JOB = "rescoring_sweep"
 SWEEP_SECONDS = 5.0
 ROWS = 500
-"""The most rows that one transaction writes or deletes."""
+"""The most rows that one transaction writes or deletes on SQLite, where all other writers wait for it."""
+ROWS_BESIDE = 2_000
+"""The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
 SETTLED = 2
@@ -90,9 +93,7 @@ def _run(database: Database, claimed: Claim) -> None:
     else:
         changed = []
     settle, moved = fit_results.differences(snapshot, scores)
-    for part in _parts(moved, MOVED):
-        with database.writing() as session:
-            fit_results.write_scores(session, claimed, part)
+    _move(database, claimed, moved)
     _settle(database, list(dict.fromkeys([*settle, *changed])), cause=cause)
     _clear(database, claimed)
     _finish(database, claimed, snapshot, milliseconds)
@@ -108,7 +109,9 @@ def _take_over(
         version = claimed.version
         with database.writing() as session:
             fit = fit_results.write_model(session, claimed, snapshot, scores, milliseconds)
-        for batch in _paced(fit_results.batches(claimed, snapshot, scores, ROWS)):
+        beside = _is_beside(database)
+        size = ROWS_BESIDE if beside else ROWS
+        for batch in _paced(fit_results.batches(claimed, snapshot, scores, size), beside=beside):
             with database.writing() as session:
                 fit_results.write(session, claimed, batch)
         for _ in range(CATCH_UPS):
@@ -130,6 +133,12 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
         return list(refits.stale(session, community_id, version, limit=ROWS))
 
 
+def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None:
+    for part in _parts(changes, MOVED):
+        with database.writing() as session:
+            fit_results.write_scores(session, claimed, part)
+
+
 def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) -> None:
     for part in _parts(note_ids, SETTLED):
         with database.writing() as session:
@@ -145,15 +154,19 @@ def _finish(database: Database, claimed: Claim, snapshot: Snapshot, milliseconds
 
 def _clear(database: Database, claimed: Claim) -> None:
     """Delete the rows of earlier fits, while the lease still keeps other fits out."""
-    while True:
-        with database.reading() as session:
-            rows = refits.left_over(session, claimed, limit=ROWS)
-        if not rows:
-            return
-        began = time.monotonic()
+    beside = _is_beside(database)
+
+    def left() -> Iterator[Sequence[LeftOver]]:
+        while True:
+            with database.reading() as session:
+                rows = refits.left_over(session, claimed, limit=ROWS_BESIDE if beside else ROWS)
+            if not rows:
+                return
+            yield rows
+
+    for rows in _paced(left(), beside=beside):
         with database.writing() as session:
             refits.clear(session, claimed, rows)
-        time.sleep(max(YIELD, time.monotonic() - began))
 
 
 def _give_back(database: Database, claimed: Claim) -> None:
@@ -168,15 +181,20 @@ def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     return _paced(items[first : first + size] for first in range(0, len(items), size))
 
 
-def _paced(items: Iterable[Item]) -> Iterator[Item]:
+def _is_beside(database: Database) -> bool:
+    """Whether others can write while this process writes rows that concern nobody else."""
+    return database.engine.dialect.name == "postgresql"
+
+
+def _paced(items: Iterable[Item], *, beside: bool = False) -> Iterator[Item]:
     """Yield the items one by one, with a pause after each as long as its work took, so that others can write.
 
-    SQLite has one writer at a time, and gives its lock to the first that asks.
+    SQLite has one writer at a time, and gives its lock to the first that asks. ``beside``: nobody waits anyway.
     """
     for item in items:
         began = time.monotonic()
         yield item
-        time.sleep(max(YIELD, time.monotonic() - began))
+        time.sleep(YIELD if beside else max(YIELD, time.monotonic() - began))
 
 
 @contextmanager

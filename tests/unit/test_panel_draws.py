@@ -51,6 +51,25 @@ def test_each_person_of_a_side_is_as_likely_and_both_sides_get_as_many_seats() -
     assert max(of_side[Side.OTHER]) < 56
 
 
+def test_the_first_of_many_people_are_those_of_the_whole_order() -> None:
+    # More than are encrypted at a time, and a side of few.
+    many = [
+        (uuid.UUID(int=number * 7919 + 1), (Side.OTHER, Side.UNKNOWN, Side.ONE)[min(number % 100, 2)])
+        for number in range(6_000)
+    ]
+    raters = draw.written(many)
+    for seed in (b"a" * 32, b"b" * 32):
+        whole, found = draw.order(seed, raters, first=None), draw.order(seed, raters)
+        assert (whole.is_all, found.is_all) == (True, False)
+        assert found.sides == {side: people[: draw.AT_FIRST] for side, people in whole.sides.items()}
+        assert {side: len(people) for side, people in whole.sides.items()} == Counter(
+            side for _, side in many
+        )
+        places = draw.places(seed, b"".join(person.bytes for person, _ in many)).tolist()
+        by_place = [one for _, one in sorted(zip(places, many, strict=True))]
+        assert [person for person, side in by_place if side is Side.ONE] == whole.sides[Side.ONE]
+
+
 def test_a_place_depends_on_the_seed_and_the_person_alone() -> None:
     seed, other = b"a" * 32, b"b" * 32
     whole = draw.order(seed, draw.written(ALL), first=None).sides[Side.ONE]

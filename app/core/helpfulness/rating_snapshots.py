@@ -3,8 +3,8 @@
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -12,15 +12,14 @@ from sqlalchemy.orm import Session
 
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.helpfulness import eligibility
-from app.core.models import Action, Note, Panel, Rating, Request
-from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
+from app.core.helpfulness import eligibility, rating_columns
+from app.core.helpfulness.rating_columns import Counted, Numbers
+from app.core.models import Action, Note, Panel, Request
+from app.core.scoring import GRAVE_MARGIN, Camps, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
 """A rating counts for its rater's helpfulness if made within this time after the note (docs/consensus.md)."""
-PART = 500
-"""Notes whose ratings are fetched at a time."""
 
 
 class ReadNote(NamedTuple):
@@ -52,8 +51,8 @@ class Snapshot:
 
     notes: Sequence[ReadNote]
     raters: Sequence[uuid.UUID]
-    note_numbers: IntArray
-    rater_numbers: IntArray
+    note_numbers: Numbers
+    rater_numbers: Numbers
     values: FloatArray
     facts: Facts
     under_review: frozenset[int]
@@ -71,29 +70,28 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
         session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     settings = community_settings.read(session, community_id)
     notes = _notes(session, community_id)
-    columns = _ratings(session, community_id, notes)
-    raters, rater_numbers = np.unique(columns["rater"], return_inverse=True)
-    numbers = {rater: number for number, rater in enumerate(raters.tolist())}
+    columns = rating_columns.read(
+        session, community_id, [Counted(note.id, note.version, _prompt_until(note)) for note in notes]
+    )
+    numbers = {rater: number for number, rater in enumerate(columns.raters)}
     authors = {
-        number: numbers[_key(note.author_id)]
-        for number, note in enumerate(notes)
-        if _key(note.author_id) in numbers
+        number: numbers[note.author_id] for number, note in enumerate(notes) if note.author_id in numbers
     }
     numbered = {note.id: number for number, note in enumerate(notes)}
     raised, under_review = _reviews(session, community_id, numbered)
     return Snapshot(
         notes=notes,
-        raters=[uuid.UUID(bytes=rater.ljust(16, b"\0")) for rater in numbers],
-        note_numbers=columns["note"],
-        rater_numbers=rater_numbers.astype(np.int64),
-        values=columns["level"] * 0.5,
+        raters=columns.raters,
+        note_numbers=columns.note,
+        rater_numbers=columns.rater,
+        values=columns.value,
         facts=Facts(
             not_misleading=_where(notes, lambda note: note.classification is Classification.NOT_MISLEADING),
             helpful=_where(notes, lambda note: note.status is NoteStatus.CURRENTLY_RATED_HELPFUL),
             raised=raised,
             acting=_where(notes, lambda note: note.rationale),
             authors=authors,
-            valid=columns["at"] < columns["until"],
+            valid=columns.prompt,
             regime=regime,
             camps=camps,
             min_ratings=settings.min_ratings,
@@ -103,85 +101,6 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
         panels=_panels(session, community_id, numbered),
         settings=settings,
     )
-
-
-RECORD = np.dtype([("rater", "S32"), ("level", "S1"), ("at", "S26")])
-"""One rating in the form of ``_written``: 59 characters."""
-LEVELS = {level: str(round(2 * value)) for level, value in VALUES.items()}
-
-
-def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote]) -> dict[str, Any]:
-    """Every rating that counts, as columns.
-
-    ``note`` (its number), ``rater`` (16 bytes), ``level`` (0, 1, 2), ``at`` and ``until`` (see ``_prompt_until``).
-    The database concatenates a note's ratings into one text, and arrays are cut from that: a million rows through
-    Python would hold the interpreter's lock so long that all other threads wait.
-    """
-    numbers = {note.id: number for number, note in enumerate(notes)}
-    until = np.array([_as_text(_prompt_until(note)).encode() for note in notes] or [b""], "S26")
-    rows = session.execute(
-        sa.select(
-            Rating.note_id,
-            Rating.note_version,
-            sa.func.aggregate_strings(_written(session.get_bind().dialect.name), ""),
-        )
-        .where(Rating.community_id == community_id, Rating.exclusion_reason.is_(None))
-        .group_by(Rating.note_id, Rating.note_version)
-        .execution_options(yield_per=PART)
-    )
-    columns: dict[str, list[Any]] = {"note": [], "rater": [], "level": [], "at": [], "until": []}
-    for part in rows.partitions():
-        counting = [
-            (numbers[note_id], text.encode())
-            for note_id, version, text in part
-            if note_id in numbers and notes[numbers[note_id]].version == version
-        ]
-        record = np.frombuffer(b"".join(text for _, text in counting), RECORD)
-        note = np.repeat(
-            np.array([number for number, _ in counting], np.int64),
-            [len(text) // RECORD.itemsize for _, text in counting],
-        )
-        columns["note"].append(note)
-        columns["rater"].append(np.frombuffer(bytes.fromhex(record["rater"].tobytes().decode()), "S16"))
-        columns["level"].append(_levels(record["level"]))
-        columns["at"].append(record["at"])
-        columns["until"].append(until[note])
-    return {name: np.concatenate(parts) if parts else _EMPTY[name] for name, parts in columns.items()}
-
-
-_EMPTY = {
-    "note": np.zeros(0, np.int64),
-    "rater": np.zeros(0, "S16"),
-    "level": np.zeros(0, np.int64),
-    "at": np.zeros(0, "S26"),
-    "until": np.zeros(0, "S26"),
-}
-
-
-def _levels(written: Any) -> IntArray:
-    """Parse levels. Raises ValueError for one that is not in ``LEVELS``."""
-    level: IntArray = written.view(np.uint8).astype(np.int64) - ord("0")
-    if np.any((level < 0) | (level > 2)):
-        raise ValueError("ratings: there is a helpfulness level of no known value")
-    return level
-
-
-def _written(dialect: str) -> sa.ColumnElement[str]:
-    """SQL: a rating in the form of ``RECORD``: the rater's id in hex, twice its value, its time (UTC)."""
-    rater: sa.ColumnElement[str] = sa.cast(Rating.rater_id, sa.Text)
-    at: sa.ColumnElement[str] = sa.func.substr(
-        sa.type_coerce(Rating.created_at, sa.Text).concat(".000000"), 1, 26
-    )
-    if dialect == "postgresql":
-        rater = sa.func.replace(rater, "-", "")
-        at = sa.func.to_char(sa.func.timezone("UTC", Rating.created_at), "YYYY-MM-DD HH24:MI:SS.US")
-    level = sa.case(LEVELS, value=Rating.helpfulness_level, else_="?")
-    return rater.concat(level).concat(at)
-
-
-def _key(profile_id: uuid.UUID) -> bytes:
-    """An id as NumPy returns it from 16 bytes: without trailing zeros."""
-    return profile_id.bytes.rstrip(b"\0")
 
 
 def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
@@ -208,11 +127,6 @@ def _prompt_until(note: ReadNote) -> datetime:
     if note.status is not NoteStatus.NEEDS_MORE_RATINGS and note.status_since is not None:
         until = min(until, note.status_since)
     return until
-
-
-def _as_text(moment: datetime) -> str:
-    """A time in the form of ``RECORD``, which sorts like the times."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def _reviews(

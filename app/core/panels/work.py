@@ -2,7 +2,6 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,13 +13,16 @@ from app.core.vocabulary import SeatState
 
 @dataclass
 class Work:
-    """One panel's turn: ``states`` are the people that the draw came to so far, ``left`` those that come next."""
+    """One panel's turn: ``states`` are the people that the draw came to so far, ``left`` those that come next.
+
+    ``sides`` are those of the people that it came to.
+    """
 
     panel: Panel
     action: Action
     request: Request
     left: dict[Side, list[uuid.UUID]] = field(default_factory=dict)
-    sides: Mapping[uuid.UUID, Side] = field(default_factory=dict)
+    sides: dict[uuid.UUID, Side] = field(default_factory=dict)
     is_all: bool = True
     states: dict[uuid.UUID, SeatState] = field(default_factory=dict)
     expires: list[datetime] = field(default_factory=list)
@@ -46,11 +48,17 @@ class Work:
         return max(0, min(self.panel.wanted - seated, panels.MOST_SEATS - self.asked))
 
     def order_by(self, found: Order) -> None:
+        came_to = self.states.keys()
         self.left = {
-            side: [person for person in people if person not in self.states]
+            side: [person for person in people if person not in came_to] if came_to else list(people)
             for side, people in found.sides.items()
         }
-        self.sides, self.is_all = found.people, found.is_all
+        self.sides = (
+            {person: side for side, people in found.sides.items() for person in people if person in came_to}
+            if came_to
+            else {}
+        )
+        self.is_all = found.is_all
 
     def next_people(self) -> list[uuid.UUID]:
         """Take as many people as are missing from the order, as if all of them could be asked."""
@@ -60,10 +68,13 @@ class Work:
             if state in (SeatState.OPEN, SeatState.ANSWERED)
         )
         taken: list[uuid.UUID] = []
-        while len(taken) < self.missing:
+        missing = self.missing
+        while len(taken) < missing:
             side = draw.next_side(self.left, seated, self.panel.seed)
             if side is None:
                 break
-            taken.append(self.left[side].pop(0))
+            person = self.left[side].pop(0)
+            self.sides[person] = side
+            taken.append(person)
             seated[side] += 1
         return taken

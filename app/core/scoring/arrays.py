@@ -1,12 +1,22 @@
 """Ratings as arrays: validated and sorted once, so that the same ratings give the same result bit for bit."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from app.core.scoring.blocks import BoolArray, FloatArray, IndexArray, IntArray, blocks, count
+from app.core.scoring.blocks import (
+    LARGE,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    IntArray,
+    at_once,
+    blocks,
+    count,
+    each_block,
+)
 
 __all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "Ratings", "ratings", "whole_numbers"]
 
@@ -71,38 +81,50 @@ def ratings(
         raise ValueError(f"rater_ids: {len(rater_column)} of them, but {len(note_column)} note_ids")
     if len(level) != len(note_column):
         raise ValueError(f"values: {len(level)} of them, but {len(note_column)} note_ids")
-    notes, note = _ranked(note_column)
-    raters, rater = _ranked(rater_column)
-    # One integer per rating sorts faster than three columns: note, rater, level, valid.
+    large = len(level) >= LARGE
+    (notes, note), (raters, rater) = at_once(
+        partial(_ranked, note_column), partial(_ranked, rater_column), large=large
+    )
+    # One integer per rating sorts faster than three columns: note, rater, level, valid. Their bits stand beside each
+    # other: a remainder would take longer to find.
+    bits = len(raters).bit_length()
     flags = None if valid is None else _flags(valid, len(level))
     packed = np.empty(len(level), np.int64)
-    for part in blocks(len(packed)):
-        here = np.multiply(note[part], len(raters), dtype=np.int64)
-        here += rater[part]
+
+    def pack(part: slice) -> None:
+        here = note[part].astype(np.int64)
+        here <<= bits
+        here |= rater[part]
         here <<= 3
         here |= level[part] << 1
         here |= 1 if flags is None else flags[part]
         packed[part] = here
+
+    each_block(len(packed), pack)
     packed.sort()
-    return _unpacked(packed, notes, raters)
+    return _unpacked(packed, notes, raters, bits)
 
 
-def _unpacked(packed: IntArray, notes: IntArray, raters: IntArray) -> Ratings:
-    size, width = len(packed), max(1, len(raters))
+def _unpacked(packed: IntArray, notes: IntArray, raters: IntArray, bits: int) -> Ratings:
+    size = len(packed)
     note, rater = np.empty(size, np.int32), np.empty(size, np.int32)
     level, valid = np.empty(size, np.int8), np.empty(size, np.bool_)
-    before = -1
-    for part in blocks(size):
-        pair = packed[part] >> 3
+
+    def unpack(part: slice) -> None:
+        flags = packed[part]
+        pair = flags >> 3
+        before = packed[part.start - 1] >> 3 if part.start else -1
         twice = np.flatnonzero(np.diff(pair, prepend=before) == 0)
         if len(twice):
-            row, column = divmod(int(pair[twice[0]]), width)
+            row, column = divmod(int(pair[twice[0]]), 1 << bits)
             what = f"note {notes[row]}, rater {raters[column]}"
             raise ValueError(f"note_ids, rater_ids: more than one rating of {what}")
-        before = pair[-1]
-        note[part], rater[part] = np.divmod(pair, width)
-        level[part] = (packed[part] >> 1) & 3
-        valid[part] = packed[part] & 1
+        note[part] = pair >> bits
+        rater[part] = pair & ((1 << bits) - 1)
+        level[part] = (flags >> 1) & 3
+        valid[part] = flags & 1
+
+    each_block(size, unpack)
     return Ratings(notes, raters, note, rater, level, valid)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from app.core.scoring.arrays import FloatArray
 from app.core.scoring.blocks import Cells, Entries, at_once, blocks
 from app.core.scoring.matrix import Matrix
-from app.core.scoring.solver import Fit, Ridges, fit
+from app.core.scoring.solver import Fit, Ridges, Start, fit, started
 
 ENOUGH_RATINGS, ENOUGH_EACH = 600, 8
 """With fewer ratings in total, or per rater, the test overlooks too many camps. Camps are then presumed."""
@@ -115,8 +115,10 @@ class Camps:
         return camps
 
 
-def axis_test(matrix: Matrix, ridges: Ridges) -> AxisTest | None:
-    """Compare the top singular value of the additive model's residuals with the same under fixed random sign flips.
+def axis_test(matrix: Matrix, ridges: Ridges) -> tuple[AxisTest | None, Start | None]:
+    """The test, and where the fit of a large matrix may start: at the additive model and the axis that was found.
+
+    Compare the top singular value of the additive model's residuals with the same under fixed random sign flips.
 
     Residuals are scaled by ``1/sqrt((c_n + mean c_n)(c_u + mean c_u))``: with less than the mean added, a few
     ratings of notes and raters with almost no others have a larger singular value than the camps of all (Qin, Rohe
@@ -126,18 +128,18 @@ def axis_test(matrix: Matrix, ridges: Ridges) -> AxisTest | None:
     """
     size = len(matrix)
     if size < max(ENOUGH_RATINGS, ENOUGH_EACH * len(matrix.raters)):
-        return None
+        return None, None
     light = Ridges(*(RIDGE_SHARE * rho for rho in astuple(ridges)))
     additive = fit(matrix, light, factored=False)
     if additive.error < NOTHING_LEFT**2 * size:
-        return AxisTest(0.0, AT_LEAST, size)
+        return AxisTest(0.0, AT_LEAST, size), None
     scaled = _scaled_residuals(matrix, additive)
 
     def flipped(flip: int) -> float:
-        return _top_singular_value(scaled.with_entries(_flipped(scaled.entries, flip)))
+        return _strongest(scaled.with_entries(_flipped(scaled.entries, flip)))[0]
 
     large = matrix.is_large
-    observed, first = at_once(lambda: _top_singular_value(scaled), lambda: flipped(0), large=large)
+    (observed, axis), first = at_once(lambda: _strongest(scaled), lambda: flipped(0), large=large)
     flips = min(MOST_FLIPS, max(FEW_FLIPS, RATINGS_FLIPPED // size))
     usual = USUAL_SPREAD / sqrt(min(scaled.shape))
     chance = [first]
@@ -146,7 +148,12 @@ def axis_test(matrix: Matrix, ridges: Ridges) -> AxisTest | None:
     while len(chance) < flips and not (len(chance) in looked_at and z >= CLEAR_AT):
         chance.append(flipped(len(chance)))
         ratio, z = _compared(observed, chance, usual)
-    return AxisTest(ratio, z, size)
+    if not large or matrix.parts > 1:  # In several parts, the axis is that of one of them.
+        return AxisTest(ratio, z, size), None
+    # A rater's entry is a sum over scaled ratings: divided by their number, and by the scale, it is a factor.
+    counts = matrix.rater_counts
+    direction = axis / (_scale(counts) * (counts + ridges.rater_intercept))
+    return AxisTest(ratio, z, size), started(additive, direction)
 
 
 def _compared(observed: float, chance: list[float], usual: float) -> tuple[float, float]:
@@ -158,12 +165,19 @@ def _compared(observed: float, chance: list[float], usual: float) -> tuple[float
 def _scaled_residuals(matrix: Matrix, additive: Fit) -> Cells:
     level = additive.rater_intercept + additive.mu[matrix.rater_part]
     cells, entries = matrix.pattern, matrix.residuals(level, additive.note_intercept)
-    note_scale = 1.0 / np.sqrt(matrix.note_counts + matrix.note_counts.mean())
-    rater_scale = 1.0 / np.sqrt(matrix.rater_counts + matrix.rater_counts.mean())
-    for rows, part in cells.row_blocks():
+    note_scale, rater_scale = _scale(matrix.note_counts), _scale(matrix.rater_counts)
+
+    def scale(rows: slice, part: slice) -> None:
         entries[part] *= rater_scale[cells.column[part]]
         entries[part] *= np.repeat(note_scale[rows], np.diff(cells.row[rows.start : rows.stop + 1]))
+
+    cells.each_row_block(scale)
     return cells.with_entries(entries)
+
+
+def _scale(counts: FloatArray) -> FloatArray:
+    scale: FloatArray = 1.0 / np.sqrt(counts + counts.mean())
+    return scale
 
 
 def _spread(chance: FloatArray, usual: float) -> float:
@@ -190,8 +204,11 @@ def _flipped(entries: Entries, flip: int) -> Entries:
     return turned
 
 
-def _top_singular_value(matrix: Cells) -> float:
-    """Golub-Kahan bidiagonalisation with full reorthogonalisation; ``STEPS`` steps are accurate to about 1 %."""
+def _strongest(matrix: Cells) -> tuple[float, FloatArray]:
+    """The largest singular value and the raters' entries of its vector.
+
+    Golub-Kahan bidiagonalisation with full reorthogonalisation; ``STEPS`` steps are accurate to about 1 %.
+    """
     notes, raters = matrix.shape
     steps = min(STEPS, notes, raters)
     right, left = np.zeros((steps, raters)), np.zeros((steps, notes))
@@ -212,4 +229,5 @@ def _top_singular_value(matrix: Cells) -> float:
         if above[step] < 1e-12:
             break
         vector *= 1.0 / above[step]
-    return float(np.linalg.svd(np.diag(diagonal) + np.diag(above[:-1], 1), compute_uv=False)[0])
+    _, values, vectors = np.linalg.svd(np.diag(diagonal) + np.diag(above[:-1], 1))
+    return float(values[0]), vectors[0] @ right

@@ -25,6 +25,8 @@ LARGE = 400_000
 """Ratings from which work is divided between two threads, and numbers of single precision are precise enough."""
 BLOCK = 1 << 17
 """Ratings in a block: a few columns of them fit into the cache."""
+CACHE = 1 << 20
+"""Bytes that a processor's own cache holds."""
 
 First = TypeVar("First")
 Second = TypeVar("Second")
@@ -34,6 +36,20 @@ def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
     """Slices that cover ``size`` entries."""
     for start in range(0, size, block):
         yield slice(start, min(start + block, size))
+
+
+def each_block(size: int, work: Callable[[slice], object]) -> None:
+    """Call ``work`` for slices that cover ``size`` entries; of many entries, the second half in a thread of its own.
+
+    ``work`` must neither need nor change what it does elsewhere.
+    """
+    middle = size // 2 if size >= LARGE else 0
+
+    def between(start: int, end: int) -> None:
+        for part in blocks(end - start):
+            work(slice(start + part.start, start + part.stop))
+
+    at_once(partial(between, middle, size), partial(between, 0, middle), large=middle > 0)
 
 
 def count(places: IndexArray, size: int, chosen: BoolArray | None = None) -> IntArray:
@@ -113,38 +129,67 @@ class Cells:
         """The same cells with other entries."""
         return Cells(entries, self.column, self.row, self.shape)
 
-    def row_blocks(self) -> Iterator[tuple[slice, slice]]:
-        """Slices of rows, each with the slice of its entries: whole rows, together about a block."""
+    def each_row_block(self, work: Callable[[slice, slice], object]) -> None:
+        """Call ``work`` with slices of rows and of their entries: whole rows, together about a block.
+
+        As ``each_block``, it may do two at once.
+        """
         starts = np.arange(0, len(self.column), BLOCK)
         rows = [*np.unique(np.searchsorted(self.row, starts)).tolist(), self.shape[0]]
-        for first, end in pairwise(rows):
-            yield slice(first, end), slice(int(self.row[first]), int(self.row[end]))
+        middle = len(rows) // 2 if len(self.column) >= LARGE else 0
 
-    def times(self, *columns: FloatArray) -> list[FloatArray]:
-        """The product with each column, which has an entry per rater: sums per note."""
-        columns = self._cast(columns)
-        if len(self.halves) == 1:
-            return _products(self.halves[0], columns)
-        one, other = at_once(*(partial(_products, half, columns) for half in self.halves))
-        return [np.concatenate(both) for both in zip(one, other, strict=True)]
+        def between(rows: list[int]) -> None:
+            for first, end in pairwise(rows):
+                work(slice(first, end), slice(int(self.row[first]), int(self.row[end])))
 
-    def transposed_times(self, *columns: FloatArray) -> list[FloatArray]:
+        at_once(partial(between, rows[middle:]), partial(between, rows[: middle + 1]), large=middle > 0)
+
+    def times(self, *columns: FloatArray, also: "tuple[Cells, FloatArray] | None" = None) -> list[FloatArray]:
+        """The product with each column, which has an entry per rater: sums per note.
+
+        ``also``: the last product is that of other entries in the same cells.
+        """
+        parts = [
+            partial(self._products, half, columns, also and (also[0].halves[number], also[1]))
+            for number, half in enumerate(self.halves)
+        ]
+        if len(parts) == 1:
+            return parts[0]()
+        return [np.concatenate(both) for both in zip(*at_once(*parts), strict=True)]
+
+    def transposed_times(
+        self, *columns: FloatArray, also: "tuple[Cells, FloatArray] | None" = None
+    ) -> list[FloatArray]:
         """The transpose's product with each column, which has an entry per note: sums per rater."""
-        columns = self._cast(columns)
-        if len(self.transposed) == 1:
-            return _products(self.transposed[0], columns)
-        first, second = self.transposed
-        upper = [column[: first.shape[1]] for column in columns]
-        lower = [column[first.shape[1] :] for column in columns]
-        one, other = at_once(partial(_products, first, upper), partial(_products, second, lower))
-        return [left + right for left, right in zip(one, other, strict=True)]
+        parts = []
+        end = 0
+        for number, half in enumerate(self.transposed):
+            start, end = end, end + half.shape[1]
+            here = [column[start:end] for column in columns]
+            other = also and (also[0].transposed[number], also[1][start:end])
+            parts.append(partial(self._products, half, here, other))
+        if len(parts) == 1:
+            return parts[0]()
+        return [one + other for one, other in zip(*at_once(*parts), strict=True)]
 
-    def _cast(self, columns: Sequence[FloatArray]) -> Any:
-        return [column.astype(self.entries.dtype, copy=False) for column in columns]
+    def _products(
+        self, half: Half, columns: Sequence[FloatArray], also: tuple[Half, FloatArray] | None
+    ) -> list[FloatArray]:
+        kind = self.entries.dtype
+        cast = [column.astype(kind, copy=False) for column in columns]
+        if len(cast) == 1 or (half.nnz >= LARGE // 4 and not _adds_up_in_cache(half, len(cast))):
+            products = [np.asarray(half @ column, np.float64) for column in cast]
+        else:
+            products = list(np.asarray(half @ np.column_stack(cast), np.float64).T)
+        if also:
+            products.append(np.asarray(also[0] @ also[1].astype(kind, copy=False), np.float64))
+        return products
 
 
-def _products(cells: Half, columns: Sequence[FloatArray]) -> list[FloatArray]:
-    if len(columns) == 1 or cells.nnz >= LARGE // 4:
-        # One by one: all columns together would not fit into the cache.
-        return [np.asarray(cells @ column, np.float64) for column in columns]
-    return list(np.asarray(cells @ np.column_stack(columns), np.float64).T)
+def _adds_up_in_cache(half: Half, columns: int) -> bool:
+    """Whether one product of all columns is faster than one of each.
+
+    Sums per rater are: each rating adds to another row of the result, if all rows fit into the cache. Sums per note
+    are not, for ratings of one note add to one row, each after the other.
+    """
+    return bool(half.format == "csc" and half.shape[0] * columns * half.dtype.itemsize <= CACHE)

@@ -5,6 +5,7 @@ scatter instead of gathering and cost the same, so no second copy is stored.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sparse
@@ -19,8 +20,10 @@ from app.core.scoring.blocks import (
     FloatArray,
     IndexArray,
     IntArray,
+    at_once,
     blocks,
     count,
+    each_block,
 )
 
 STEPS_AWAY = 5
@@ -54,8 +57,11 @@ class Matrix:
     def from_ratings(cls, ratings: Ratings, chosen: BoolArray) -> "Matrix":
         """The matrix of the ``chosen`` ratings (one flag per rating), of which there must be at least one."""
         size = int(np.count_nonzero(chosen))
-        note_counts = count(ratings.note, len(ratings.note_ids), chosen)
-        rater_counts = count(ratings.rater, len(ratings.rater_ids), chosen)
+        note_counts, rater_counts = at_once(
+            partial(count, ratings.note, len(ratings.note_ids), chosen),
+            partial(count, ratings.rater, len(ratings.rater_ids), chosen),
+            large=size >= LARGE,
+        )
         notes, raters = np.flatnonzero(note_counts), np.flatnonzero(rater_counts)
         if size >= LARGE:
             raters = raters[np.argsort(-rater_counts[raters], kind="stable")]
@@ -92,10 +98,13 @@ class Matrix:
     def residuals(self, level: FloatArray, note_intercept: FloatArray) -> Entries:
         """The residuals of the additive model, ``r - level[rater] - note_intercept[note]``, one per rating."""
         left: Entries = np.empty_like(self.valued.entries)
-        for rows, part in self.pattern.row_blocks():
+
+        def subtract(rows: slice, part: slice) -> None:
             here = self.valued.entries[part] - level[self.pattern.column[part]]
             here -= np.repeat(note_intercept[rows], np.diff(self.pattern.row[rows.start : rows.stop + 1]))
             left[part] = here
+
+        self.pattern.each_row_block(subtract)
         return left
 
 
@@ -107,13 +116,22 @@ def _chosen(ratings: Ratings, chosen: BoolArray, place: IndexArray, size: int) -
     """Of the ``chosen`` ratings, ``size`` in number: the ``place`` of their raters, and their values."""
     column = np.empty(size, np.int32)
     value: Entries = np.empty(size, np.float32) if size >= LARGE else np.empty(size, np.float64)
-    end = 0
-    for part in blocks(len(ratings)):
-        here = chosen[part]
-        rater = ratings.rater[part][here]
-        start, end = end, end + len(rater)
-        column[start:end] = place[rater]
-        value[start:end] = ratings.level[part][here]
+    middle = len(ratings) // 2
+
+    def fill(part: slice, end: int) -> None:
+        for inner in blocks(part.stop - part.start):
+            here = slice(part.start + inner.start, part.start + inner.stop)
+            rater = ratings.rater[here][chosen[here]]
+            start, end = end, end + len(rater)
+            column[start:end] = place[rater]
+            value[start:end] = ratings.level[here][chosen[here]]
+
+    before_middle = int(np.count_nonzero(chosen[:middle]))
+    at_once(
+        partial(fill, slice(middle, len(ratings)), before_middle),
+        partial(fill, slice(0, middle), 0),
+        large=size >= LARGE,
+    )
     value *= 0.5
     return column, value
 
@@ -126,10 +144,12 @@ def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
         (ratings.rater, len(ratings.rater_ids), per_rater),
         (ratings.note, len(ratings.note_ids), per_note),
     ):
-        enough = count(column, size, stays) >= least
-        for part in blocks(len(ratings)):
-            stays[part] &= enough[column[part]]
+        each_block(len(ratings), partial(_leave_out, stays, column, count(column, size, stays) >= least))
     return stays
+
+
+def _leave_out(stays: BoolArray, column: IndexArray, enough: BoolArray, part: slice) -> None:
+    stays[part] &= enough[column[part]]
 
 
 def _components(pattern: Cells) -> tuple[int, IntArray]:
@@ -152,7 +172,7 @@ def _is_connected(pattern: Cells) -> bool:
     reached[0] = 1.0
     for _ in range(STEPS_AWAY):
         notes = pattern.times(reached)[0] > 0
-        reached = (pattern.transposed_times(notes.astype(np.float64))[0] > 0).astype(np.float64)
-        if notes.all() and reached.all():
+        if notes.all():  # Then all raters are reached too, because each has rated a note.
             return True
+        reached = (pattern.transposed_times(notes.astype(np.float64))[0] > 0).astype(np.float64)
     return False

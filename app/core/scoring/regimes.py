@@ -71,10 +71,10 @@ def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
     matrix = Matrix.from_ratings(ratings, chosen)
     size, notes, raters = len(matrix), len(matrix.notes), len(matrix.raters)
     ridges = Ridges.from_counts(size, notes, raters, WARM_DENSITY)
-    tested = axis_test(matrix, ridges)
+    tested, start = axis_test(matrix, ridges)
     remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
-    fitted = fit(matrix, ridges, factored=camps)
+    fitted = fit(matrix, ridges, factored=camps, start=start)
     arrays, mu = _rater_arrays(ratings, matrix, fitted)
     return Outcome(
         _warm_model(matrix, fitted, arrays, mu, facts, tested, camps),
@@ -123,10 +123,10 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     alike = begin(lambda: correlated(ratings), large=len(ratings) >= LARGE)
     matrix = Matrix.from_ratings(ratings, chosen)
     ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters))
-    tested = axis_test(matrix, ridges) if test_axis else None
+    tested, start = axis_test(matrix, ridges) if test_axis else (None, None)
     remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
-    first = fit(matrix, ridges, factored=camps)
+    first = fit(matrix, ridges, factored=camps, start=start)
     raters_reputation = reputation(ratings, matrix, first, facts)
     so_far = Outcome(
         _without_raters(ratings, facts).model,

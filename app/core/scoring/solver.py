@@ -11,9 +11,11 @@ same passes: everything below that is "per part" has one entry per component. Th
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
+from app.core.scoring.acceleration import Acceleration
 from app.core.scoring.arrays import FloatArray, IntArray
 from app.core.scoring.blocks import Cells
 from app.core.scoring.matrix import Matrix
@@ -21,10 +23,16 @@ from app.core.scoring.matrix import Matrix
 INTERCEPT_RIDGE = 0.15
 FACTOR_RIDGE = 0.03
 TOLERANCE = 1e-5
+ACCELERATED_TOLERANCE = 2 * TOLERANCE
+"""For large communities, whose passes come closer to the solution: scores that changed by this much in the last pass
+are as exact as scores that changed by half of it in a plain one (measured: 0.000004 from the solution).
+"""
 AT_MOST = 300
 ADDITIVE_SWEEPS = 4
 POWER_ITERATIONS = 8
 _START_SPREAD = 0.4
+_AXIS_SPREAD = 0.3
+_NOTHING = 1e-100
 _GOLDEN = 0.6180339887498949
 
 Start = tuple[FloatArray, FloatArray, FloatArray]
@@ -96,12 +104,15 @@ def fit(
     *,
     factored: bool = True,
     start: Start | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
 ) -> Fit:
     """Fit the parameters. ``start``: that of an earlier fit; ``factored`` False: all f are 0.
 
     Stops when no note's score changes by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
     """
+    faster = Acceleration() if matrix.is_large and factored else None
+    if tolerance is None:
+        tolerance = TOLERANCE if faster is None else ACCELERATED_TOLERANCE
     search = _Search(matrix, ridges, factored)
     if start is None:
         search.start()
@@ -111,11 +122,16 @@ def fit(
     passes = 0
     change = np.inf
     while change >= tolerance and passes < AT_MOST:
-        before = search.note_intercept
+        before, last = search.note_intercept, change
+        began = search.raters() if faster else None
         search.solve_raters()
         search.rebalance()
+        if faster and began is not None:
+            search.put_raters(faster.next(began, search.raters()))
         search.solve_notes()
         change = float(np.max(np.abs(search.note_intercept - before)))
+        if faster and change > last:
+            faster.forget()
         passes += 1
     error = search.error()
     search.orient()
@@ -128,6 +144,12 @@ def fit(
         error,
         passes,
     )
+
+
+def started(additive: Fit, direction: FloatArray) -> Start:
+    """A start at an additive fit of one part, with factors along this direction of its raters."""
+    spread = float(np.linalg.norm(direction)) / sqrt(len(direction))
+    return additive.mu, additive.rater_intercept, direction * (_AXIS_SPREAD / max(spread, _NOTHING))
 
 
 class _Search:
@@ -183,6 +205,14 @@ class _Search:
         square = self._per_part(vector * vector, self.matrix.rater_part)
         return np.sqrt(np.where(square > 1e-200, square, 1.0))
 
+    def raters(self) -> FloatArray:
+        """The raters' parameters as one vector: mu, i_u, f_u. The notes' follow from them."""
+        return np.concatenate([self.mu, self.rater_intercept, self.rater_factor])
+
+    def put_raters(self, vector: FloatArray) -> None:
+        parts, raters = len(self.mu), len(self.rater_intercept)
+        self.mu, self.rater_intercept, self.rater_factor = np.split(vector, [parts, parts + raters])
+
     def _level(self) -> FloatArray:
         return self.rater_intercept + self.mu[self.matrix.rater_part]
 
@@ -220,9 +250,8 @@ class _Search:
             none = np.zeros(len(counts))
             return none, none, times(matrix.pattern, level)[0] + middle * counts, none
         columns = (factor, factor * factor, level, level * factor)
-        total, squares, levels, both = times(matrix.pattern, *columns)
-        with_factor = times(matrix.valued, factor)[0] - both - middle * total
-        return total, squares, levels + middle * counts, with_factor
+        total, squares, levels, both, valued = times(matrix.pattern, *columns, also=(matrix.valued, factor))
+        return total, squares, levels + middle * counts, valued - both - middle * total
 
     def rebalance(self) -> None:
         """Minimise exactly along the four directions that do not change any prediction."""

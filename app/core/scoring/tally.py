@@ -1,10 +1,12 @@
 """The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (docs/consensus.md)."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.blocks import LARGE, at_once
 from app.core.scoring.model import Model
 from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, WIDTH
 from app.core.scoring.verdict import Regime
@@ -34,13 +36,16 @@ def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
     rows = np.zeros((len(ratings.note_ids), WIDTH))
     if not len(ratings):
         return rows
-    counts = _count(ratings, _classes(raters, model))
+    weight, intercept, factor = _rater_terms(raters, model)
+    counts, rows[:, SOLVED.start + 1 : SOLVED.stop] = at_once(
+        partial(_count, ratings, _classes(raters, model)),
+        partial(_sums, ratings, weight, intercept, factor, model.mu),
+        large=len(ratings) >= LARGE,
+    )
     rows[:, ANY] = counts.sum(axis=1)
     rows[:, NEGATIVE], rows[:, POSITIVE] = counts[:, _NEGATIVE], counts[:, _POSITIVE]
     counted = counts[:, 1:] if model.regime is Regime.FULL else counts
     rows[:, SOLVED.start] = counted.sum(axis=(1, 2))
-    weight, intercept, factor = _rater_terms(raters, model)
-    rows[:, SOLVED.start + 1 : SOLVED.stop] = _sums(ratings, weight, intercept, factor, model.mu)
     for part, members in ((VOLUME, raters.volume), (CORRELATED, raters.correlated)):
         if members.any():
             rows[:, part] = _part(ratings, members & raters.kept, intercept, factor, model.mu)
