@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.db import Base, Database
-from app.core.factcheck import search
+from app.core.factcheck import postings, search
 from app.core.factcheck.matching import terms
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckPosting, FactCheckVector, VectorSpace
@@ -44,17 +44,17 @@ def say(message: str, begun: float) -> None:
 def fill(database: Database, draw: Draw, have: int, want: int) -> list[str]:
     """Store fact-checks with the numbers from ``have`` up to ``want`` and index them; return their claims."""
     begun, claims = time.monotonic(), []
-    for start in range(have, want, search.BLOCK):
+    for start in range(have, want, postings.BLOCK):
         # A block that was filled before in part is written again as a whole.
-        start -= start % search.BLOCK
-        block, end = start // search.BLOCK, min(start + search.BLOCK, want)
+        start -= start % postings.BLOCK
+        block, end = start // postings.BLOCK, min(start + postings.BLOCK, want)
         made = [(draw(14), draw(8)) for _ in range(max(start, have), end)]
         claims += [" ".join(claim) for claim, _ in made]
         first = {*terms.read(" ".join(chain(*made[0]))).distinct}
         assert first == {*chain(*made[0])}, "the made-up words are their own stems"
         rows = [_item(number, *one) for number, one in enumerate(made, max(start, have))]
         _write(database, FactCheckItem, rows)
-        _index(database, block, max(start, have) % search.BLOCK, [{*chain(*one)} for one in made])
+        _index(database, block, max(start, have) % postings.BLOCK, [{*chain(*one)} for one in made])
         say(f"  {end:,} fact-checks stored", begun)
     return claims
 
@@ -81,7 +81,7 @@ def _item(number: int, claim: Sequence[str], title: Sequence[str]) -> dict[str, 
 def _index(database: Database, block: int, first: int, items: Iterable[set[str]]) -> None:
     numbers: dict[str, list[int]] = {}
     for number, of_item in enumerate(items, first):
-        for word in (search.EVERY_ITEM, *of_item):
+        for word in (postings.EVERY_ITEM, *of_item):
             numbers.setdefault(word, []).append(number)
     there = (FactCheckPosting.owner == search.SHARED, FactCheckPosting.block == block)
     with database.writing() as session:

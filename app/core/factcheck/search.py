@@ -7,7 +7,7 @@ number whenever its text changes; rows that still name the old number lead nowhe
 
 import threading
 import uuid
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core.classify.language import UNKNOWN, detect, named
 from app.core.db import serialise
+from app.core.factcheck import postings
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.features import Candidate
 from app.core.factcheck.matching.index import Found, Numbers
@@ -25,13 +26,12 @@ from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.nearest import Nearest
+from app.core.factcheck.postings import BLOCK, EVERY_ITEM
+from app.core.listed import is_one_of
 from app.core.models import FactCheckItem, FactCheckPosting
 
-BLOCK = 1 << 14
 SHARED = uuid.UUID(int=0)
 """The owner of the items that every community uses."""
-EVERY_ITEM = ""
-"""In place of a word: the row that names every item."""
 REMOVED = -1
 """The number of an item that no post matches any more."""
 INDEX_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
@@ -79,42 +79,25 @@ class DatabaseIndex:
     def __init__(self, session: Session, community_id: uuid.UUID | None) -> None:
         self._session = session
         self.ids: dict[int, uuid.UUID] = {}
+        sizes = {owner: _size(session, owner) for owner in _owners(community_id)}
+        self._sizes = {owner: size for owner, size in sizes.items() if size}
         self._starts: dict[uuid.UUID, int] = {}
         self.size = 0
-        for owner in _owners(community_id):
+        for owner, size in self._sizes.items():
             self._starts[owner] = self.size
-            self.size += _size(session, owner)
+            self.size += size
 
     def postings(self, words: Collection[str]) -> Mapping[str, Sequence[Numbers]]:
         found: dict[str, list[Numbers]] = {}
-        rows = self._session.execute(
-            sa.select(
-                FactCheckPosting.owner,
-                FactCheckPosting.word,
-                FactCheckPosting.block,
-                FactCheckPosting.numbers,
-            ).where(FactCheckPosting.owner.in_(self._starts), FactCheckPosting.word.in_(list(words)))
-        )
-        for owner, word, block, numbers in rows:
-            part = np.frombuffer(numbers, dtype="<u2").astype(np.int64)
-            found.setdefault(word, []).append(part + (self._starts[owner] + block * BLOCK))
+        for owner, start in self._starts.items():
+            for word, numbers in postings.numbers(self._session, owner, self._sizes[owner], words).items():
+                found.setdefault(word, []).append(numbers + start if start else numbers)
         return found
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        found: dict[str, int] = {}
-        # Neither database reads the bytes to know how many they are.
-        bytes_used = sa.func.sum(sa.func.length(FactCheckPosting.numbers))
-        every = list(words)
-        for start in range(0, len(every), _WORDS_AT_ONCE):
-            rows = self._session.execute(
-                sa.select(FactCheckPosting.word, bytes_used)
-                .where(
-                    FactCheckPosting.owner.in_(self._starts),
-                    FactCheckPosting.word.in_(every[start : start + _WORDS_AT_ONCE]),
-                )
-                .group_by(FactCheckPosting.word)
-            )
-            found |= {word: int(size) // 2 for word, size in rows}
+        found: Counter[str] = Counter()
+        for owner, size in self._sizes.items():
+            found.update(postings.counts(self._session, owner, size, words))
         return found
 
     def numbers_of(self, ids: Sequence[uuid.UUID]) -> list[int]:
@@ -123,7 +106,7 @@ class DatabaseIndex:
             return []
         rows = self._session.execute(
             sa.select(FactCheckItem.id, FactCheckItem.community_id, FactCheckItem.number).where(
-                FactCheckItem.id.in_(ids), FactCheckItem.number >= 0
+                is_one_of(self._session, FactCheckItem.id, ids), FactCheckItem.number >= 0
             )
         )
         starts = {
@@ -135,9 +118,8 @@ class DatabaseIndex:
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
         found = []
-        ends = [*list(self._starts.values())[1:], self.size]
-        for (owner, start), end in zip(self._starts.items(), ends, strict=True):
-            own = [number - start for number in numbers if start <= number < end]
+        for owner, start in self._starts.items():
+            own = [number - start for number in numbers if 0 <= number - start < self._sizes[owner]]
             if not own:
                 continue
             rows = self._session.execute(
@@ -147,7 +129,7 @@ class DatabaseIndex:
                     FactCheckItem.claim,
                     FactCheckItem.title,
                     FactCheckItem.search_language,
-                ).where(_owned_by(owner), FactCheckItem.number.in_(own))
+                ).where(_owned_by(owner), is_one_of(self._session, FactCheckItem.number, own))
             )
             for item_id, number, claim, title, language in rows:
                 assert number is not None  # noqa: S101 - one of ``own``; narrows the type
@@ -276,7 +258,7 @@ def _append(session: Session, owner: uuid.UUID, words: Mapping[tuple[str, int], 
         rows = session.execute(
             sa.select(FactCheckPosting.word, FactCheckPosting.block, FactCheckPosting.numbers).where(
                 FactCheckPosting.owner == owner,
-                FactCheckPosting.word.in_({word for word, _ in chunk}),
+                is_one_of(session, FactCheckPosting.word, {word for word, _ in chunk}),
                 FactCheckPosting.block.in_({block for _, block in chunk}),
             )
         )
