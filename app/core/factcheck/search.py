@@ -10,6 +10,7 @@ import uuid
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -79,7 +80,7 @@ class DatabaseIndex:
     def __init__(self, session: Session, community_id: uuid.UUID | None) -> None:
         self._session = session
         self.ids: dict[int, uuid.UUID] = {}
-        sizes = {owner: _size(session, owner) for owner in _owners(community_id)}
+        sizes = _sizes(session, _owners(community_id))
         self._sizes = {owner: size for owner, size in sizes.items() if size}
         self._starts: dict[uuid.UUID, int] = {}
         self.size = 0
@@ -134,8 +135,8 @@ class DatabaseIndex:
             for item_id, number, claim, title, language in rows:
                 assert number is not None  # noqa: S101 - one of ``own``; narrows the type
                 self.ids[start + number] = item_id
-                candidate = _candidate((owner, item_id, number), claim, title)
-                found.append(Found(start + number, candidate, named(language)))
+                read = partial(_candidate, (owner, item_id, number), claim, title)
+                found.append(Found(start + number, read, named(language)))
         return found
 
 
@@ -225,7 +226,7 @@ def add_waiting(session: Session) -> int:
 
 def sizes(session: Session, community_id: uuid.UUID | None) -> tuple[int, ...]:
     """How many numbers the shared and the community's own items have been given; they grow with every change."""
-    return tuple(_size(session, owner) for owner in _owners(community_id))
+    return tuple(_sizes(session, _owners(community_id)).values())
 
 
 def _owners(community_id: uuid.UUID | None) -> tuple[uuid.UUID, ...]:
@@ -234,13 +235,19 @@ def _owners(community_id: uuid.UUID | None) -> tuple[uuid.UUID, ...]:
 
 def _size(session: Session, owner: uuid.UUID) -> int:
     """How many numbers the owner's items have been given so far: the lowest one that is free."""
-    last = session.execute(
-        sa.select(FactCheckPosting.block, sa.func.length(FactCheckPosting.numbers))
-        .where(FactCheckPosting.owner == owner, FactCheckPosting.word == EVERY_ITEM)
-        .order_by(FactCheckPosting.block.desc())
-        .limit(1)
-    ).first()
-    return 0 if last is None else int(last[0]) * BLOCK + int(last[1]) // 2
+    return _sizes(session, (owner,))[owner]
+
+
+def _sizes(session: Session, owners: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
+    rows = session.execute(
+        sa.select(
+            FactCheckPosting.owner, FactCheckPosting.block, sa.func.length(FactCheckPosting.numbers)
+        ).where(FactCheckPosting.owner.in_(owners), FactCheckPosting.word == EVERY_ITEM)
+    )
+    sizes = dict.fromkeys(owners, 0)
+    for owner, block, used in rows:
+        sizes[owner] = max(sizes[owner], block * BLOCK + used // 2)
+    return sizes
 
 
 def _language(row: FactCheckItem) -> str:

@@ -132,8 +132,8 @@ def _row(
     bm25_claim = _bm25(in_claim, claim, CLAIM_LENGTH, rarity)
     bm25_title = _bm25(in_title, title, TITLE_LENGTH, rarity)
     window, start, end = best_window(post, claim, rarity)
-    grams_claim, grams_title = len(post.grams & claim.grams), len(post.grams & title.grams)
-    grams_both = len(post.grams & (claim.grams | title.grams))
+    of_claim, of_title = post.grams & claim.grams, post.grams & title.grams
+    grams_claim, grams_title, grams_both = len(of_claim), len(of_title), len(of_claim | of_title)
     return [
         bm25_claim / 5,
         bm25_title / 5,

@@ -124,20 +124,23 @@ class Terms:
         return frozenset(number for number in self.numbers if not _YEAR.fullmatch(number))
 
     @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Neighbouring words."""
-        return frozenset(zip(self.words, self.words[1:], strict=False))
+    def pairs(self) -> frozenset[str]:
+        """Neighbouring words, with a space between them."""
+        return frozenset([f"{word} {other}" for word, other in zip(self.words, self.words[1:], strict=False)])
 
     @cached_property
-    def near(self) -> frozenset[tuple[str, str]]:
-        """Words that stand within three places of each other, in any order."""
-        words = self.words
-        return frozenset(
-            (word, other) if word < other else (other, word)
-            for away in (1, 2, 3)
-            for word, other in zip(words, words[away:], strict=False)
-            if word != other
-        )
+    def near(self) -> frozenset[str]:
+        """Words that stand within three places of each other, in the order of the alphabet."""
+        words, found = self.words, set[str]()
+        for away in (1, 2, 3):
+            found.update(
+                [
+                    f"{word} {other}" if word < other else f"{other} {word}"
+                    for word, other in zip(words, words[away:], strict=False)
+                    if word != other
+                ]
+            )
+        return frozenset(found)
 
     @cached_property
     def grams(self) -> frozenset[str]:
@@ -191,9 +194,7 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
         word, is_alphabetic = _content(written)
         if not word:
             continue
-        if word in NEGATIONS:
-            yield word, False
-        elif is_alphabetic and (is_shouted or not written[0].isupper()):
+        if word in NEGATIONS or (is_alphabetic and (is_shouted or not written[0].isupper())):
             yield word, False
         else:
             between = text[before : found.start()]
