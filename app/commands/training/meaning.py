@@ -83,16 +83,49 @@ def train(
     unmatched: Sequence[Query],
     words: Weights,
     say: Callable[[str], None],
+    real: Mapping[str, Space] | None = None,
 ) -> bytes:
-    """Fit the weights; ``words`` are those of words alone. The same data gives the same file."""
-    made = spaces(claims, matching, unmatched)
+    """Fit the weights; ``words`` are those of words alone. The same data gives the same file.
+
+    ``real``: spaces of embeddings models, by their names, to train on beside those that are made here.
+    """
+    every = spaces(claims, matching, unmatched) | dict(real or {})
+    posts, others = compare(every, claims, matching, unmatched, words, say)
+    facts = {
+        "features": [*NAMES, *meaning.NAMES],
+        "words": words.digest,
+        "bar": BAR,
+        "spaces": list(every),
+        "posts": [len(matching), len(unmatched)],
+        "claims": len(claims),
+    }
+    arrays = fit(posts, others, words, len(every))
+    return zipped(
+        {
+            "means": np.round(arrays["means"], 6),
+            "scales": np.round(arrays["scales"], 6),
+            "ranking": np.round(arrays["ranking"], 4),
+            "showing": np.round(arrays["showing"], 4),
+            "facts": np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8),
+        }
+    )
+
+
+def compare(
+    every: Mapping[str, Space],
+    claims: Sequence[tuple[str, str, str]],
+    matching: Sequence[Query],
+    unmatched: Sequence[Query],
+    words: Weights,
+    say: Callable[[str], None],
+) -> tuple[list[Case], list[Case]]:
+    """The posts that make a claim, in each space; and what else the second model learns from."""
     smaller = _smaller(claims, matching, len(unmatched))
-    say(f"Spaces made: {', '.join(made)}")
     index = MemoryIndex([(claim, title) for _, claim, title in claims])
     names = [claim_id for claim_id, _, _ in claims]
     posts: list[Case] = []
     others: list[Case] = []
-    for name, space in made.items():
+    for name, space in every.items():
         for query, vector in zip(matching, space.posts, strict=True):
             cosines = near(space.claims, vector)
             posts.append(_case(query, index, names, words, cosines))
@@ -108,8 +141,11 @@ def train(
                 cosines = near(of_part, space.others[place])
                 others.append(_case(unmatched[place], part.index, part.names, words, cosines))
         say(f"Posts compared in the space {name}")
-    posts = [case for case in posts if len(case.right)]
-    others = [case for case in others if len(case.right)]
+    return [case for case in posts if len(case.right)], [case for case in others if len(case.right)]
+
+
+def fit(posts: Sequence[Case], others: Sequence[Case], words: Weights, spaces: int) -> dict[str, Floats]:
+    """The weights from posts compared in so many ``spaces``."""
     rows = np.vstack([_meaning(case) for case in posts])
     means, scales = rows.mean(axis=0), rows.std(axis=0) + 1e-9
 
@@ -117,28 +153,11 @@ def train(
         of_meaning = np.clip((_meaning(case) - means) / scales, -FARTHEST, FARTHEST)
         return np.hstack([words.scaled(case.features), of_meaning])
 
-    ranking = matcher.fit_ranking(posts, scaled, matcher.RANKING_PENALTY * len(made))
-    say("Ranking fitted")
+    ranking = matcher.fit_ranking(posts, scaled, matcher.RANKING_PENALTY * spaces)
     # Where words are sure they decide; the second model learns only from the posts that are left to it.
     left = [case for case in [*posts, *others] if _is_left(case, words, ranking, scaled)]
-    showing = matcher.fit_showing(left, ranking, scaled, matcher.SHOWING_PENALTY * len(made))
-    facts = {
-        "features": [*NAMES, *meaning.NAMES],
-        "words": words.digest,
-        "bar": BAR,
-        "spaces": list(made),
-        "posts": [len(matching), len(unmatched)],
-        "claims": len(claims),
-    }
-    return zipped(
-        {
-            "means": np.round(means, 6),
-            "scales": np.round(scales, 6),
-            "ranking": np.round(ranking, 4),
-            "showing": np.round(showing, 4),
-            "facts": np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8),
-        }
-    )
+    showing = matcher.fit_showing(left, ranking, scaled, matcher.SHOWING_PENALTY * spaces)
+    return {"means": means, "scales": scales, "ranking": ranking, "showing": showing}
 
 
 def _case(query: Query, index: MemoryIndex, names: Sequence[str], words: Weights, what: _Near) -> Case:

@@ -92,7 +92,8 @@ class DatabaseIndex:
         found: dict[str, list[Numbers]] = {}
         for owner, start in self._starts.items():
             for word, numbers in postings.numbers(self._session, owner, self._sizes[owner], words).items():
-                found.setdefault(word, []).append(numbers + start if start else numbers)
+                # NumPy adds at places of eight bytes twice as fast as at places of four.
+                found.setdefault(word, []).append(numbers.astype(np.int64) + start)
         return found
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:

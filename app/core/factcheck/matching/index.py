@@ -15,7 +15,7 @@ from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.features import Candidate
 from app.core.factcheck.matching.meaning import Background
 
-Numbers = NDArray[np.int32]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class MemoryIndex:
         for number, item in enumerate(self._items):
             for word in item.both:
                 numbers.setdefault(word, []).append(number)
-        self._postings = {word: np.array(found, dtype=np.int32) for word, found in numbers.items()}
+        self._postings = {word: np.array(found, dtype=np.int64) for word, found in numbers.items()}
 
     @property
     def size(self) -> int:
