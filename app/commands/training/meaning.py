@@ -1,8 +1,9 @@
 """Training of what vectors add to the matcher of fact-checks: posts with the claims that they make in, weights out.
 
-No embeddings model is needed, and none is preferred: the weights are fitted on spaces made here, from vectors that
-mean nothing to vectors that nearly always lead to the right fact-check (docs/decisions/0055). What they learn is how
-far an item must stand out among all others before its vector counts for more than words.
+No embeddings model is preferred: the weights are fitted on spaces made here, from vectors that mean nothing to vectors
+that nearly always lead to the right fact-check (docs/decisions/0055), and on those of real models if there are any
+(docs/decisions/0062). What they learn is how far an item must stand out among all others before its vector counts for
+more than words.
 """
 
 import json
@@ -10,7 +11,9 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+import click
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -230,6 +233,20 @@ def _smaller(
         names = [claims[number][0] for number in part]
         found.append(_Smaller(part, own + away, plain, MemoryIndex([(a, b) for a, b in texts]), names))
     return found
+
+
+def read_space(file: Path, *texts: Sequence[object]) -> Space:
+    """The vectors that an embeddings model gave to the claims, the posts that make one, and those that make none.
+
+    Raises:
+        click.BadParameter: the file has no vector for each of the ``texts``.
+    """
+    with np.load(file, allow_pickle=False) as arrays:
+        found = [arrays[name] for name in ("claims", "train_queries", "nomatch_queries") if name in arrays]
+    if [some.shape[:1] for some in found] != [(len(some),) for some in texts]:
+        raise click.BadParameter(f"{file.name} has no vector for each claim and each post")
+    of_claims, posts, others = map(_unit, found)
+    return Space(of_claims, posts, others[::EVERY])
 
 
 def spaces(

@@ -27,7 +27,7 @@ from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.nearest import Nearest
-from app.core.factcheck.postings import BLOCK, EVERY_ITEM
+from app.core.factcheck.postings import EVERY_ITEM
 from app.core.listed import is_one_of
 from app.core.models import FactCheckItem, FactCheckPosting
 
@@ -192,7 +192,7 @@ def add(session: Session, rows: Sequence[FactCheckItem]) -> None:
             row.number = number
             row.search_language = _language(row)
             for word in (EVERY_ITEM, *candidate.both):
-                words.setdefault((word, number // BLOCK), []).append(number % BLOCK)
+                words.setdefault((word, number // postings.BLOCK), []).append(number % postings.BLOCK)
         _append(session, owner, words)
     session.flush()
 
@@ -247,7 +247,7 @@ def _sizes(session: Session, owners: Sequence[uuid.UUID]) -> dict[uuid.UUID, int
     )
     sizes = dict.fromkeys(owners, 0)
     for owner, block, used in rows:
-        sizes[owner] = max(sizes[owner], block * BLOCK + used // 2)
+        sizes[owner] = max(sizes[owner], block * postings.BLOCK + used // 2)
     return sizes
 
 
