@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from app.commands.files import json_lines
-from app.commands.training import matcher, meaning
+from app.commands.training import matcher, meaning, spaces
 from app.core.factcheck.matching.weights import meaning_file, shipped, shipped_file
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -62,8 +62,8 @@ def train_matcher(
     matching = matcher.queries(data / "train_queries.jsonl.gz")
     unmatched = matcher.queries(data / "nomatch_queries.jsonl.gz")
     if is_meaning:
-        real = {file.stem: meaning.read_space(file, claims, matching, unmatched) for file in files}
-        content = meaning.train(claims, matching, unmatched[:: meaning.EVERY], shipped(), say, real)
+        real = {file.stem: spaces.read_space(file, claims, matching, unmatched) for file in files}
+        content = meaning.train(claims, matching, unmatched[:: spaces.EVERY], shipped(), say, real)
     elif posts is None:
         raise click.UsageError("--posts is needed, unless only --meaning is trained")
     else:

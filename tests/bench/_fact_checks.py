@@ -163,7 +163,7 @@ def space_of(database: Database, community_id: uuid.UUID) -> uuid.UUID:
                     "number": number,
                     "sha256": f"{number:064}",
                     "vector": vector.tobytes(),
-                    "position": number + 1,
+                    "position": (number or 0) + 1,
                 }
                 for (item_id, number), vector in zip(some, packed, strict=True)
             ],

@@ -133,7 +133,7 @@ def ways(
     kept, dice = Vectors(), np.random.default_rng(9)
     space_id = space_of(database, community_id)
 
-    def near(session: Session, in_database: bool) -> Nearest:
+    def near(session: Session, in_database: bool) -> Nearest | None:
         asked = dice.normal(size=DIMENSIONS).astype(np.float32)
         asked /= np.linalg.norm(asked)
         if in_database:

@@ -54,7 +54,7 @@ class _Count(NamedTuple):
 
     size: int
     in_full_blocks: int
-    count: int
+    in_all: int
 
 
 @dataclass
@@ -148,7 +148,7 @@ def numbers(session: Session, owner: uuid.UUID, size: int, words: Collection[str
 
 def _rows(
     session: Session, owner: uuid.UUID, words: Collection[str], first: int
-) -> sa.Result[tuple[str, int, bytes]]:
+) -> sa.Result[str, int, bytes]:
     return session.execute(
         sa.select(FactCheckPosting.word, FactCheckPosting.block, FactCheckPosting.numbers)
         .where(
@@ -165,7 +165,7 @@ def counts(session: Session, owner: uuid.UUID, size: int, words: Collection[str]
     kept = _kept_of(session)
     known = kept.known_counts(owner, words)
     full = size // BLOCK
-    right = {word: found.count for word, found in known.items() if found.size == size}
+    right = {word: found.in_all for word, found in known.items() if found.size == size}
     longer = [
         word for word, found in known.items() if size > found.size and full and found.size // BLOCK == full
     ]
@@ -185,13 +185,13 @@ def counts(session: Session, owner: uuid.UUID, size: int, words: Collection[str]
         if word not in right
     }
     kept.keep_counts(owner, read)
-    found = right | {word: one.count for word, one in read.items()}
+    found = right | {word: one.in_all for word, one in read.items()}
     return {word: count for word, count in found.items() if count}
 
 
 def _sizes(
     session: Session, owner: uuid.UUID, words: Collection[str], first: int, full: int
-) -> sa.Result[tuple[str, bool, int]]:
+) -> sa.Result[str, bool, int]:
     is_full = (FactCheckPosting.block < full).label("is_full")
     return session.execute(
         # Neither database reads the bytes to know how many they are.

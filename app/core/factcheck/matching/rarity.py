@@ -31,7 +31,7 @@ def rarities(
 ) -> dict[str, float]:
     """For each word its rarity, 0.0 to 1.0. ``counts`` are the numbers of items that contain it, of ``items``."""
     rarest = math.log((items + PRIOR) / LEAST)
-    steps, found = memoryview(background), {}
+    steps, found = background.tobytes(), {}
     for word in words:
         often = counts.get(word, 0) + _USUAL[steps[bucket(word)]] + LEAST
         found[word] = max(0.0, math.log((items + PRIOR) / often) / rarest)
