@@ -38,6 +38,19 @@ _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
+class Owner:
+    """The owner of some items, as it was read before: ``size`` is how many numbers its items have been given.
+
+    ``first``: the id of the item with the lowest number. What is kept is kept for it, so nothing of another database
+    is taken for the same. None: there is none, and nothing is kept.
+    """
+
+    id: uuid.UUID
+    size: int
+    first: uuid.UUID | None
+
+
+@dataclass(frozen=True)
 class _Numbers:
     """The numbers of the items with a word, when the owner had given ``size`` numbers."""
 
@@ -103,23 +116,20 @@ _of_databases: weakref.WeakKeyDictionary[sa.Pool, _Kept] = weakref.WeakKeyDictio
 _lock = threading.Lock()
 
 
-def _kept_of(session: Session) -> _Kept:
+def _kept_of(session: Session, owner: Owner) -> _Kept:
     engine = session.get_bind().engine
-    if engine.get_execution_options().get("writing"):
-        # What it reads may be rolled back.
+    if owner.first is None or engine.get_execution_options().get("writing"):
+        # What a writing transaction reads may be rolled back.
         return _Kept()
     with _lock:
         return _of_databases.setdefault(engine.pool, _Kept())
 
 
-def numbers(session: Session, owner: uuid.UUID, size: int, words: Collection[str]) -> Mapping[str, Numbers]:
-    """For each of these words that occurs, the numbers below ``size`` of the owner's items that have it, ascending.
-
-    ``size`` is what the caller read before: how many numbers the owner's items have been given.
-    """
-    kept = _kept_of(session)
-    known = kept.known_numbers(owner, words)
-    full = size // BLOCK
+def numbers(session: Session, owner: Owner, words: Collection[str]) -> Mapping[str, Numbers]:
+    """For each of these words that occurs, the numbers below its size of the owner's items that have it, ascending."""
+    kept = _kept_of(session, owner)
+    known = kept.known_numbers(owner.first or owner.id, words)
+    size, full = owner.size, owner.size // BLOCK
     parts: dict[str, list[Numbers]] = {}
     longer = [
         word for word, found in known.items() if size > found.size and full and found.size // BLOCK == full
@@ -132,7 +142,7 @@ def numbers(session: Session, owner: uuid.UUID, size: int, words: Collection[str
         (longer, full),
     ):
         if asked:
-            for word, block, packed in _rows(session, owner, asked, first):
+            for word, block, packed in _rows(session, owner.id, asked, first):
                 if block <= full:
                     part = np.frombuffer(packed, dtype="<u2").astype(np.int32) + np.int32(block * BLOCK)
                     parts.setdefault(word, []).append(part)
@@ -141,7 +151,7 @@ def numbers(session: Session, owner: uuid.UUID, size: int, words: Collection[str
         joined = np.concatenate(parts[word]) if word in parts else np.zeros(0, np.int32)
         # Another process may have added some since ``size`` was read.
         read[word] = _Numbers(size, joined[: np.searchsorted(joined, size)])
-    kept.keep_numbers(owner, read)
+    kept.keep_numbers(owner.first or owner.id, read)
     found = right | {word: one.numbers for word, one in read.items()}
     return {word: some for word, some in found.items() if len(some)}
 
@@ -160,11 +170,11 @@ def _rows(
     )
 
 
-def counts(session: Session, owner: uuid.UUID, size: int, words: Collection[str]) -> Mapping[str, int]:
-    """For each of these words that occurs, how many of the owner's items have it; ``size`` as in ``numbers``."""
-    kept = _kept_of(session)
-    known = kept.known_counts(owner, words)
-    full = size // BLOCK
+def counts(session: Session, owner: Owner, words: Collection[str]) -> Mapping[str, int]:
+    """For each of these words that occurs, how many of the owner's items have it."""
+    kept = _kept_of(session, owner)
+    known = kept.known_counts(owner.first or owner.id, words)
+    size, full = owner.size, owner.size // BLOCK
     right = {word: found.in_all for word, found in known.items() if found.size == size}
     longer = [
         word for word, found in known.items() if size > found.size and full and found.size // BLOCK == full
@@ -177,14 +187,14 @@ def counts(session: Session, owner: uuid.UUID, size: int, words: Collection[str]
         (longer, full),
     ):
         if asked:
-            for word, is_full, used in _sizes(session, owner, asked, first, full):
+            for word, is_full, used in _sizes(session, owner.id, asked, first, full):
                 (in_full if is_full else in_last)[word] += used // 2
     read = {
         word: _Count(size, in_full[word], in_full[word] + in_last[word])
         for word in words
         if word not in right
     }
-    kept.keep_counts(owner, read)
+    kept.keep_counts(owner.first or owner.id, read)
     found = right | {word: one.in_all for word, one in read.items()}
     return {word: count for word, count in found.items() if count}
 

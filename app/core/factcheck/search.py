@@ -82,6 +82,9 @@ class DatabaseIndex:
         self.ids: dict[int, uuid.UUID] = {}
         sizes = _sizes(session, _owners(community_id))
         self._sizes = {owner: size for owner, size in sizes.items() if size}
+        self._parts = [
+            postings.Owner(owner, size, _first(session, owner)) for owner, size in self._sizes.items()
+        ]
         self._starts: dict[uuid.UUID, int] = {}
         self.size = 0
         for owner, size in self._sizes.items():
@@ -90,16 +93,17 @@ class DatabaseIndex:
 
     def postings(self, words: Collection[str]) -> Mapping[str, Sequence[Numbers]]:
         found: dict[str, list[Numbers]] = {}
-        for owner, start in self._starts.items():
-            for word, numbers in postings.numbers(self._session, owner, self._sizes[owner], words).items():
+        for part in self._parts:
+            start = self._starts[part.id]
+            for word, numbers in postings.numbers(self._session, part, words).items():
                 # NumPy adds at places of eight bytes twice as fast as at places of four.
                 found.setdefault(word, []).append(numbers.astype(np.int64) + start)
         return found
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
         found: Counter[str] = Counter()
-        for owner, size in self._sizes.items():
-            found.update(postings.counts(self._session, owner, size, words))
+        for part in self._parts:
+            found.update(postings.counts(self._session, part, words))
         return found
 
     def numbers_of(self, ids: Sequence[uuid.UUID]) -> list[int]:
@@ -249,6 +253,16 @@ def _sizes(session: Session, owners: Sequence[uuid.UUID]) -> dict[uuid.UUID, int
     for owner, block, used in rows:
         sizes[owner] = max(sizes[owner], block * postings.BLOCK + used // 2)
     return sizes
+
+
+def _first(session: Session, owner: uuid.UUID) -> uuid.UUID | None:
+    """The item with the owner's lowest number."""
+    return session.scalar(
+        sa.select(FactCheckItem.id)
+        .where(_owned_by(owner), FactCheckItem.number >= 0)
+        .order_by(FactCheckItem.number)
+        .limit(1)
+    )
 
 
 def _language(row: FactCheckItem) -> str:

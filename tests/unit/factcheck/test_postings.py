@@ -2,13 +2,14 @@
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core.factcheck import postings, search, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import candidates, terms
 from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.weights import shipped
-from app.core.models import FactCheckPosting
+from app.core.models import FactCheckItem, FactCheckPosting
 from app.wiring import Wiring
 from tests.cast import Cast
 
@@ -23,6 +24,12 @@ POSTS = ["A herring sold in Vellmar", "the ferry sank at Brahe", "Aldmoor sold a
 def item(number: int, claim: str) -> Item:
     url = f"https://checks.example.org/{number}"
     return Item("checks", f"item-{number}", claim, "False", url, "Checks", language="en")
+
+
+def everything(session: Session, size: int = len(CLAIMS)) -> postings.Owner:
+    """The shared items when there were so many of them."""
+    first = session.scalar(sa.select(FactCheckItem.id).where(FactCheckItem.number == 0))
+    return postings.Owner(search.SHARED, size, first)
 
 
 def same_as_memory(wiring: Wiring, cast: Cast, shared: list[str], own: list[str]) -> None:
@@ -70,7 +77,7 @@ def test_items_that_were_added_after_the_size_was_read_are_left_out(wiring: Wiri
     with wiring.database.writing() as session:
         storing.keep(session, [item(number, claim) for number, claim in enumerate(CLAIMS)])
     with wiring.database.reading() as session:
-        found = postings.numbers(session, search.SHARED, 2, ["mayor", "ferry"])
+        found = postings.numbers(session, everything(session, 2), ["mayor", "ferry"])
         assert {word: list(numbers) for word, numbers in found.items()} == {"mayor": [0, 1]}
 
 
@@ -81,11 +88,11 @@ def test_the_words_used_longest_ago_leave_the_memory(wiring: Wiring, monkeypatch
     monkeypatch.setattr(postings, "COUNTS_MAX", 2)
     with wiring.database.reading() as session:
         for word in ("mayor", "ferry", "sank"):
-            assert postings.numbers(session, search.SHARED, len(CLAIMS), [word])[word].size == 4
-            assert postings.counts(session, search.SHARED, len(CLAIMS), [word]) == {word: 4}
+            assert postings.numbers(session, everything(session), [word])[word].size == 4
+            assert postings.counts(session, everything(session), [word]) == {word: 4}
     with wiring.database.writing() as session:
         session.execute(sa.delete(FactCheckPosting))
     with wiring.database.reading() as session:
         known = ["mayor", "ferry", "sank"]
-        assert postings.numbers(session, search.SHARED, len(CLAIMS), known).keys() == {"ferry", "sank"}
-        assert postings.counts(session, search.SHARED, len(CLAIMS), known) == {"ferry": 4, "sank": 4}
+        assert postings.numbers(session, everything(session), known).keys() == {"ferry", "sank"}
+        assert postings.counts(session, everything(session), known) == {"ferry": 4, "sank": 4}
