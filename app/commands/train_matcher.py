@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from app.commands.files import json_lines
-from app.commands.training import matcher, meaning
+from app.commands.training import matcher, meaning, spaces
 from app.core.factcheck.matching.weights import meaning_file, shipped, shipped_file
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -37,11 +37,20 @@ _FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
     help="Train only what vectors add to the shipped weights of words; --posts is not needed.",
 )
 @click.option(
+    "--vectors",
+    "files",
+    type=_FILE,
+    multiple=True,
+    help="With --meaning: vectors of an embeddings model, .npz with an array for each file of --data, a row a line.",
+)
+@click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Where to write the weights; by default in place of the shipped ones.",
 )
-def train_matcher(data: Path, posts: Path | None, is_meaning: bool, out: Path | None) -> None:
+def train_matcher(
+    data: Path, posts: Path | None, is_meaning: bool, files: tuple[Path, ...], out: Path | None
+) -> None:
     """Train the fact-check matcher. The same data gives the same weights; it takes some minutes."""
 
     def say(message: str) -> None:
@@ -53,7 +62,8 @@ def train_matcher(data: Path, posts: Path | None, is_meaning: bool, out: Path | 
     matching = matcher.queries(data / "train_queries.jsonl.gz")
     unmatched = matcher.queries(data / "nomatch_queries.jsonl.gz")
     if is_meaning:
-        content = meaning.train(claims, matching, unmatched[:: meaning.EVERY], shipped(), say)
+        real = {file.stem: spaces.read_space(file, claims, matching, unmatched) for file in files}
+        content = meaning.train(claims, matching, unmatched[:: spaces.EVERY], shipped(), say, real)
     elif posts is None:
         raise click.UsageError("--posts is needed, unless only --meaning is trained")
     else:

@@ -24,88 +24,21 @@ from sqlalchemy.orm import Session
 from app import migrations
 from app.core import clock
 from app.core.db import Database
-from app.core.factcheck import filling, pgvectors, search
-from app.core.factcheck.items import Item
+from app.core.factcheck import pgvectors, search
 from app.core.factcheck.matching.candidates import NEAR_MOST
 from app.core.factcheck.nearest import Nearest, Vectors
-from app.core.factcheck.storing import keep
-from app.core.ids import new_id
-from app.core.models import ConnectedService, VectorSpace
-from app.core.vocabulary import ServiceMode
+from app.core.models import VectorSpace
 from app.jobs import embedding
 from tests import postgres
+from tests.bench._fact_checks import DIMENSIONS, Draw, fill, say, space_of, words
 from tests.cast import assemble
 
-POSTS, BATCH, DIMENSIONS = 200, 250, 384
-_SYLLABLES = [first + last for first in "bdfgklmnprstvz" for last in "aeiou"]
+POSTS = 200
 
 
-def words() -> Callable[[int], list[str]]:
-    """Draws words: the first ones often, most of the 40,000 rarely (Zipf)."""
-    chance = random.Random(7)  # noqa: S311 - the same texts each time
-    known = ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, 4))) + "x" for _ in range(40_000)]
-    sums = np.cumsum(1.0 / (np.arange(len(known)) + 3.0)).tolist()
-    return lambda count: chance.choices(known, cum_weights=sums, k=count)
-
-
-def fill(database: Database, draw: Callable[[int], list[str]], have: int, want: int) -> list[str]:
-    """Import fact-checks until there are ``want``; return the new claims."""
-    claims = []
-    for start in range(have, want, BATCH):
-        some = []
-        for number in range(start, min(start + BATCH, want)):
-            claims.append(" ".join(draw(14)))
-            address = f"https://checks.example.org/{number}"
-            title = " ".join(draw(8))
-            some.append(
-                Item("bench", str(number), claims[-1], "False", address, "Bench", title=title, language="en")
-            )
-        with database.writing() as session:
-            keep(session, some)
-    return claims
-
-
-def posts(draw: Callable[[int], list[str]], claims: Sequence[str]) -> list[str]:
+def posts(draw: Draw, claims: Sequence[str]) -> list[str]:
     chance = random.Random(11)  # noqa: S311 - as above
     return [" ".join([*claim.split()[:9], *draw(20)]) for claim in chance.sample(claims, POSTS)]
-
-
-def space_of(database: Database, community_id: uuid.UUID) -> uuid.UUID:
-    """A space of random vectors, one for each fact-check, of a service that is never asked; one for all sizes."""
-    dice = np.random.default_rng(3)
-    with database.writing() as session:
-        known = session.scalars(sa.select(VectorSpace.id)).first()
-    if known is not None:
-        follow(database, known, dice)
-        return known
-    with database.writing() as session:
-        service = ConnectedService(
-            id=new_id(), community_id=community_id, kind="embeddings", name="bench", mode=ServiceMode.OFF
-        )
-        session.add(service)
-        session.flush()
-        space = VectorSpace(
-            id=new_id(), service_id=service.id, settings_version=1, identity="bench", dimensions=DIMENSIONS
-        )
-        session.add(space)
-    follow(database, space.id, dice)
-    return space.id
-
-
-def follow(database: Database, space_id: uuid.UUID, dice: np.random.Generator) -> None:
-    """Give a random vector to each fact-check that has none."""
-    while True:
-        with database.writing() as session:
-            rows = filling.pending(session, space_id, None, 1_000)
-            if not rows:
-                return
-            vectors = dice.normal(size=(len(rows), DIMENSIONS)).astype(np.float32)
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            filling.store(
-                session,
-                space_id,
-                [(row, filling.packed(vector)) for row, vector in zip(rows, vectors, strict=True)],
-            )
 
 
 def measure(database: Database, ask: Callable[[str], object], texts: Sequence[str]) -> list[float]:
@@ -168,15 +101,18 @@ def main() -> None:
         claims: list[str] = []
         for size in chosen.sizes:
             claims += fill(database, draw, len(claims), size)
-            print(f"{name}: {size:,} fact-checks", file=sys.stderr)
+            begun = time.monotonic()
             with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 # What either database does by itself within minutes of such an import.
                 connection.execute(sa.text("ANALYZE" if name == "SQLite" else "VACUUM ANALYZE"))
+            say(f"{name}: {size:,} fact-checks, analysed", begun)
             for label, ask in ways(database, cast.community_id, only_words=chosen.words):
                 texts = posts(draw, claims)
                 for text in texts[:10]:
                     ask(text)
+                begun = time.monotonic()
                 figures = [f"{figure:.0f}" for figure in measure(database, ask, texts[10:])]
+                say(f"  {label}: p50 {figures[0]} ms, p95 {figures[1]} ms", begun)
                 table.add_row(name, f"{size:,}", label, *figures)
         database.dispose()
     Console(width=110).print(table)
@@ -197,7 +133,7 @@ def ways(
     kept, dice = Vectors(), np.random.default_rng(9)
     space_id = space_of(database, community_id)
 
-    def near(session: Session, in_database: bool) -> Nearest:
+    def near(session: Session, in_database: bool) -> Nearest | None:
         asked = dice.normal(size=DIMENSIONS).astype(np.float32)
         asked /= np.linalg.norm(asked)
         if in_database:

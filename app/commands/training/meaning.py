@@ -1,24 +1,22 @@
 """Training of what vectors add to the matcher of fact-checks: posts with the claims that they make in, weights out.
 
-No embeddings model is needed, and none is preferred: the weights are fitted on spaces made here, from vectors that
-mean nothing to vectors that nearly always lead to the right fact-check (docs/decisions/0055). What they learn is how
-far an item must stand out among all others before its vector counts for more than words.
+No embeddings model is preferred: the weights are fitted on spaces made here, from vectors that mean nothing to vectors
+that nearly always lead to the right fact-check (docs/decisions/0055), and on those of real models if there are any
+(docs/decisions/0062). What they learn is how far an item must stand out among all others before its vector counts for
+more than words.
 """
 
 import json
-import re
-import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import svds
 
 from app.commands.training import matcher
 from app.commands.training.matcher import Case, Query
 from app.commands.training.packing import zipped
+from app.commands.training.spaces import Space, spaces
 from app.core.factcheck.matching import candidates, features, meaning, terms
 from app.core.factcheck.matching.features import NAMES, contradicts
 from app.core.factcheck.matching.index import MemoryIndex
@@ -35,24 +33,6 @@ SMALLER = 1_000
 SMALLER_POSTS = (200, 200, 100)
 """Posts compared with each smaller dataset: whose fact-check is in it, whose is not, and that make no claim."""
 SMALLER_SETS = 2
-EVERY = 2
-"""Of the posts without a checked claim every second one, since each space has all of them."""
-BUCKETS = 1 << 16
-PULLED = {"weak": (0.25, 0.3), "middling": (0.45, 1.2), "good": (0.45, 0.4), "ideal": (0.7, 0.4)}
-"""Spaces that lead to the right claim: how far a post lies on the way to it, and how much chance there is beside."""
-TOPIC = 0.8
-"""Posts without a checked claim are drawn to one of their topic, by at most so much of the way."""
-_WORD = re.compile(r"\w+")
-_LINK = re.compile(r"https?://\S+|pic\.twitter\.com/\S+|www\.\S+")
-
-
-@dataclass(frozen=True)
-class Space:
-    """A vector of length 1 for each claim, and for each post that makes one or none."""
-
-    claims: Vectors
-    posts: Vectors
-    others: Vectors
 
 
 @dataclass(frozen=True)
@@ -83,16 +63,49 @@ def train(
     unmatched: Sequence[Query],
     words: Weights,
     say: Callable[[str], None],
+    real: Mapping[str, Space] | None = None,
 ) -> bytes:
-    """Fit the weights; ``words`` are those of words alone. The same data gives the same file."""
-    made = spaces(claims, matching, unmatched)
+    """Fit the weights; ``words`` are those of words alone. The same data gives the same file.
+
+    ``real``: spaces of embeddings models, by their names, to train on beside those that are made here.
+    """
+    every = spaces(claims, matching, unmatched) | dict(real or {})
+    posts, others = compare(every, claims, matching, unmatched, words, say)
+    facts = {
+        "features": [*NAMES, *meaning.NAMES],
+        "words": words.digest,
+        "bar": BAR,
+        "spaces": list(every),
+        "posts": [len(matching), len(unmatched)],
+        "claims": len(claims),
+    }
+    arrays = fit(posts, others, words, len(every))
+    return zipped(
+        {
+            "means": np.round(arrays["means"], 6),
+            "scales": np.round(arrays["scales"], 6),
+            "ranking": np.round(arrays["ranking"], 4),
+            "showing": np.round(arrays["showing"], 4),
+            "facts": np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8),
+        }
+    )
+
+
+def compare(
+    every: Mapping[str, Space],
+    claims: Sequence[tuple[str, str, str]],
+    matching: Sequence[Query],
+    unmatched: Sequence[Query],
+    words: Weights,
+    say: Callable[[str], None],
+) -> tuple[list[Case], list[Case]]:
+    """The posts that make a claim, in each space; and what else the second model learns from."""
     smaller = _smaller(claims, matching, len(unmatched))
-    say(f"Spaces made: {', '.join(made)}")
     index = MemoryIndex([(claim, title) for _, claim, title in claims])
     names = [claim_id for claim_id, _, _ in claims]
     posts: list[Case] = []
     others: list[Case] = []
-    for name, space in made.items():
+    for name, space in every.items():
         for query, vector in zip(matching, space.posts, strict=True):
             cosines = near(space.claims, vector)
             posts.append(_case(query, index, names, words, cosines))
@@ -108,8 +121,11 @@ def train(
                 cosines = near(of_part, space.others[place])
                 others.append(_case(unmatched[place], part.index, part.names, words, cosines))
         say(f"Posts compared in the space {name}")
-    posts = [case for case in posts if len(case.right)]
-    others = [case for case in others if len(case.right)]
+    return [case for case in posts if len(case.right)], [case for case in others if len(case.right)]
+
+
+def fit(posts: Sequence[Case], others: Sequence[Case], words: Weights, count: int) -> dict[str, Floats]:
+    """The weights from posts compared in ``count`` spaces."""
     rows = np.vstack([_meaning(case) for case in posts])
     means, scales = rows.mean(axis=0), rows.std(axis=0) + 1e-9
 
@@ -117,28 +133,11 @@ def train(
         of_meaning = np.clip((_meaning(case) - means) / scales, -FARTHEST, FARTHEST)
         return np.hstack([words.scaled(case.features), of_meaning])
 
-    ranking = matcher.fit_ranking(posts, scaled, matcher.RANKING_PENALTY * len(made))
-    say("Ranking fitted")
+    ranking = matcher.fit_ranking(posts, scaled, matcher.RANKING_PENALTY * count)
     # Where words are sure they decide; the second model learns only from the posts that are left to it.
     left = [case for case in [*posts, *others] if _is_left(case, words, ranking, scaled)]
-    showing = matcher.fit_showing(left, ranking, scaled, matcher.SHOWING_PENALTY * len(made))
-    facts = {
-        "features": [*NAMES, *meaning.NAMES],
-        "words": words.digest,
-        "bar": BAR,
-        "spaces": list(made),
-        "posts": [len(matching), len(unmatched)],
-        "claims": len(claims),
-    }
-    return zipped(
-        {
-            "means": np.round(means, 6),
-            "scales": np.round(scales, 6),
-            "ranking": np.round(ranking, 4),
-            "showing": np.round(showing, 4),
-            "facts": np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8),
-        }
-    )
+    showing = matcher.fit_showing(left, ranking, scaled, matcher.SHOWING_PENALTY * count)
+    return {"means": means, "scales": scales, "ranking": ranking, "showing": showing}
 
 
 def _case(query: Query, index: MemoryIndex, names: Sequence[str], words: Weights, what: _Near) -> Case:
@@ -211,91 +210,3 @@ def _smaller(
         names = [claims[number][0] for number in part]
         found.append(_Smaller(part, own + away, plain, MemoryIndex([(a, b) for a, b in texts]), names))
     return found
-
-
-def spaces(
-    claims: Sequence[tuple[str, str, str]], matching: Sequence[Query], unmatched: Sequence[Query]
-) -> dict[str, Space]:
-    """Spaces of all qualities. Of a post's own claim, only those of ``PULLED`` know anything."""
-    dice = np.random.default_rng(5)
-    of_claims = [f"{claim}\n{title}".strip() for _, claim, title in claims]
-    texts = [of_claims, *([_LINK.sub(" ", query.text) for query in some] for some in (matching, unmatched))]
-    found = {"chance": Space(*(_unit(dice.normal(size=(len(some), 128))) for some in texts))}
-    found["letters"] = _projected(texts, _letters, dice)
-    topics = _topics(texts, 300)
-    found["topics"] = topics
-    found["few topics"] = Space(
-        *(_unit(some[:, :100]) for some in (topics.claims, topics.posts, topics.others))
-    )
-    numbers = {claim_id: number for number, (claim_id, _, _) in enumerate(claims)}
-    both = Space(
-        *(
-            _unit(np.hstack([getattr(found[name], part) for name in ("topics", "letters")]))
-            for part in ("claims", "posts", "others")
-        )
-    )
-    for name, (way, chance) in PULLED.items():
-        posts = [
-            _pulled(vector, both.claims[[numbers[one] for one in sorted(query.gold)]].mean(axis=0),
-                    way * dice.uniform(0.5, 1.5), chance, dice)
-            for query, vector in zip(matching, both.posts, strict=True)
-        ]  # fmt: skip
-        others = [
-            _pulled(vector, both.claims[dice.choice(np.argsort(-(both.claims @ vector))[:10])],
-                    way * dice.uniform(0.0, TOPIC), chance, dice)
-            for vector in both.others
-        ]  # fmt: skip
-        found[name] = Space(both.claims, _unit(np.array(posts)), _unit(np.array(others)))
-    return found
-
-
-def _pulled(vector: Vectors, to: Vectors, way: float, chance: float, dice: np.random.Generator) -> Floats:
-    way = min(way, 0.97)
-    noise = dice.normal(size=len(vector)) / np.sqrt(len(vector)) * chance
-    return np.asarray((1 - way) * vector + way * to + noise, dtype=np.float64)
-
-
-def _unit(rows: NDArray[np.floating]) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-9), dtype=np.float32)
-
-
-def _letters(text: str) -> list[str]:
-    words = [f" {word} " for word in _WORD.findall(text.lower())]
-    return [
-        word[at : at + size] for word in words for size in (3, 4, 5) for at in range(len(word) - size + 1)
-    ]
-
-
-def _counted(texts: Sequence[str], parts: Callable[[str], list[str]]) -> sp.csr_matrix:
-    rows, columns = [], []
-    for row, text in enumerate(texts):
-        buckets = [zlib.crc32(part.encode()) % BUCKETS for part in parts(text)]
-        rows += [row] * len(buckets)
-        columns += buckets
-    counts = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(texts), BUCKETS))
-    counts.data = 1 + np.log(counts.data)
-    return counts
-
-
-def _weighed(texts: Sequence[Sequence[str]], parts: Callable[[str], list[str]]) -> list[sp.csr_matrix]:
-    """Each text as weighed counts of its parts: what is rare among the claims, the first of ``texts``, weighs more."""
-    counted = [_counted(some, parts) for some in texts]
-    often = np.asarray((counted[0] > 0).sum(axis=0)).ravel()
-    rare = sp.diags(np.log((len(texts[0]) + 1) / (often + 1)) * (often > 0))
-    return [sp.csr_matrix(some @ rare) for some in counted]
-
-
-def _projected(
-    texts: Sequence[Sequence[str]], parts: Callable[[str], list[str]], dice: np.random.Generator
-) -> Space:
-    onto = dice.normal(size=(BUCKETS, 256)).astype(np.float32)
-    return Space(*(_unit(np.asarray(some @ onto)) for some in _weighed(texts, parts)))
-
-
-def _topics(texts: Sequence[Sequence[str]], most: int) -> Space:
-    """Latent semantic analysis of the claims (Deerwester et al. 1990)."""
-    weighed = _weighed(texts, lambda text: _WORD.findall(text.lower()))
-    _, sizes, axes = svds(weighed[0], k=most, v0=np.ones(min(weighed[0].shape)), random_state=1)
-    onto = axes[np.argsort(-sizes)].T
-    return Space(*(_unit(np.asarray(some @ onto)) for some in weighed))

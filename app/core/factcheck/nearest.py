@@ -116,7 +116,7 @@ class _Space:
 
     def nearest(self, vector: Vector, most: int, is_whole: bool) -> Nearest:
         near = self.matrix[: len(self.ids)] @ vector
-        best = np.argpartition(-near, most)[:most] if len(near) > most else np.arange(len(near))
+        best = np.argpartition(near, -most)[-most:] if len(near) > most else np.arange(len(near))
         best = best[near[best] > 0]
         best = best[np.lexsort((best, -near[best]))]
         places = self.places
@@ -127,7 +127,7 @@ class _Space:
             found = {item_id: float(near[place]) for item_id, place in asked if place < len(near)}
             return {item_id: cosine for item_id, cosine in found.items() if cosine != 0}
 
-        seen = near[near != 0]
+        seen = near if np.count_nonzero(near) == len(near) else near[near != 0]
         return Nearest([self.ids[place] for place in best], is_whole, background(seen, len(seen)), cosines)
 
 

@@ -5,6 +5,7 @@ the vectors, and an index for each space. What is copied can be made again, so n
 space has no index yet, posts are compared in memory (``nearest``).
 """
 
+import time
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sa
 import sqlalchemy.exc as sa_exc
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
 from app.core.factcheck.matching.meaning import LARGEST, background
 from app.core.factcheck.nearest import Nearest
+from app.core.listed import is_one_of
 from app.core.models import FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector
 
@@ -36,9 +39,25 @@ LOOKED_AT = 100
 BUILD_LOCK = 0x6661_6374_6864
 _TABLE = f"{SCHEMA}.embeddings"
 _UNDEFINED_TABLE = "42P01"
-_SAMPLES_MAX = 100
-_samples: dict[uuid.UUID, tuple[int, int, Sequence[int]]] = {}
-"""Of each space: up to where it was copied, and what was ``sampled`` then."""
+_SAMPLES_MAX = 32
+SAMPLE_SECONDS = 3_600
+"""After so long a sample is taken again: some of its vectors may be deleted by then."""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Vectors from which a post's background is taken, each one of ``step``.
+
+    ``copied``: up to where the space was copied when they were read, at ``read_at``.
+    """
+
+    copied: int
+    read_at: float
+    step: int
+    vectors: NDArray[np.float16]
+
+
+_samples: dict[uuid.UUID, _Sample] = {}
 
 
 @dataclass(frozen=True)
@@ -249,9 +268,6 @@ def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) ->
         if getattr(error.orig, "sqlstate", "") != _UNDEFINED_TABLE:
             raise
         return None
-    last = session.scalar(
-        sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
-    )
 
     def cosines(ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, float]:
         rows = session.execute(
@@ -263,33 +279,44 @@ def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) ->
         )
         return {item_id: cosine for item_id, cosine in rows if cosine is not None}
 
-    copied = _last_copied(session, space_id)
-    step, positions = _sample(session, space_id, copied or 0)
-    # Those that are deleted since, and those without a vector, are not among them.
-    seen = session.scalars(
+    last, copied = session.execute(
         sa.text(
-            f"SELECT -((embedding::{typed}) <#> CAST(:asked AS {typed})) FROM {_TABLE} "  # noqa: S608
-            "WHERE space_id = :space AND position = ANY(:positions) AND embedding IS NOT NULL"
+            "SELECT (SELECT max(position) FROM fact_check_vectors WHERE space_id = :space), "  # noqa: S608
+            f"(SELECT max(position) FROM {_TABLE} WHERE space_id = :space)"
         ),
-        {**asked, "space": space_id, "positions": positions},
-    ).all()
-    items = step * len(seen) if len(seen) >= SAMPLE_LEAST else 0
+        {"space": space_id},
+    ).one()
+    sample = _sample(session, space_id, copied or 0)
+    seen = sample.vectors.astype(np.float32) @ vector if len(sample.vectors) >= SAMPLE_LEAST else np.zeros(0)
     return Nearest(
         [item_id for item_id, cosine in found[:most] if cosine is not None and cosine > 0],
         last == copied,
-        background(np.array(seen), items, [cosine for _, cosine in found if cosine is not None]),
+        background(seen, sample.step * len(seen), [cosine for _, cosine in found if cosine is not None]),
         cosines,
     )
 
 
-def _sample(session: Session, space_id: uuid.UUID, copied: int) -> tuple[int, Sequence[int]]:
-    """What is ``sampled``, read again only when more was copied: it takes 100 ms for 100,000 vectors."""
-    known = _samples.get(space_id)
-    if known is None or known[0] != copied:
-        if len(_samples) >= _SAMPLES_MAX:
-            _samples.clear()
-        known = _samples[space_id] = (copied, *sampled(session, space_id))
-    return known[1:]
+def _sample(session: Session, space_id: uuid.UUID, copied: int) -> _Sample:
+    """A sample of a space, read again only when more was copied: it takes 100 ms for 100,000 vectors."""
+    known, now = _samples.get(space_id), time.monotonic()
+    if known is not None and known.copied == copied and now - known.read_at < SAMPLE_SECONDS:
+        return known
+    if known is None and len(_samples) >= _SAMPLES_MAX:
+        _samples.clear()
+    step, positions = sampled(session, space_id)
+    stored = session.scalars(
+        sa.select(FactCheckVector.vector)
+        .where(
+            FactCheckVector.space_id == space_id,
+            is_one_of(session, FactCheckVector.position, positions),
+        )
+        .order_by(FactCheckVector.position)
+    )
+    # A text that the service refused has none.
+    vectors = [np.frombuffer(one, dtype="<f2") for one in stored if one]
+    known = _Sample(copied, now, step, np.array(vectors, dtype=np.float16))
+    _samples[space_id] = known
+    return known
 
 
 def sampled(session: Session, space_id: uuid.UUID) -> tuple[int, Sequence[int]]:

@@ -14,40 +14,68 @@ from app.core.vocabulary import ClaimRating as R
 
 _OTHER_LANGUAGES: Mapping[R, str] = {
     R.FALSE: (
-        "falsch|frei erfunden|fälschung|unwahr|faux|infox|intox|falso|bulo|mentira|boato|fake news|bufala|onwaar|"
-        "fałsz|fałszywe|nieprawda|falsk|feil|yanlış|salah|hoaks|ложь|неправда|фейк|хибно|"
-        "خطأ|زائف|كاذب|झूठ|असत्य|फ़र्ज़ी|फर्जी|虚假|虛假|谣言|錯誤|错误|誤り|거짓|사실 아님|ψευδές|เท็จ|ข่าวปลอม"
+        "falsch|frei erfunden|erfunden|fälschung|gefälscht|falschmeldung|unwahr|unzutreffend|manipuliert|lüge|"
+        "faux|fausse|c’est faux|infox|intox|mensonge|erroné|inexact|falso|falsa|es falso|bulo|mentira|incorrecto|"
+        "erróneo|manipulado|alterado|é falso|boato|fake news|errado|incorreto|bufala|notizia falsa|errato|sbagliato|"
+        "inventato|onwaar|fałsz|fałszywe|fałszywy|fałszywa|nieprawda|fejk|zmyślone|falsk|feil|"
+        "yanlış|yalan|sahte|uydurma|doğru değil|salah|hoaks|palsu|bohong|keliru|tidak benar|"
+        "ложь|неправда|фейк|хибно|خطأ|خاطئ|زائف|زائفة|كاذب|كذب|غير صحيح|مزيف|مفبرك|ملفق|"
+        "झूठ|झूठा|झूठी|असत्य|ग़लत|गलत|फ़र्ज़ी|फर्जी|फ़ेक|फेक|"
+        "假|假的|假消息|假新闻|假新聞|虚假|虛假|不实|不實|谣言|謠言|錯誤|错误|不正确|不正確|伪造|偽造|捏造|"
+        "誤り|偽|虚偽|偽情報|誤情報|嘘|ウソ|デマ|거짓|거짓말|허위|가짜|가짜뉴스|가짜 뉴스|"
+        "사실 아님|사실이 아님|전혀 사실 아님|ψευδές|เท็จ|ข่าวปลอม"
     ),
     R.MOSTLY_FALSE: (
         "größtenteils falsch|überwiegend falsch|weitgehend falsch|plutôt faux|en grande partie faux|"
         "mayormente falso|mayoritariamente falso|in gran parte falso|maiormente falso|grotendeels onwaar|"
-        "w większości fałsz|大部分錯誤|ほぼ誤り|대체로 거짓"
+        "w większości fałsz|çoğunlukla yanlış|sebagian besar salah|大部分錯誤|大部分错误|ほぼ誤り|대체로 거짓|"
+        "대체로 사실 아님"
     ),
     R.MIXTURE: (
-        "teilweise falsch|teils falsch|teilweise wahr|halbwahr|partiellement faux|partiellement vrai|mi vrai mi faux|"
-        "parcialmente falso|parcialmente cierto|verdad a medias|parzialmente falso|deels onwaar|deels waar|"
-        "częściowy fałsz|部分錯誤|部分错误|半真半假|절반의 사실"
+        "teilweise falsch|teils falsch|teilweise wahr|teilweise richtig|teils richtig|halbwahr|halb wahr|"
+        "partiellement faux|partiellement vrai|mi vrai mi faux|parcialmente falso|parcialmente cierto|"
+        "parcialmente verdadero|verdad a medias|parcialmente verdadeiro|meia verdade|parzialmente falso|"
+        "parzialmente vero|mezza verità|deels onwaar|deels waar|częściowy fałsz|częściowo fałsz|częściowo prawda|"
+        "półprawda|kısmen doğru|kısmen yanlış|karma|sebagian benar|sebagian salah|setengah benar|"
+        "نصف حقيقة|صحيح جزئيا|صحيح جزئيًا|خطأ جزئيا|زائف جزئيا|زائف جزئيًا|अर्धसत्य|आधा सच|आंशिक सत्य|"
+        "部分錯誤|部分错误|部分真实|部分真實|部分属实|部分屬實|半真半假|一部誤り|절반의 사실|일부 사실"
     ),
     R.MOSTLY_TRUE: (
         "größtenteils richtig|größtenteils wahr|weitgehend richtig|plutôt vrai|mayormente cierto|"
-        "mayoritariamente cierto|in gran parte vero|maiormente verdadeiro|grotendeels waar|대체로 사실"
+        "mayoritariamente cierto|in gran parte vero|maiormente verdadeiro|verdadeiro mas|grotendeels waar|"
+        "w większości prawda|çoğunlukla doğru|sebagian besar benar|大部分正確|大部分正确|大部分真实|ほぼ正確|"
+        "대체로 사실"
     ),
     R.TRUE: (
-        "wahr|richtig|stimmt|vrai|cierto|verdadero|verdad|vero|verdadeiro|waar|prawda|sant|doğru|benar|правда|صحيح|"
-        "सच|सत्य|真实|真實|正确|正確|正しい|사실|αληθές|จริง"
+        "wahr|richtig|stimmt|korrekt|zutreffend|vrai|vraie|exact|authentique|cierto|cierta|verdadero|verdadera|"
+        "verdad|correcto|vero|vera|corretto|verdadeiro|verdadeira|verdade|correto|fato|comprovado|waar|"
+        "prawda|prawdziwe|prawdziwy|sant|doğru|gerçek|benar|fakta|правда|صحيح|صحيحة|حقيقي|حقيقة|"
+        "सच|सत्य|सही|真|真的|真实|真實|属实|屬實|正确|正確|正しい|真実|事実|本当|사실|진실|참|αληθές|จริง"
     ),
     R.MISLEADING: (
-        "irreführend|fehlender kontext|trompeur|hors contexte|manque de contexte|engañoso|fuera de contexto|"
-        "fuorviante|manca contesto|enganoso|fora de contexto|sem contexto|misleidend|manipulacja|wprowadza w błąd|"
-        "misvisende|vilseledande|yanıltıcı|menyesatkan|вводит в заблуждение|مضلل|भ्रामक|误导|誤導|ミスリード"
+        "irreführend|fehlender kontext|aus dem kontext gerissen|übertrieben|trompeur|trompeuse|hors contexte|"
+        "manque de contexte|exagéré|engañoso|engañosa|fuera de contexto|sacado de contexto|descontextualizado|"
+        "fuorviante|ingannevole|manca contesto|fuori contesto|enganoso|enganosa|fora de contexto|sem contexto|"
+        "distorcido|exagerado|misleidend|manipulacja|wprowadza w błąd|wprowadzające w błąd|misvisende|vilseledande|"
+        "yanıltıcı|çarpıtma|bağlamından koparılmış|menyesatkan|di luar konteks|вводит в заблуждение|"
+        "مضلل|مضللة|خارج السياق|भ्रामक|误导|誤導|误导性|誤導性|断章取义|斷章取義|"
+        "ミスリード|ミスリーディング|誤解を招く|오해의 소지|왜곡"
     ),
     R.UNPROVEN: (
-        "unbelegt|unbewiesen|keine belege|non prouvé|sans preuve|sin pruebas|no verificado|non verificato|"
-        "sem provas|insustentável|onbewezen|nieweryfikowalne|kanıtsız|не доказано|根拠不明"
+        "unbelegt|nicht belegt|unbewiesen|unbestätigt|keine belege|non prouvé|non vérifié|invérifiable|infondé|"
+        "sans preuve|sin pruebas|sin evidencia|no verificado|no comprobado|infundado|non verificato|non provato|"
+        "senza prove|infondato|sem provas|não comprovado|não verificado|insustentável|infundado|onbewezen|"
+        "nieweryfikowalne|niezweryfikowane|niepotwierdzone|brak dowodów|kanıtsız|asılsız|doğrulanmamış|"
+        "belum terbukti|tidak terbukti|belum terverifikasi|не доказано|غير مؤكد|غير مثبت|अप्रमाणित|अपुष्ट|"
+        "存疑|未证实|未證實|证据不足|證據不足|无法证实|無法證實|根拠不明|根拠なし|判定留保|"
+        "판단 유보|근거 없음|확인 불가"
     ),
-    R.SATIRE: "parodie|sátira|satira|satyra|hiciv|сатира|سخرية|व्यंग्य|讽刺|諷刺",
-    R.LEGEND: "mythos|moderne sage|légende urbaine|leyenda urbana|leggenda metropolitana|mito|lenda urbana",
-    R.OUTDATED: "veraltet|überholt|périmé|obsolète|desactualizado|obsoleto|superato|verouderd|nieaktualne",
+    R.SATIRE: "parodie|sátira|satira|satyra|hiciv|parodi|satir|сатира|سخرية|ساخر|व्यंग्य|讽刺|諷刺|風刺|パロディ|풍자",
+    R.LEGEND: "mythos|moderne sage|légende urbaine|leyenda urbana|leggenda metropolitana|mito|lenda urbana|都市伝説",
+    R.OUTDATED: (
+        "veraltet|überholt|périmé|obsolète|dépassé|desactualizado|desatualizado|obsoleto|superato|verouderd|"
+        "nieaktualne|przestarzałe|kedaluwarsa|قديم|पुराना|पुरानी|过时|過時|旧闻|舊聞"
+    ),
 }
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e]+[^\W_]*)*")
 _REASONS = re.compile(r"\s*[.:;(–—!?\n]|\s+-\s+")
@@ -56,7 +84,9 @@ _NUMBER = re.compile(r"\s*([+-]?\d{1,9}(?:[.,]\d{1,9})?)\s*")
 
 
 def _plain(term: str) -> str:
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", term).casefold()))
+    # The capitals of Turkish i and ı are read as one letter: "YANLIŞ" is "yanlış".
+    folded = unicodedata.normalize("NFKC", term).casefold().replace("i\u0307", "i").replace("ı", "i")
+    return " ".join(_WORD.findall(folded))
 
 
 _BY_TERM = {_plain(term): rating for rating, terms in _OTHER_LANGUAGES.items() for term in terms.split("|")}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.factcheck import search
+from app.core.factcheck import postings, search
 from app.core.models import Community, ConnectedService, FactCheckPosting, LearnedCategory, RulePackVersion
 
 
@@ -35,7 +35,7 @@ COLUMNS = (
     .correlate(Community),
     sa.exists()
     .where(
-        FactCheckPosting.owner.in_([search.SHARED, Community.id]), FactCheckPosting.word == search.EVERY_ITEM
+        FactCheckPosting.owner.in_([search.SHARED, Community.id]), FactCheckPosting.word == postings.EVERY_ITEM
     )
     .correlate(Community),
 )

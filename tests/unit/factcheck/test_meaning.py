@@ -3,10 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
+from app.commands.training import spaces
 from app.core.factcheck.matching import candidates, meaning, terms
 from app.core.factcheck.matching.features import NAMES
 from app.core.factcheck.matching.index import MemoryIndex
@@ -140,3 +143,14 @@ def test_the_shipped_weights_fit_the_words_weights_that_they_were_trained_with()
     assert len(weights.ranking) == len(NAMES) + len(meaning.NAMES)
     with pytest.raises(ValueError, match="other weights of words"):
         read_meaning_weights(meaning_file().read_bytes(), replace(shipped(), digest="0" * 64))
+
+
+def test_vectors_of_a_model_are_read_for_training_only_if_each_text_has_one(tmp_path: Path) -> None:
+    file = tmp_path / "model.npz"
+    rows = {name: np.full((4, 3), 2.0) for name in ("claims", "train_queries", "nomatch_queries")}
+    np.savez(file, **rows)
+    read = spaces.read_space(file, *[range(4)] * 3)
+    assert np.linalg.norm(read.posts, axis=1) == pytest.approx(1.0)
+    assert (len(read.claims), len(read.others)) == (4, 2)
+    with pytest.raises(click.BadParameter, match=r"model\.npz has no vector for each claim"):
+        spaces.read_space(file, range(4), range(5), range(4))

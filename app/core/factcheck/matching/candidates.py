@@ -133,9 +133,7 @@ def fused(by_words: Sequence[int], by_meaning: Sequence[int]) -> list[int]:
 
 def _best(sums: NDArray[np.float64], most: int) -> list[int]:
     """The places of the largest sums above 0, the largest first, the smaller place before the larger."""
-    places = np.flatnonzero(sums)
-    if len(places) > most:
-        least = np.partition(sums[places], len(places) - most)[len(places) - most]
-        places = places[sums[places] >= least]
+    least = np.partition(sums, len(sums) - most)[len(sums) - most] if len(sums) > most else 0.0
+    places = np.flatnonzero(sums >= least) if least > 0 else np.flatnonzero(sums)
     order = np.lexsort((places, -sums[places]))[:most]
     return [int(place) for place in places[order]]

@@ -80,9 +80,10 @@ def matrix(post: Terms, candidates: Sequence[Candidate], rarity: Mapping[str, fl
     """One row of features for each candidate, in their order."""
     asked = post.distinct | post.signed
     mass = _sum(asked, rarity) or 1.0
-    square = math.sqrt(_squares(asked, rarity)) or 1.0
+    squares = {word: rare**2 for word, rare in rarity.items()}
+    square = math.sqrt(_sum(asked, squares)) or 1.0
     gram_count = len(post.grams) or 1
-    rows = np.array([_row(post, asked, mass, square, gram_count, one, rarity) for one in candidates])
+    rows = np.array([_row(post, asked, mass, square, gram_count, one, rarity, squares) for one in candidates])
     return with_leads(rows) if len(rows) else np.zeros((0, len(NAMES)))
 
 
@@ -115,6 +116,7 @@ def _row(
     gram_count: int,
     item: Candidate,
     rarity: Mapping[str, float],
+    squares: Mapping[str, float],
 ) -> list[float]:
     claim, title = item.claim, item.title
     in_claim, in_title = asked & claim.distinct, asked & title.distinct
@@ -130,8 +132,8 @@ def _row(
     bm25_claim = _bm25(in_claim, claim, CLAIM_LENGTH, rarity)
     bm25_title = _bm25(in_title, title, TITLE_LENGTH, rarity)
     window, start, end = best_window(post, claim, rarity)
-    grams_claim, grams_title = len(post.grams & claim.grams), len(post.grams & title.grams)
-    grams_both = len(post.grams & (claim.grams | title.grams))
+    of_claim, of_title = post.grams & claim.grams, post.grams & title.grams
+    grams_claim, grams_title, grams_both = len(of_claim), len(of_title), len(of_claim | of_title)
     return [
         bm25_claim / 5,
         bm25_title / 5,
@@ -142,8 +144,8 @@ def _row(
         shared_claim / (claim_mass or 1.0),
         shared_title / (title_mass or 1.0),
         shared_both / (both_mass or 1.0),
-        _squares(in_claim, rarity) / square / (math.sqrt(_squares(claim.distinct, rarity)) or 1.0),
-        _squares(in_title, rarity) / square / (math.sqrt(_squares(title.distinct, rarity)) or 1.0),
+        _sum(in_claim, squares) / square / (math.sqrt(_sum(claim.distinct, squares)) or 1.0),
+        _sum(in_title, squares) / square / (math.sqrt(_sum(title.distinct, squares)) or 1.0),
         shared[0],
         shared[1],
         shared[2],
@@ -176,10 +178,6 @@ def _row(
 def _sum(words: Iterable[str], rarity: Mapping[str, float]) -> float:
     # The order of words in a set differs between processes; an exact sum does not depend on it.
     return math.fsum(map(rarity.__getitem__, words))
-
-
-def _squares(words: Iterable[str], rarity: Mapping[str, float]) -> float:
-    return math.fsum(rarity[word] ** 2 for word in words)
 
 
 def _bm25(shared: Iterable[str], field: Terms, usual: float, rarity: Mapping[str, float]) -> float:

@@ -5,6 +5,7 @@ An index knows for each word the items that contain it, in claim or title. Items
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -19,11 +20,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Found:
-    """An item of an index. ``language`` is a primary language subtag, None where it is unknown."""
+    """An item of an index. ``language`` is a primary language subtag, None where it is unknown.
+
+    ``read`` gives its words: of the items that are found, some are left out before anybody needs them.
+    """
 
     number: int
-    candidate: Candidate
+    read: Callable[[], Candidate]
     language: str | None = None
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        return self.read()
 
 
 class Index(Protocol):
@@ -92,7 +100,10 @@ class MemoryIndex:
         return {word: len(self._postings[word]) for word in words if word in self._postings}
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
-        return [Found(number, self._items[number], self._language(number)) for number in numbers]
+        return [
+            Found(number, partial(self._items.__getitem__, number), self._language(number))
+            for number in numbers
+        ]
 
     def _language(self, number: int) -> str | None:
         if self._language_of is None:

@@ -17,6 +17,8 @@ STEPS = 12.0
 PRIOR = 2_000.0
 """The ordinary posts weigh as much as so many fact-checks."""
 LEAST = 0.5
+_USUAL = [PRIOR * 2.0 ** (-step / STEPS) for step in range(256)]
+"""For each value of a byte, how many of ``PRIOR`` posts contain the word."""
 
 
 def bucket(word: str) -> int:
@@ -29,10 +31,9 @@ def rarities(
 ) -> dict[str, float]:
     """For each word its rarity, 0.0 to 1.0. ``counts`` are the numbers of items that contain it, of ``items``."""
     rarest = math.log((items + PRIOR) / LEAST)
-    found = {}
+    steps, found = background.tobytes(), {}
     for word in words:
-        usual = 2.0 ** (-float(background[bucket(word)]) / STEPS)
-        often = counts.get(word, 0) + PRIOR * usual + LEAST
+        often = counts.get(word, 0) + _USUAL[steps[bucket(word)]] + LEAST
         found[word] = max(0.0, math.log((items + PRIOR) / often) / rarest)
     return found
 

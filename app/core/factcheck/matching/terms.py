@@ -124,37 +124,44 @@ class Terms:
         return frozenset(number for number in self.numbers if not _YEAR.fullmatch(number))
 
     @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Neighbouring words."""
-        return frozenset(zip(self.words, self.words[1:], strict=False))
+    def pairs(self) -> frozenset[str]:
+        """Neighbouring words, with a space between them."""
+        return frozenset([f"{word} {other}" for word, other in zip(self.words, self.words[1:], strict=False)])
 
     @cached_property
-    def near(self) -> frozenset[tuple[str, str]]:
-        """Words that stand within three places of each other, in any order."""
-        found = set()
-        for place, word in enumerate(self.words):
-            for other in self.words[place + 1 : place + 4]:
-                if other != word:
-                    found.add((word, other) if word < other else (other, word))
+    def near(self) -> frozenset[str]:
+        """Words that stand within three places of each other, in the order of the alphabet."""
+        words, found = self.words, set[str]()
+        for away in (1, 2, 3):
+            found.update(
+                [
+                    f"{word} {other}" if word < other else f"{other} {word}"
+                    for word, other in zip(words, words[away:], strict=False)
+                    if word != other
+                ]
+            )
         return frozenset(found)
 
     @cached_property
     def grams(self) -> frozenset[str]:
         """Runs of four letters inside the words: they still meet where an ending or a letter differs."""
-        return frozenset(gram for word in self.distinct for gram in _grams(word))
+        return frozenset().union(*map(_grams, self.distinct))
 
 
 @lru_cache(maxsize=16_384)
-def _grams(word: str) -> tuple[str, ...]:
+def _grams(word: str) -> frozenset[str]:
     padded = f"<{word}>"
-    return tuple(padded[start : start + 4] for start in range(max(1, len(padded) - 3)))
+    return frozenset(padded[start : start + 4] for start in range(max(1, len(padded) - 3)))
 
 
 def read(text: str) -> Terms:
     """The terms of a post, a claim or a title."""
     text = unicodedata.normalize("NFKC", text[:TEXT_MAX])
-    text = _REPOSTED.sub(" ", _LINK.sub(" ", text))
-    signature = _SIGNATURE.search(text)
+    # Most texts have none of these; looking for a few characters is much quicker than the expressions.
+    if "/" in text or "www." in text.lower():
+        text = _LINK.sub(" ", text)
+    text = _REPOSTED.sub(" ", text)
+    signature = _SIGNATURE.search(text) if "(@" in text else None
     signed: frozenset[str] = frozenset()
     if signature:
         text = text[: signature.start()]
@@ -175,21 +182,35 @@ def read(text: str) -> Terms:
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
     """Each content word as a stem, with whether it is written like a name or number."""
-    text = _TAG.sub(_apart, text)
-    text = _APOSTROPHE.sub("", _OWNED.sub(" ", _GROUPED.sub("", text)))
+    if "#" in text or "@" in text:
+        text = _TAG.sub(_apart, text)
+    text = _GROUPED.sub("", text)
+    if _APOSTROPHE.search(text):
+        text = _APOSTROPHE.sub("", _OWNED.sub(" ", text))
     is_shouted = sum(map(str.isupper, text)) > 0.6 * sum(map(str.isalpha, text))
     end = 0
     for found in _WORD.finditer(text):
-        written = found[0]
-        between = text[end : found.start()]
-        starts = end == 0 or not _ENDS.isdisjoint(between)
-        end = found.end()
-        plain = written.casefold()[:WORD_MAX]
-        if plain in NEGATIONS:
-            yield plain, False
-        elif plain not in COMMON and (len(plain) > 1 or plain.isdigit()):
-            is_name = written[0].isupper() and not starts and not is_shouted
-            yield stem(plain), is_name or not written.isalpha()
+        written, before, end = found[0], end, found.end()
+        word, is_alphabetic = _content(written)
+        if not word:
+            continue
+        if word in NEGATIONS or (is_alphabetic and (is_shouted or not written[0].isupper())):
+            yield word, False
+        else:
+            between = text[before : found.start()]
+            starts = before == 0 or not _ENDS.isdisjoint(between)
+            yield word, not starts or not is_alphabetic
+
+
+@lru_cache(maxsize=16_384)
+def _content(written: str) -> tuple[str, bool]:
+    """A word as a stem, or as it is if it is a negation, with whether it has only letters; "" for a common word."""
+    plain = written.casefold()[:WORD_MAX]
+    if plain in NEGATIONS:
+        return plain, True
+    if plain in COMMON or (len(plain) == 1 and not plain.isdigit()):
+        return "", True
+    return stem(plain), written.isalpha()
 
 
 def _apart(tag: re.Match[str]) -> str:
