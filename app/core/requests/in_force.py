@@ -35,7 +35,8 @@ COLUMNS = (
     .correlate(Community),
     sa.exists()
     .where(
-        FactCheckPosting.owner.in_([search.SHARED, Community.id]), FactCheckPosting.word == postings.EVERY_ITEM
+        FactCheckPosting.owner.in_([search.SHARED, Community.id]),
+        FactCheckPosting.word == postings.EVERY_ITEM,
     )
     .correlate(Community),
 )
