@@ -1,4 +1,4 @@
-"""Inserting many rows with one statement of always the same text, so that it is compiled and planned once."""
+"""Inserting many rows at once: tens with one statement, thousands by COPY where the database has it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ def insert(
 
     ``skip_known`` leaves out rows that break a rule of uniqueness.
 
-    On PostgreSQL the columns are sent as arrays: rows that are sent one by one take the server three times as long.
+    On PostgreSQL the columns are sent as arrays, in a statement of always the same text, so that it is compiled and
+    planned once: rows that are sent one by one take the server three times as long.
     """
     if not rows:
         return
@@ -27,6 +28,24 @@ def insert(
         return
     statement = _postgresql(table, tuple(rows[0]), skip_known, connection.dialect)
     connection.exec_driver_sql(statement.sql, statement.values(rows))
+
+
+def copy(connection: sa.Connection, table: sa.Table, rows: Sequence[Row]) -> None:
+    """Insert thousands of rows that all have the same columns: those without a default of the database.
+
+    On PostgreSQL by COPY, which takes a tenth of the time of as many INSERTs.
+    """
+    dialect = connection.dialect
+    if dialect.name == "sqlite":
+        connection.execute(sa.insert(table), rows)
+        return
+    writers = [(name, _writer(table.c[name], dialect)) for name in rows[0]]
+    quote = dialect.identifier_preparer.quote
+    names = ", ".join(quote(name) for name, _ in writers)
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor, cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as lines:
+        for row in rows:
+            lines.write_row([row[name] if write is None else write(row[name]) for name, write in writers])
 
 
 @cache

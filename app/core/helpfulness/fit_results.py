@@ -11,7 +11,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk_rows, clock
+from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
@@ -127,7 +127,7 @@ def write(session: Session, claimed: Claim, batch: Batch) -> None:
     """Write one batch."""
     check(session, claimed)
     model, rows = batch
-    bulk_rows.insert(session, model, rows)
+    bulk.copy(session.connection(), model.metadata.tables[model.__tablename__], rows)
 
 
 Change = dict[str, Any]
