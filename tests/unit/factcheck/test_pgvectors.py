@@ -82,7 +82,7 @@ def test_it_is_not_switched_off_while_an_index_is_being_made(wiring: Wiring) -> 
     with wiring.database.writing() as session:
         session.execute(sa.text("CREATE SCHEMA bridgenote_vectors"))
         session.execute(sa.text("CREATE TABLE bridgenote_vectors.embeddings (position integer)"))
-    with wiring.database.looking() as making:
+    with wiring.database.reading() as making:
         making.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": pgvectors.BUILD_LOCK})
         with pytest.raises(click.ClickException, match="An index is being made just now"):
             _switch_off(wiring.database)
