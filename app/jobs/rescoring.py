@@ -35,8 +35,8 @@ ROWS_BESIDE = 2_000
 """The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
-SETTLED = 2
-"""The most notes whose status one transaction changes: each may write history, events and an action."""
+SETTLED = 1
+"""The most notes whose status or sums one transaction changes: raters of the community wait for it."""
 CATCH_UPS = 3
 """How often a new fit includes ratings given meanwhile before it is put in force; the rest is included afterwards."""
 YIELD = 0.002
