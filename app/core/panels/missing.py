@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy.orm import Session, selectinload
 
 from app.core.db import serialise
 from app.core.history import chain as history
@@ -28,26 +28,15 @@ def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATC
     # Held, so that the session reads it once, and not for each panel.
     community = session.get_one(Community, community_id)
     waiting = _without_panel(sa.select(Action)).where(Action.community_id == community.id)
-    found = session.scalars(waiting.order_by(Action.id).limit(limit)).all()
+    # With the facts of their posts that history copies, which it would else read one by one.
+    posts = selectinload(Action.request).load_only(Request.platform_author_id, Request.language)
+    found = session.scalars(waiting.order_by(Action.id).limit(limit).options(posts)).all()
     newest = panels.newest_of(session, [action.id for action in found]) if found else {}
-    posts = _posts(session, found)
     with history.gathered(session):
         for action in found:
             panels.open_for(session, action, panels.ALWAYS, earlier=newest.get(action.id))
         session.flush()
-    return len(posts)
-
-
-def _posts(session: Session, found: Sequence[Action]) -> Sequence[Request]:
-    """The actions' posts with the facts that history copies, so that it reads them at once, not one by one.
-
-    The caller must keep the result: the session forgets objects that nothing refers to.
-    """
-    return session.scalars(
-        sa.select(Request)
-        .where(Request.id.in_([action.request_id for action in found]))
-        .options(load_only(Request.platform_author_id, Request.language))
-    ).all()
+    return len(found)
 
 
 def _without_panel(statement: sa.Select[Any]) -> sa.Select[Any]:
