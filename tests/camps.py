@@ -3,7 +3,7 @@
 import itertools
 import random
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,10 +15,10 @@ from app.core import clock
 from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.ids import new_id
-from app.core.models import Note, Profile, Rating, ScoringState
+from app.core.models import Note, Profile, RaterParameters, Rating, ScoringModel, ScoringState
 from app.core.notes import ratings
 from app.core.people import profiles
-from app.core.scoring import Sums, Verdict
+from app.core.scoring import Model, Sums, Verdict
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
@@ -31,6 +31,42 @@ HELPFUL, SOMEWHAT, NOT = (
     HelpfulnessLevel.NOT_HELPFUL,
 )
 PART = 10_000
+
+
+def put_in_force(
+    wiring: Wiring, community_id: uuid.UUID, model: Model, factors: Mapping[uuid.UUID, float]
+) -> None:
+    """Let the community be scored by a first fit: this model, with these factors of its raters."""
+    with wiring.database.writing() as session:
+        session.add(
+            ScoringModel(
+                community_id=community_id,
+                version=1,
+                regime=model.regime.value,
+                parameters=model.to_json(),
+                ratings=len(factors),
+                notes=1,
+                raters=len(factors),
+                milliseconds=1,
+            )
+        )
+        session.add_all(
+            RaterParameters(
+                community_id=community_id,
+                version=1,
+                profile_id=profile_id,
+                intercept=0.0,
+                factor=factor,
+                helpfulness=None,
+                kept=True,
+                volume=False,
+                correlated=False,
+            )
+            for profile_id, factor in factors.items()
+        )
+        state = session.get(ScoringState, community_id) or ScoringState(community_id=community_id)
+        state.model_version = state.last_version = 1
+        session.merge(state)
 
 
 @dataclass(frozen=True)

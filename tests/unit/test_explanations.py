@@ -13,16 +13,13 @@ from app.core.models import (
     Note,
     NoteSums,
     Profile,
-    RaterParameters,
-    ScoringModel,
-    ScoringState,
 )
 from app.core.notes import explanations, verdicts
 from app.core.notes.explanations import Explanation
 from app.core.scoring import Counts, Model, Regime
 from app.core.vocabulary import ActionType, NoteStatus
 from app.wiring import Wiring
-from tests import factories
+from tests import camps, factories
 from tests.cast import Cast
 
 
@@ -85,40 +82,13 @@ def test_staffs_word_is_named_and_nothing_changes_it(wiring: Wiring, cast: Cast)
 
 def fitted(wiring: Wiring, cast: Cast, model: Model, factors: list[float]) -> None:
     """Let the community be scored by this model, with these factors of its raters in the order of their votes."""
-    with wiring.database.writing() as session:
+    with wiring.database.reading() as session:
         raters = {
             one.platform_user_id: one.id
             for one in session.scalars(sa.select(Profile).where(Profile.platform_user_id.like("rater-%")))
         }
-        session.add(
-            ScoringModel(
-                community_id=cast.community_id,
-                version=1,
-                regime=model.regime.value,
-                parameters=model.to_json(),
-                ratings=len(factors),
-                notes=1,
-                raters=len(factors),
-                milliseconds=1,
-            )
-        )
-        for number, factor in enumerate(factors):
-            session.add(
-                RaterParameters(
-                    community_id=cast.community_id,
-                    version=1,
-                    profile_id=raters[f"rater-{number}"],
-                    intercept=0.0,
-                    factor=factor,
-                    helpfulness=None,
-                    kept=True,
-                    volume=False,
-                    correlated=False,
-                )
-            )
-        state = session.get(ScoringState, cast.community_id) or ScoringState(community_id=cast.community_id)
-        state.model_version = state.last_version = 1
-        session.merge(state)
+    own = {raters[f"rater-{number}"]: factor for number, factor in enumerate(factors)}
+    camps.put_in_force(wiring, cast.community_id, model, own)
 
 
 def test_viewpoints_are_told_apart_by_side_of_the_axis_with_or_without_kept_sums(

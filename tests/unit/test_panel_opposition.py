@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Action, HistoryEntry, RaterParameters, ScoringModel, ScoringState
+from app.core.models import Action, HistoryEntry
 from app.core.panels import panels
 from app.core.scoring import Counts, Model, Regime, Sides
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.jobs import panels as jobs
 from app.wiring import Wiring
-from tests import factories
+from tests import camps, factories
 from tests.cast import Cast
 from tests.panels import answer, run_jobs, seated, set_up, settle_in
 
@@ -23,34 +23,7 @@ MODEL = Model(Regime.WARM, mu=0.3, rho_intercept=0.5, rho_factor=0.1, axis=True)
 def with_sides(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> dict[uuid.UUID, float]:
     """Let a fit be in force that knows half of these people on each side."""
     factor = {person: (-0.5, 0.5)[number % 2] for number, person in enumerate(people)}
-    with wiring.database.writing() as session:
-        session.add(
-            ScoringModel(
-                community_id=cast.community_id,
-                version=1,
-                regime=MODEL.regime.value,
-                parameters=MODEL.to_json(),
-                ratings=len(people),
-                notes=1,
-                raters=len(people),
-                milliseconds=1,
-            )
-        )
-        session.add_all(
-            RaterParameters(
-                community_id=cast.community_id,
-                version=1,
-                profile_id=person,
-                intercept=0.0,
-                factor=found,
-                helpfulness=None,
-                kept=True,
-                volume=False,
-                correlated=False,
-            )
-            for person, found in factor.items()
-        )
-        session.merge(ScoringState(community_id=cast.community_id, model_version=1, last_version=1))
+    camps.put_in_force(wiring, cast.community_id, MODEL, factor)
     return factor
 
 
