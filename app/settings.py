@@ -167,13 +167,13 @@ class Settings(BaseSettings):
         14, ge=1, le=365, description="Days after which a review without consensus ends."
     )
     keep_history_days: int = Field(
-        0,
+        1830,
         ge=0,
         description="Days that entries of the history are kept, at least 100; 0 keeps them for ever. What is older is "
         "removed daily, and the rest still verifies.",
     )
     keep_scores_days: int = Field(
-        0, ge=0, description="Days that scores of posts are kept, at least 100; 0 keeps them for ever."
+        400, ge=0, description="Days that scores of posts are kept, at least 100; 0 keeps them for ever."
     )
     keep_deliveries_days: int = Field(
         365,
@@ -183,7 +183,12 @@ class Settings(BaseSettings):
     keep_attempts_days: int = Field(
         30, ge=1, le=3650, description="Days that each attempt of a delivery is kept."
     )
-    keep_jobs_hours: float = Field(72.0, ge=1, le=8760, description="Hours that finished jobs are kept.")
+    keep_jobs_hours: float = Field(
+        72.0,
+        ge=1,
+        le=8760,
+        description="Hours that finished jobs are kept. Those that scored a post go after ten minutes.",
+    )
     public_url: str = Field(
         "",
         description="Where people reach the service, such as `https://moderation.example.org`: links in mails and in "

@@ -60,10 +60,13 @@ BATCHES_AT_ONCE = 2
 
 Few, so that the others stay in the queue and are taken along.
 """
+BATCHES_KEPT_MINUTES = 10
+"""How long these are kept once finished: they are as many as the posts, and nothing enqueues one twice."""
 WORKFLOW = "bridgenote.job"
 PRUNE = "jobs.prune"
 RESTARTS = 50
 """How many processes may die while they run a job before the job is set aside as dead."""
+PRUNE_SECONDS = 300.0
 _PRUNE_BATCH = 200
 
 is_foreign = tables.is_foreign
@@ -79,7 +82,8 @@ class Engine:
     ``database`` tells where the data lives; the engine opens connections of its own to it. ``executor_id``
     must be unique among live processes and stable over restarts, for a restarted process resumes its own jobs
     at once. Those of a dead executor wait ``beat_seconds`` × ``missed_beats`` until another takes them over.
-    ``keep_hours`` is how long finished jobs are kept, and with them the memory of their keys.
+    ``keep_hours`` is how long finished jobs are kept, and with them the memory of their keys; those ``together`` with
+    others are kept for minutes.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class Engine:
             take_over=self._put_back_claimed,
         )
         self.register(PRUNE, self.prune)
-        self.every(PRUNE, 3600)
+        self.every(PRUNE, PRUNE_SECONDS)
 
     # What may run, and asking for it.
 
@@ -348,11 +352,17 @@ class Engine:
     def prune(self, older_than_hours: float | None = None) -> None:
         """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
         hours = self._keep_hours if older_than_hours is None else older_than_hours
-        before = (clock.now() - timedelta(hours=hours)).isoformat()
+        self._prune(timedelta(hours=hours))
+        self._prune(min(timedelta(hours=hours), timedelta(minutes=BATCHES_KEPT_MINUTES)), queue=BATCHES)
+        self._heartbeat.forget_old()
+
+    def _prune(self, age: timedelta, queue: str | None = None) -> None:
+        before = (clock.now() - age).isoformat()
         while True:
             finished = self._client.list_workflows(
                 status=["SUCCESS", "ERROR", "CANCELLED"],
                 completed_before=before,
+                queue_name=queue,
                 limit=_PRUNE_BATCH,
                 load_input=False,
                 load_output=False,
@@ -360,8 +370,7 @@ class Engine:
             if finished:
                 self._client.delete_workflows([job.workflow_id for job in finished])
             if len(finished) < _PRUNE_BATCH:
-                break
-        self._heartbeat.forget_old()
+                return
 
     def cancel_unfinished(self) -> int:
         """Cancel every waiting or running job and return their number. Only for a database that nothing else uses."""

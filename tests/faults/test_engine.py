@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import Database
 from app.jobs import lookout
-from app.jobs.engine import Engine, is_foreign
+from app.jobs.engine import BATCHES_KEPT_MINUTES, Engine, is_foreign
 from app.jobs.tables import OwnTables
 from tests import postgres
 from tests.faults.conftest import prepare_jobs
@@ -471,6 +471,26 @@ def test_pruning_deletes_finished_jobs_and_keeps_the_others(
     eventually(lambda: len(ran.lines()) == 2, "the key ran again")
     assert ran.lines() == ["first", "its key is forgotten"]
     assert engine.counts()["delayed"] == 1
+
+
+def test_jobs_done_together_are_kept_for_minutes_and_others_for_hours(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    def enqueue() -> None:
+        with database.writing() as session:
+            engine.enqueue(session, "note", {"text": "alone"}, key="a", community="ours")
+            engine.enqueue(session, "note", {"text": "together"}, key="t", community="ours", together=True)
+
+    engine.start()
+    enqueue()
+    eventually(lambda: len(ran.lines()) == 2 and engine.counts()["running"] == 0, "both ran")
+    engine.prune()
+    enqueue()
+    clock.set_source(lambda: datetime.now(UTC) + timedelta(minutes=BATCHES_KEPT_MINUTES + 1))
+    engine.prune()
+    enqueue()
+    eventually(lambda: len(ran.lines()) == 3 and engine.counts()["waiting"] == 0, "one key was forgotten")
+    assert sorted(ran.lines()) == ["alone", "together", "together"]
 
 
 def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
