@@ -81,7 +81,8 @@ def paginate(
 
     The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` is an optional
     cheaper query for the total: SQLite would otherwise carry out every join of ``statement``. ``narrow`` selects the
-    ``key`` of the same rows without joins: a deep page then skips rows in an index and loads only its own.
+    ``key`` of the same rows without joins: a deep page then skips rows in an index, from the nearer end of the list,
+    and loads only its own.
 
     Raises:
         Invalid: a cursor was not made by this service.
@@ -105,8 +106,9 @@ def paginate(
     else:
         offset = part.offset if part.offset is not None else (part.number - 1) * part.size
         if narrow is not None and offset:
-            chosen = narrow.order_by(*order).offset(offset).limit(part.size + 1)
-            statement = statement.where(key.in_(chosen))
+            most = part.size + 1
+            keys = _keys(narrow, (sort, key), falling=falling, offset=offset, most=most, count=count)
+            statement = statement.where(key.in_(keys))
         else:
             statement = statement.offset(offset)
     result = session.execute(statement.order_by(*order).limit(part.size + 1))
@@ -123,6 +125,23 @@ def paginate(
         previous=_cursor(rows[0], sort, key, part.of) if rows and has_previous else None,
         next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
     )
+
+
+def _keys(
+    narrow: sa.Select[Any],
+    columns: tuple[Sortable, Sortable],
+    *,
+    falling: bool,
+    offset: int,
+    most: int,
+    count: int,
+) -> sa.Select[Any]:
+    """The keys of at most ``most`` of ``count`` rows from ``offset`` on, found from the nearer end of the list."""
+    wanted = min(most, max(0, count - offset))
+    after = max(0, count - offset - wanted)
+    from_end = after < offset
+    order = [column.desc() if falling != from_end else column.asc() for column in columns]
+    return narrow.order_by(*order).offset(after if from_end else offset).limit(wanted)
 
 
 def _is_beyond_first(part: Slice) -> bool:

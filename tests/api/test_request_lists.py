@@ -53,6 +53,10 @@ def test_filters_combine_with_and(api: Api, fill: Callable[..., None], cast: Cas
         assert answer.status_code == 200, query
         assert _ids(answer) == expected, query
     assert _ids(foreign_api.get("/requests")) == []
+    for size in (1, 2, 3):
+        for number in range(1, 6):
+            path = f"/requests?page[size]={size}&page[number]={number}"
+            assert _ids(api.get(path)) == every[(number - 1) * size : number * size], path
 
 
 @pytest.mark.both_databases
