@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app import create_app, migrations
+from app.core.db import Database
+from app.core.insights import rollups
 from app.core.models import Account
 from app.core.people import accounts
 from app.settings import Settings
@@ -38,6 +40,7 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         cast = assemble(wiring.database)
         begin = time.perf_counter()
         Filler(wiring.database, cast, requests).run()
+        _roll_up(wiring.database)
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
@@ -47,6 +50,17 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
             yield wiring, cast
         finally:
             wiring.database.dispose()
+
+
+def _roll_up(database: Database) -> None:
+    """Count the statistics, as the hourly job does."""
+    with database.reading() as session:
+        due = rollups.due(session)
+    for community_id in due:
+        is_last = False
+        while not is_last:
+            with database.writing() as session:
+                is_last = rollups.roll_up(session, community_id)
 
 
 def figures(wiring: Wiring, cast: Cast, requests: int, only: str) -> list[walk.Figures]:
@@ -98,19 +112,34 @@ def main() -> None:
         with filled(chosen.large, place) as (wiring, cast):
             large = figures(wiring, cast, chosen.large, chosen.only)
     table = Table(title=f"{chosen.database}: {chosen.large:,} requests beside {chosen.small:,}")
-    for heading in ("page or call", "p95 ms", "p95 ms, large", "×", "statements", "large", "blocks, large"):
+    for heading in (
+        "page or call",
+        "p50 ms",
+        "large",
+        "×",
+        "p95 ms",
+        "large",
+        "×",
+        "statements",
+        "large",
+        "blocks",
+        "large",
+    ):
         table.add_column(heading, justify="left" if heading == "page or call" else "right")
     for one, other in zip(small, large, strict=True):
         table.add_row(
             one.name,
+            f"{one.p50:.0f}",
+            f"{other.p50:.0f}",
+            f"{other.p50 / one.p50:.1f}",
             f"{one.p95:.0f}",
             f"{other.p95:.0f}",
             f"{other.p95 / one.p95:.1f}",
             str(one.statements),
             str(other.statements),
-            f"{other.blocks:,}" if other.blocks is not None else "–",
+            *(f"{of.blocks:,}" if of.blocks is not None else "–" for of in (one, other)),
         )
-    Console(width=110).print(table)
+    Console(width=120).print(table)
     if chosen.worst:
         for other in large:
             if (other.blocks or 0) > 2_000:
