@@ -227,7 +227,8 @@ def from_scratch(wiring: Wiring, note_id: uuid.UUID) -> tuple[Sums, Sums, Verdic
         note = session.get_one(Note, note_id)
         kept = note_scores.current(session, note)
         assert kept.fit == note_scores.in_force(session, note.community_id)
-        anew = note_scores.rebuild(session, note, kept.fit)
+        (row,) = note_scores.rows_from_ratings(session, kept.fit, [note_id])
+        anew = Sums.from_list(row["sums"])
         verdict = note_scores.Scored(kept.fit, anew).verdict(note)
         session.expunge_all()
         return kept.sums, anew, verdict, note

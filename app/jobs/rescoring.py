@@ -8,17 +8,15 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-import sqlalchemy as sa
-
 from app.core import scoring
 from app.core.db import Database
-from app.core.helpfulness import fit_results, refits
+from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.fit_results import Change
-from app.core.helpfulness.note_scores import NOT_FITTED
+from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.helpfulness.refits import Claim, LeaseLost, LeftOver
 from app.core.models import Note
@@ -35,10 +33,12 @@ ROWS_BESIDE = 2_000
 """The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
-SETTLED = 1
-"""The most notes whose status or sums one transaction changes: raters of the community wait for it."""
-CATCH_UPS = 3
+CAUGHT_UP = 250
+"""The most notes whose sums are made again at once, because they were rated meanwhile. Nobody waits for that."""
+CATCH_UPS = 5
 """How often a new fit includes ratings given meanwhile before it is put in force; the rest is included afterwards."""
+FEW = 3
+"""It is put in force at once when no more notes than these were rated since it last included ratings."""
 YIELD = 0.002
 """The shortest pause between two transactions, in seconds, in which others can write."""
 
@@ -85,16 +85,18 @@ def _run(database: Database, claimed: Claim) -> None:
     milliseconds = round((time.monotonic() - began) * 1000)
     cause = f"refit {claimed.version}"
     if fit_results.takes_over(claimed, scores):
-        changed = _take_over(database, claimed, snapshot, scores, milliseconds)
+        changed = set(_take_over(database, claimed, snapshot, scores, milliseconds))
     elif scores.suspect:
         log.warning("Refit %d explains too little; the parameters before it stay.", claimed.version)
         _finish(database, claimed, snapshot, milliseconds)
         return
     else:
-        changed = []
+        changed = set()
     settle, moved = fit_results.differences(snapshot, scores)
+    later, moved_later = _differences_since(database, claimed, changed)
     _move(database, claimed, moved)
-    _settle(database, list(dict.fromkeys([*settle, *changed])), cause=cause)
+    _move(database, claimed, moved_later)
+    _settle(database, [*(one for one in settle if one not in changed), *later], cause=cause)
     _clear(database, claimed)
     _finish(database, claimed, snapshot, milliseconds)
 
@@ -116,11 +118,9 @@ def _take_over(
                 fit_results.write(session, claimed, batch)
         for _ in range(CATCH_UPS):
             behind = _stale(database, claimed.community_id, version)
-            for part in _parts(behind, SETTLED):
-                with database.writing() as session:
-                    refits.catch_up(session, fit, part)
+            _catch_up(database, claimed, fit, behind)
             changed += behind
-            if len(behind) <= SETTLED:
+            if len(behind) <= FEW:
                 break
     with database.writing() as session:
         refits.swap(session, claimed, version, scores.camps)
@@ -133,6 +133,27 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
         return list(refits.stale(session, community_id, version, limit=ROWS))
 
 
+def _catch_up(database: Database, claimed: Claim, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
+    for part in _parts(note_ids, CAUGHT_UP, beside=_is_beside(database)):
+        with database.reading() as session:
+            rows = note_scores.rows_from_ratings(session, fit, part)
+        with database.writing() as session:
+            refits.catch_up(session, claimed, rows)
+
+
+def _differences_since(
+    database: Database, claimed: Claim, note_ids: Collection[uuid.UUID]
+) -> tuple[list[uuid.UUID], list[Change]]:
+    settle: list[uuid.UUID] = []
+    moved: list[Change] = []
+    for part in _parts(sorted(note_ids), CAUGHT_UP, beside=True):
+        with database.reading() as session:
+            some, others = fit_results.differences_since(session, claimed.community_id, part)
+        settle += some
+        moved += others
+    return settle, moved
+
+
 def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None:
     for part in _parts(changes, MOVED):
         with database.writing() as session:
@@ -140,11 +161,11 @@ def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None
 
 
 def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) -> None:
-    for part in _parts(note_ids, SETTLED):
+    for note_id in _paced(note_ids):  # each by itself: raters of the community wait for it
         with database.writing() as session:
-            for note in session.scalars(sa.select(Note).where(Note.id.in_(part)).order_by(Note.id)).all():
-                if note.deleted_at is None:
-                    verdicts.settle(session, note, cause)
+            note = session.get(Note, note_id)
+            if note is not None and note.deleted_at is None:
+                verdicts.settle(session, note, cause)
 
 
 def _finish(database: Database, claimed: Claim, snapshot: Snapshot, milliseconds: int) -> None:
@@ -177,8 +198,8 @@ def _give_back(database: Database, claimed: Claim) -> None:
         log.exception("The lease of refit %d could not be given back; it runs out.", claimed.version)
 
 
-def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    return _paced(items[first : first + size] for first in range(0, len(items), size))
+def _parts(items: Sequence[Item], size: int, *, beside: bool = False) -> Iterator[Sequence[Item]]:
+    return _paced((items[first : first + size] for first in range(0, len(items), size)), beside=beside)
 
 
 def _is_beside(database: Database) -> bool:

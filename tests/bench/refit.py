@@ -289,7 +289,7 @@ def work(url: str, folder: str, community_id: str) -> None:
     timed(refits, "read", "read", lambda _, read: {"ratings": len(read.values)})
     timed(scoring, "score", "fit")
     timed(rescoring, "_take_over", "write")
-    timed(refits, "catch_up", "catch up")
+    timed(rescoring, "_catch_up", "catch up")
     timed(rescoring, "_move", "scores", lambda args, _: {"moved": len(args[2])})
     timed(rescoring, "_settle", "settle", lambda args, _: {"settled": len(args[1])})
     timed(rescoring, "_clear", "clear")

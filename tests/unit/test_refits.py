@@ -3,8 +3,10 @@
 import random
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, scoring
 from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
+from app.core.helpfulness.note_scores import Fit
 from app.core.helpfulness.refits import LeaseLost
 from app.core.models import (
     HistoryEntry,
@@ -22,7 +25,7 @@ from app.core.models import (
     ScoringState,
 )
 from app.core.scoring import Camps, Scores
-from app.core.vocabulary import HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
 from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate, refit, state
@@ -144,6 +147,149 @@ def test_a_refit_that_dies_before_it_takes_over_changes_nothing_and_leaves_nothi
     assert_scored_as_from_scratch(wiring, made.notes)
 
 
+def rated_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, wiring: Wiring, cast: Cast, given: Sequence[tuple[uuid.UUID, uuid.UUID]]
+) -> None:
+    """Let these raters rate these notes while each fit is computed."""
+    plain = scoring.score
+
+    def score(*args: Any, **options: Any) -> Scores:
+        scores = plain(*args, **options)
+        for number, (note_id, rater_id) in enumerate(given):
+            rate(wiring, cast, note_id, rater_id, LEVELS[number % 3])
+        return scores
+
+    monkeypatch.setattr(scoring, "score", score)
+
+
+def test_a_rating_between_any_two_steps_of_a_refit_counts(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = camps(wiring, cast)
+    rated_meanwhile(monkeypatch, wiring, cast, [(one, made.raters[0]) for one in made.notes])
+    between: list[str] = []
+
+    def rated_before(module: Any, name: str, rater: int) -> None:
+        plain = getattr(module, name)
+
+        def call(*args: Any, **options: Any) -> Any:
+            between.append(name)
+            return plain(*args, **options)
+
+        def rated(*args: Any, **options: Any) -> Any:
+            # In the same thread, but before the step's own transaction can have seen anything: as another process.
+            others = threading.Thread(
+                target=lambda: [
+                    rate(wiring, cast, one, made.raters[rater], LEVELS[(rater + place) % 3])
+                    for place, one in enumerate(made.notes[rater::3])
+                ]
+            )
+            others.start()
+            others.join()
+            return call(*args, **options)
+
+        monkeypatch.setattr(module, name, rated)
+
+    rated_before(rescoring, "_catch_up", 1)
+    rated_before(rescoring, "_differences_since", 2)
+    rated_before(rescoring, "_move", 3)
+    rated_before(rescoring, "_settle", 4)
+    assert refit(wiring, cast)
+    assert {"_catch_up", "_differences_since", "_move", "_settle"} <= set(between)
+    assert_scored_as_from_scratch(wiring, made.notes)
+
+
+def test_sums_that_are_made_while_somebody_rates_are_stale_and_not_wrong(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = camps(wiring, cast)
+    rater = cast.rater.profile_id
+    rated_meanwhile(monkeypatch, wiring, cast, [(one, rater) for one in made.notes[:6]])
+    plain, rounds = note_scores.rows_from_ratings, []
+
+    def read_and_then_rated(
+        session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]
+    ) -> list[dict[str, Any]]:
+        rows = plain(session, fit, note_ids)
+        session.rollback()  # the read is over
+        rounds.append(len(rows))
+        for place, note_id in enumerate(made.notes[:6]):
+            rate(wiring, cast, note_id, rater, LEVELS[(place + len(rounds)) % 3])
+        return rows
+
+    monkeypatch.setattr(note_scores, "rows_from_ratings", read_and_then_rated)
+    assert refit(wiring, cast)
+    monkeypatch.undo()
+    assert rounds == [6] * rescoring.CATCH_UPS  # it does not wait for raters who never pause
+    assert_scored_as_from_scratch(wiring, made.notes)
+
+
+def test_notes_rated_meanwhile_are_caught_up_together_and_without_the_communitys_lock(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = camps(wiring, cast)
+    rated_meanwhile(monkeypatch, wiring, cast, [(one, cast.rater.profile_id) for one in made.notes])
+    plain, together = refits.catch_up, []
+
+    def catch_up(session: Session, claimed: refits.Claim, rows: Sequence[Mapping[str, Any]]) -> None:
+        plain(session, claimed, rows)
+        assert "serialised" not in session.info or cast.community_id not in session.info["serialised"]
+        together.append(len(rows))
+
+    monkeypatch.setattr(refits, "catch_up", catch_up)
+    assert refit(wiring, cast)
+    assert together == [20]
+    with wiring.database.reading() as session:
+        rows = session.execute(
+            sa.select(NoteSums.rating_changes, Note.rating_changes).join(Note, Note.id == NoteSums.note_id)
+        ).all()
+    assert rows == [(1, 1)] * 20
+    assert_scored_as_from_scratch(wiring, made.notes)
+
+
+def test_a_process_whose_lease_was_taken_over_catches_nothing_up(wiring: Wiring, cast: Cast) -> None:
+    camps(wiring, cast)
+    with wiring.database.writing() as session:
+        dead = refits.claim(session, cast.community_id)
+    assert dead is not None
+    advance(seconds=refits.LEASE.total_seconds() + 1)
+    assert rescoring.refit(wiring.database, cast.community_id)
+    with pytest.raises(LeaseLost), wiring.database.writing() as session:
+        refits.catch_up(session, dead, [])
+
+
+def test_what_more_than_ratings_decide_is_settled_and_the_rest_is_judged_together(
+    wiring: Wiring, cast: Cast
+) -> None:
+    made = camps(wiring, cast)
+    assert refit(wiring, cast)
+    with wiring.database.reading() as session:
+        ids = session.execute(sa.select(Note.status, Note.id).order_by(Note.id)).all()
+    helpful = [note_id for status, note_id in ids if status is NoteStatus.CURRENTLY_RATED_HELPFUL]
+    waiting, *others = [note_id for status, note_id in ids if status is NoteStatus.NEEDS_MORE_RATINGS]
+    with wiring.database.reading() as session:
+        assert fit_results.differences_since(session, cast.community_id, made.notes) == ([], [])
+    special = {
+        helpful[0]: {"locked": True},
+        helpful[1]: {"rationale": True},
+        helpful[2]: {"classification": Classification.NOT_MISLEADING},
+        helpful[3]: {"created_at": clock.now() - timedelta(days=1000)},
+        waiting: {"helpful_pending_since": clock.now()},
+        others[0]: {"rating_changes": 7},
+        others[1]: {"status": NoteStatus.CURRENTLY_RATED_NOT_HELPFUL},
+    }
+    with wiring.database.writing() as session:
+        for note_id, values in special.items():
+            session.execute(sa.update(Note).where(Note.id == note_id).values(values))
+        session.execute(sa.update(Note).where(Note.id == others[2]).values(helpfulness_score=99))
+    with wiring.database.reading() as session:
+        settle, changes = fit_results.differences_since(session, cast.community_id, made.notes)
+    assert settle == sorted(special)
+    (change,) = changes
+    assert change["note"] == others[2]
+    assert change["new_score"] != 99
+
+
 class Killed(BaseException):
     """The process is gone: nobody tidies up."""
 
@@ -162,8 +308,11 @@ class MortalDatabase(Database):
                 raise Killed
 
 
-def test_a_refit_killed_at_any_commit_is_made_good_by_the_next(wiring: Wiring, cast: Cast) -> None:
+def test_a_refit_killed_at_any_commit_is_made_good_by_the_next(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = camps(wiring, cast)
+    rated_meanwhile(monkeypatch, wiring, cast, [(one, made.raters[9]) for one in made.notes[::3]])
     mortal = MortalDatabase(wiring.settings.sqlalchemy_url)
     deaths = 0
     while True:

@@ -7,6 +7,7 @@ sums, however many ratings there are.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -131,9 +132,53 @@ def rating_changed(
     return Scored(fit, sums)
 
 
-def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
-    """Compute a note's sums under this fit from its ratings and store them. The caller holds the community's lock."""
-    return _rebuild(session, note, fit, _row(session, note, fit))
+def rows_from_ratings(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
+    """What ``NoteSums`` should hold of these notes under this fit, computed from their ratings. Writes nothing.
+
+    It needs no lock: one statement sees ratings and the counts of their changes at one moment.
+    """
+    rows = session.execute(
+        sa.select(
+            Note.id,
+            Note.version,
+            Note.rating_changes,
+            Note.rationale,
+            Rating.helpfulness_level,
+            RaterParameters,
+        )
+        .outerjoin(
+            Rating,
+            sa.and_(
+                Rating.note_id == Note.id,
+                Rating.note_version == Note.version,
+                Rating.exclusion_reason.is_(None),
+            ),
+        )
+        .outerjoin(RaterParameters, _of_rater(fit))
+        .where(Note.id.in_(note_ids))
+        .order_by(Note.id, Rating.created_at, Rating.id)
+        .execution_options(yield_per=5_000)
+    )
+    made = []
+    for (note_id, version, changes, rationale), of_note in groupby(rows, key=lambda row: row[:4]):
+        model = fit.model.for_note(acting=rationale)
+        sums = Sums.zero()
+        for *_, level, parameters in of_note:
+            if level is not None:
+                sums = sums.plus(
+                    model, _as_rater(parameters) if parameters is not None else None, VALUES[level]
+                )
+        made.append(
+            {
+                "community_id": fit.community_id,
+                "version": fit.version,
+                "note_id": note_id,
+                "note_version": version,
+                "rating_changes": changes,
+                "sums": sums.to_list(),
+            }
+        )
+    return made
 
 
 def by_raters(session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.UUID]) -> Scored:
@@ -178,6 +223,15 @@ def _as_rater(row: RaterParameters) -> Rater:
     )
 
 
+def _of_rater(fit: Fit) -> sa.ColumnElement[bool]:
+    """SQL: the fit's parameters of a rating's rater."""
+    return sa.and_(
+        RaterParameters.community_id == fit.community_id,
+        RaterParameters.version == fit.version,
+        RaterParameters.profile_id == Rating.rater_id,
+    )
+
+
 def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
     return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
 
@@ -198,12 +252,7 @@ def _from_ratings(
     chosen = counting(note) if rater_ids is None else counting(note).where(Rating.rater_id.in_(rater_ids))
     rows = session.execute(
         chosen.with_only_columns(Rating.helpfulness_level, RaterParameters).outerjoin(
-            RaterParameters,
-            sa.and_(
-                RaterParameters.community_id == fit.community_id,
-                RaterParameters.version == fit.version,
-                RaterParameters.profile_id == Rating.rater_id,
-            ),
+            RaterParameters, _of_rater(fit)
         )
     )
     sums = Sums.zero()

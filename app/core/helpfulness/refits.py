@@ -9,7 +9,7 @@ computed at another count are computed again when they are needed (``note_scores
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,10 +17,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox
+from app.core import bulk, clock, outbox
 from app.core.db import serialise
 from app.core.helpfulness import note_scores, rating_snapshots
-from app.core.helpfulness.note_scores import Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.ids import new_id
 from app.core.models import Note, NoteSums, RaterParameters, ScoringModel, ScoringState
@@ -185,13 +184,26 @@ def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int
     ).all()
 
 
-def catch_up(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
-    """Compute the sums of these notes under a fit that will take effect soon."""
-    serialise(session, fit.community_id)
-    for note_id in note_ids:
-        note = session.get_one(Note, note_id, populate_existing=True)
-        note_scores.rebuild(session, note, fit)
-    session.flush()
+def catch_up(session: Session, claimed: Claim, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Replace sums under a fit that will take effect soon (``note_scores.rows_from_ratings``).
+
+    Needs no lock of the community: until the swap nobody else writes under this version. Once it is in force, raters
+    do, and this must not be called. Whoever rates between reading and writing makes these sums stale, not wrong.
+
+    Raises:
+        LeaseLost: another process has taken over.
+    """
+    check(session, claimed)
+    session.execute(
+        sa.delete(NoteSums)
+        .where(
+            NoteSums.community_id == claimed.community_id,
+            NoteSums.version == claimed.version,
+            NoteSums.note_id.in_([row["note_id"] for row in rows]),
+        )
+        .execution_options(synchronize_session=False)
+    )
+    bulk.copy(session.connection(), NoteSums.metadata.tables[NoteSums.__tablename__], rows)
 
 
 def swap(session: Session, claimed: Claim, version: int, camps: Camps) -> None:
