@@ -12,8 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from sqlalchemy.orm import Session
+
 from app.core import scoring
-from app.core.db import Database
+from app.core.db import Database, serialise
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
@@ -33,6 +35,8 @@ ROWS_BESIDE = 2_000
 """The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
+SETTLED = 8
+"""The most notes whose status one transaction changes. Those with an action have a transaction each."""
 CAUGHT_UP = 250
 """The most notes whose sums are made again at once, because they were rated meanwhile. Nobody waits for that."""
 CATCH_UPS = 5
@@ -96,7 +100,8 @@ def _run(database: Database, claimed: Claim) -> None:
     later, moved_later = _differences_since(database, claimed, changed)
     _move(database, claimed, moved)
     _move(database, claimed, moved_later)
-    _settle(database, [*(one for one in settle if one not in changed), *later], cause=cause)
+    settle = [*(one for one in settle if one not in changed), *later]
+    _settle(database, _settle_together(database, claimed, settle, cause=cause), cause=cause)
     _clear(database, claimed)
     _finish(database, claimed, snapshot, milliseconds)
 
@@ -134,7 +139,7 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
 
 
 def _catch_up(database: Database, claimed: Claim, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
-    for part in _parts(note_ids, CAUGHT_UP, beside=_is_beside(database)):
+    for part in _paced(_parts(note_ids, CAUGHT_UP), beside=_is_beside(database)):
         with database.reading() as session:
             rows = note_scores.rows_from_ratings(session, fit, part)
         with database.writing() as session:
@@ -146,7 +151,7 @@ def _differences_since(
 ) -> tuple[list[uuid.UUID], list[Change]]:
     settle: list[uuid.UUID] = []
     moved: list[Change] = []
-    for part in _parts(sorted(note_ids), CAUGHT_UP, beside=True):
+    for part in _parts(sorted(note_ids), CAUGHT_UP):
         with database.reading() as session:
             some, others = fit_results.differences_since(session, claimed.community_id, part)
         settle += some
@@ -156,8 +161,19 @@ def _differences_since(
 
 def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None:
     for part in _parts(changes, MOVED):
-        with database.writing() as session:
+        with _holding_up(database, claimed.community_id) as session:
             fit_results.write_scores(session, claimed, part)
+
+
+def _settle_together(
+    database: Database, claimed: Claim, note_ids: Sequence[uuid.UUID], *, cause: str
+) -> list[uuid.UUID]:
+    """Settle these notes, and return those that must be settled each by itself."""
+    others: list[uuid.UUID] = []
+    for part in _parts(note_ids, SETTLED):
+        with _holding_up(database, claimed.community_id) as session:
+            others += verdicts.settle_together(session, claimed.community_id, part, cause)
+    return others
 
 
 def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) -> None:
@@ -198,8 +214,18 @@ def _give_back(database: Database, claimed: Claim) -> None:
         log.exception("The lease of refit %d could not be given back; it runs out.", claimed.version)
 
 
-def _parts(items: Sequence[Item], size: int, *, beside: bool = False) -> Iterator[Sequence[Item]]:
-    return _paced((items[first : first + size] for first in range(0, len(items), size)), beside=beside)
+@contextmanager
+def _holding_up(database: Database, community_id: uuid.UUID) -> Iterator[Session]:
+    """A transaction that raters of the community wait for, and then a pause as long as they had to."""
+    with database.writing() as session:
+        serialise(session, community_id)
+        began = time.monotonic()
+        yield session
+    time.sleep(max(YIELD, time.monotonic() - began))
+
+
+def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (items[first : first + size] for first in range(0, len(items), size))
 
 
 def _is_beside(database: Database) -> bool:

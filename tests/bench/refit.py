@@ -291,7 +291,8 @@ def work(url: str, folder: str, community_id: str) -> None:
     timed(rescoring, "_take_over", "write")
     timed(rescoring, "_catch_up", "catch up")
     timed(rescoring, "_move", "scores", lambda args, _: {"moved": len(args[2])})
-    timed(rescoring, "_settle", "settle", lambda args, _: {"settled": len(args[1])})
+    timed(rescoring, "_settle_together", "settle", lambda args, _: {"settled": len(args[2])})
+    timed(rescoring, "_settle", "settle")
     timed(rescoring, "_clear", "clear")
     began, used = time.perf_counter(), time.process_time()
     if not rescoring.refit(database, uuid.UUID(community_id)):

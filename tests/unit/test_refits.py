@@ -3,6 +3,7 @@
 import random
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,15 +18,19 @@ from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.note_scores import Fit
 from app.core.helpfulness.refits import LeaseLost
+from app.core.history import chain as history
 from app.core.models import (
+    Event,
     HistoryEntry,
+    Hold,
     Note,
     NoteSums,
     RaterParameters,
     ScoringState,
 )
+from app.core.notes import verdicts
 from app.core.scoring import Camps, Scores
-from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import ActionVerb, Classification, HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
 from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate, refit, state
@@ -288,6 +293,53 @@ def test_what_more_than_ratings_decide_is_settled_and_the_rest_is_judged_togethe
     (change,) = changes
     assert change["note"] == others[2]
     assert change["new_score"] != 99
+
+
+def test_notes_settled_together_end_as_notes_settled_one_by_one(wiring: Wiring, cast: Cast) -> None:
+    made = camps(wiring, cast)
+    assert refit(wiring, cast)
+    with wiring.database.writing() as session:
+        decided = session.scalars(
+            sa.select(Note.id).where(Note.status != NoteStatus.NEEDS_MORE_RATINGS).order_by(Note.id)
+        ).all()
+        held, special, stale, gone, *_ = decided
+        session.execute(
+            sa.update(Note)
+            .where(Note.id.in_(decided))
+            .values(status=NoteStatus.NEEDS_MORE_RATINGS, intercept=0)
+        )
+        session.execute(sa.update(Note).where(Note.id == special).values(rationale=True))
+        session.execute(sa.update(NoteSums).where(NoteSums.note_id == stale).values(rating_changes=9))
+        session.execute(sa.update(Note).where(Note.id == gone).values(deleted_at=clock.now()))
+        hold = Hold(
+            community_id=cast.community_id,
+            note_id=held,
+            verb=ActionVerb.FORCE_PUBLISH,
+            account_id=cast.moderator.account_id,
+            account_name="A moderator",
+            reason="",
+            comment=None,
+            due_at=clock.now(),
+        )
+        session.add(hold)
+    with wiring.database.writing() as session:
+        last = session.scalar(sa.select(sa.func.max(HistoryEntry.number)))
+        assert verdicts.settle_together(session, cast.community_id, made.notes, "a test") == [special]
+    changed = set(decided) - {held, special, gone}
+    with wiring.database.reading() as session:
+        for note_id in (held, special, gone):
+            assert session.get_one(Note, note_id).status is NoteStatus.NEEDS_MORE_RATINGS
+        entries = session.execute(
+            sa.select(HistoryEntry.object_id, HistoryEntry.after)
+            .where(HistoryEntry.number > last)
+            .order_by(HistoryEntry.number)
+        ).all()
+        assert [note_id for note_id, _ in entries] == sorted(changed)
+        assert all(after["status"] == session.get_one(Note, note_id).status for note_id, after in entries)
+        told = session.scalars(sa.select(Event.note_id).where(Event.note_id.in_(decided))).all()
+        assert Counter(told) == Counter(decided) + Counter(changed)
+        assert history.verify(session, cast.community_id)[1] is None
+    assert_scored_as_from_scratch(wiring, sorted(set(made.notes) - {held, special, gone}))
 
 
 class Killed(BaseException):

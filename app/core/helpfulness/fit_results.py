@@ -177,17 +177,7 @@ def differences_since(
     fit = note_scores.in_force(session, community_id)
     oldest = clock.now() - timedelta(days=fit.settings.lock_days)
     rows = session.execute(
-        sa.select(Note, NoteSums.sums, sa.exists().where(Hold.note_id == Note.id))
-        .outerjoin(
-            NoteSums,
-            sa.and_(
-                NoteSums.community_id == Note.community_id,
-                NoteSums.version == fit.version,
-                NoteSums.note_id == Note.id,
-                NoteSums.note_version == Note.version,
-                NoteSums.rating_changes == Note.rating_changes,
-            ),
-        )
+        sa.select(Note, note_scores.current_sums(fit), sa.exists().where(Hold.note_id == Note.id))
         .where(Note.id.in_(note_ids), Note.deleted_at.is_(None))
         .order_by(Note.id)
     )

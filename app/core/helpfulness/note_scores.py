@@ -109,6 +109,22 @@ def read(session: Session, note: Note) -> Scored:
     return Scored(fit, _from_ratings(session, note, fit))
 
 
+def current_sums(fit: Fit) -> sa.ScalarSelect[Any]:
+    """SQL: a note's sums under this fit, as a list; NULL if they are missing, or older than its ratings."""
+    return (
+        sa.select(NoteSums.sums)
+        .where(
+            NoteSums.community_id == fit.community_id,
+            NoteSums.version == fit.version,
+            NoteSums.note_id == Note.id,
+            NoteSums.note_version == Note.version,
+            NoteSums.rating_changes == Note.rating_changes,
+        )
+        .correlate(Note)
+        .scalar_subquery()
+    )
+
+
 def rating_changed(
     session: Session, note: Note, rater_id: uuid.UUID, before: float | None, after: float | None
 ) -> Scored:

@@ -4,6 +4,7 @@ Changes that follow from ratings are made as ``SYSTEM``, with their cause in his
 """
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import actions
-from app.core.actions.moves import make_move
+from app.core.actions.moves import make_move, together
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
@@ -23,10 +24,11 @@ from app.core.models import Action, Community, Hold, Note, Panel, Profile, Ratin
 from app.core.notes import consequences, notes, panel_reviews, rating_locks
 from app.core.panels import panels
 from app.core.permissions import SYSTEM, Actor
-from app.core.scoring import GRAVE_MARGIN, Verdict
+from app.core.scoring import GRAVE_MARGIN, Sums, Verdict
 from app.core.vocabulary import (
     IN_REVIEW,
     ActionState,
+    Classification,
     NoteStatus,
     PanelOutcome,
 )
@@ -50,6 +52,32 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
     return follow(
         session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
     )
+
+
+def settle_together(
+    session: Session, community_id: uuid.UUID, note_ids: Sequence[uuid.UUID], cause: str
+) -> list[uuid.UUID]:
+    """As ``settle``, for several notes of one community, with a few statements for all of them.
+
+    Leaves notes that may decide an action as they are and returns their ids: each needs a transaction of its own.
+    """
+    serialise(session, community_id)
+    fit = note_scores.in_force(session, community_id)
+    rows = session.execute(
+        sa.select(Note, note_scores.current_sums(fit), sa.exists().where(Hold.note_id == Note.id))
+        .where(Note.id.in_(note_ids), Note.community_id == community_id, Note.deleted_at.is_(None))
+        .order_by(Note.id)
+        .execution_options(populate_existing=True)
+    ).all()
+    others = []
+    with together(session):
+        for note, sums, held in rows:
+            if note.rationale or (note.request_id and note.classification is Classification.NOT_MISLEADING):
+                others.append(note.id)
+                continue
+            scored = note_scores.current(session, note) if sums is None else Scored(fit, Sums.from_list(sums))
+            follow(session, note, None, None, scored, cause, held=held)
+    return others
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
@@ -84,14 +112,23 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
 
 
 def follow(
-    session: Session, note: Note, action: Action | None, newest: Panel | None, scored: Scored, cause: str
+    session: Session,
+    note: Note,
+    action: Action | None,
+    newest: Panel | None,
+    scored: Scored,
+    cause: str,
+    *,
+    held: bool | None = None,
 ) -> Verdict | None:
     """As ``settle``, for callers that have loaded the note's action, its newest panel and the note's scores.
 
-    The caller holds the lock.
+    The caller holds the lock. ``held``: what ``is_held`` says, if the caller knows.
     """
     settings = scored.fit.settings
-    is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
+    is_closed = rating_locks.is_closed(note, action) or (
+        is_held(session, note, action) if held is None else held
+    )
     if not is_closed:
         _finalise_by_age(note, action, settings)
     if is_closed or _is_final(note, action):
