@@ -5,9 +5,8 @@ sums, however many ratings there are.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +21,9 @@ from app.core.vocabulary import Classification, NoteStatus
 
 NOT_FITTED = 0
 """The version of a community without a fit in force: the cold regime, which needs no parameters."""
+
+PART = 2_000
+"""The most ratings whose raters are looked up by one statement."""
 
 
 @dataclass(frozen=True)
@@ -153,14 +155,14 @@ def rows_from_ratings(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID])
 
     It needs no lock: one statement sees ratings and the counts of their changes at one moment.
     """
-    rows = session.execute(
+    given = session.execute(
         sa.select(
             Note.id,
             Note.version,
             Note.rating_changes,
             Note.rationale,
+            Rating.rater_id,
             Rating.helpfulness_level,
-            RaterParameters,
         )
         .outerjoin(
             Rating,
@@ -170,31 +172,31 @@ def rows_from_ratings(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID])
                 Rating.exclusion_reason.is_(None),
             ),
         )
-        .outerjoin(RaterParameters, _of_rater(fit))
         .where(Note.id.in_(note_ids))
         .order_by(Note.id, Rating.created_at, Rating.id)
-        .execution_options(yield_per=5_000)
+        .execution_options(yield_per=PART)
     )
-    made = []
-    for (note_id, version, changes, rationale), of_note in groupby(rows, key=lambda row: row[:4]):
-        model = fit.model.for_note(acting=rationale)
-        sums = Sums.zero()
-        for *_, level, parameters in of_note:
-            if level is not None:
-                sums = sums.plus(
-                    model, _as_rater(parameters) if parameters is not None else None, VALUES[level]
-                )
-        made.append(
-            {
-                "community_id": fit.community_id,
-                "version": fit.version,
-                "note_id": note_id,
-                "note_version": version,
-                "rating_changes": changes,
-                "sums": sums.to_list(),
-            }
-        )
-    return made
+    counts: dict[uuid.UUID, tuple[int, int]] = {}
+    sums: dict[uuid.UUID, Sums] = {}
+    for part in given.partitions():
+        known = raters(session, fit, {row.rater_id for row in part})
+        for note_id, version, changes, rationale, rater_id, level in part:
+            counts[note_id] = version, changes
+            before = sums.setdefault(note_id, Sums.zero())
+            if rater_id is not None:
+                model = fit.model.for_note(acting=rationale)
+                sums[note_id] = before.plus(model, known.get(rater_id), VALUES[level])
+    return [
+        {
+            "community_id": fit.community_id,
+            "version": fit.version,
+            "note_id": note_id,
+            "note_version": version,
+            "rating_changes": changes,
+            "sums": sums[note_id].to_list(),
+        }
+        for note_id, (version, changes) in counts.items()
+    ]
 
 
 def by_raters(session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.UUID]) -> Scored:
@@ -213,8 +215,12 @@ def counting(note: Note) -> sa.Select[Any]:
     )
 
 
-def raters(session: Session, fit: Fit, profile_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Rater]:
-    """The fit's parameters of these raters; raters that it does not know are left out."""
+def raters(session: Session, fit: Fit, profile_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Rater]:
+    """The fit's parameters of these raters; raters that it does not know are left out.
+
+    Not by a join with their ratings: PostgreSQL has no statistics of a new fit yet, takes it for one row, and reads all
+    of it once for each rating.
+    """
     if fit.version == NOT_FITTED:
         return {}
     rows = session.scalars(
@@ -239,15 +245,6 @@ def _as_rater(row: RaterParameters) -> Rater:
     )
 
 
-def _of_rater(fit: Fit) -> sa.ColumnElement[bool]:
-    """SQL: the fit's parameters of a rating's rater."""
-    return sa.and_(
-        RaterParameters.community_id == fit.community_id,
-        RaterParameters.version == fit.version,
-        RaterParameters.profile_id == Rating.rater_id,
-    )
-
-
 def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
     return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
 
@@ -266,15 +263,13 @@ def _from_ratings(
     session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.UUID] | None = None
 ) -> Sums:
     chosen = counting(note) if rater_ids is None else counting(note).where(Rating.rater_id.in_(rater_ids))
-    rows = session.execute(
-        chosen.with_only_columns(Rating.helpfulness_level, RaterParameters).outerjoin(
-            RaterParameters, _of_rater(fit)
-        )
-    )
-    sums = Sums.zero()
-    for level, parameters in rows:
-        rater = _as_rater(parameters) if parameters is not None else None
-        sums = sums.plus(fit.model_of(note), rater, VALUES[level])
+    given = session.execute(chosen.with_only_columns(Rating.rater_id, Rating.helpfulness_level)).all()
+    model, sums = fit.model_of(note), Sums.zero()
+    for first in range(0, len(given), PART):
+        part = given[first : first + PART]
+        known = raters(session, fit, [rater_id for rater_id, _ in part])
+        for rater_id, level in part:
+            sums = sums.plus(model, known.get(rater_id), VALUES[level])
     return sums
 
 
