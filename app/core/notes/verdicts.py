@@ -62,10 +62,11 @@ def settle_together(
     Leaves notes that may decide an action as they are and returns their ids: each needs a transaction of its own.
     """
     serialise(session, community_id)
+    community = session.get_one(Community, community_id)  # kept, or each event would read it again
     fit = note_scores.in_force(session, community_id)
     rows = session.execute(
         sa.select(Note, note_scores.current_sums(fit), sa.exists().where(Hold.note_id == Note.id))
-        .where(Note.id.in_(note_ids), Note.community_id == community_id, Note.deleted_at.is_(None))
+        .where(Note.id.in_(note_ids), Note.community_id == community.id, Note.deleted_at.is_(None))
         .order_by(Note.id)
         .execution_options(populate_existing=True)
     ).all()
