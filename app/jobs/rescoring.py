@@ -24,6 +24,7 @@ from app.core.helpfulness.refits import Claim, LeaseLost, LeftOver
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
+from app.jobs.memory import give_back_large
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ def refit(database: Database, community_id: uuid.UUID) -> bool:
         claimed = refits.claim(session, community_id)
     if claimed is None:
         return False
+    give_back_large()
     try:
         with _kept_alive(database, claimed):
             _run(database, claimed)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import Rating
-from app.core.scoring import VALUES, FloatArray
+from app.core.scoring import VALUES
 
 PART = 500
 """Notes whose ratings are fetched at a time."""
@@ -51,7 +51,7 @@ class Columns:
 
     note: Numbers
     rater: Numbers
-    value: FloatArray
+    value: npt.NDArray[np.float32]
     prompt: npt.NDArray[np.bool_]
     raters: list[uuid.UUID]
 
@@ -88,14 +88,14 @@ def read(session: Session, community_id: uuid.UUID, notes: Sequence[Counted]) ->
         prompt.append(record["at"] < until[of_note])
     if not any(map(len, note)):
         nothing = np.zeros(0, np.int32)
-        return Columns(nothing, nothing, np.zeros(0), np.zeros(0, np.bool_), [])
+        return Columns(nothing, nothing, np.zeros(0, np.float32), np.zeros(0, np.bool_), [])
     ids = np.concatenate(rater)
     rater.clear()
     raters, place = numbered(ids)
     return Columns(
         np.concatenate(note),
         place,
-        np.multiply(np.concatenate(level), 0.5, dtype=np.float64),
+        np.multiply(np.concatenate(level), 0.5, dtype=np.float32),
         np.concatenate(prompt),
         [uuid.UUID(int=(high << 64) | low) for high, low in raters.tolist()],
     )
@@ -105,20 +105,23 @@ def numbered(ids: Id) -> tuple[Id, Numbers]:
     """The distinct ids, ascending, and the number of each entry among them. There is at least one."""
     # The second half of our ids is random, so it nearly always differs; numbers are sorted much faster than pairs.
     order = np.argsort(ids[:, 1])
-    high, low = ids[order, 0], ids[order, 1]
-    begins = np.r_[True, low[1:] != low[:-1]]
-    if np.any(high[1:][~begins[1:]] != high[:-1][~begins[1:]]):
+    # One half at a time: a worker's memory is near its peak here.
+    begins = _differ(ids[order, 1])
+    if np.any(_differ(ids[order, 0]) & ~begins):
         order = np.lexsort((ids[:, 1], ids[:, 0]))
-        high, low = ids[order, 0], ids[order, 1]
-        begins = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
-    distinct = np.column_stack([high[begins], low[begins]])
-    del high, low  # a worker's memory is at its peak here
+        begins = _differ(ids[order, 1]) | _differ(ids[order, 0])
+    distinct = ids[order[begins]]
     ascending = np.lexsort((distinct[:, 1], distinct[:, 0]))
     rank = np.empty(len(distinct), np.int32)
     rank[ascending] = np.arange(len(distinct), dtype=np.int32)
     place = np.empty(len(ids), np.int32)
     place[order] = rank[np.cumsum(begins, dtype=np.int32) - 1]
     return distinct[ascending], place
+
+
+def _differ(column: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Whether each entry differs from the one before it; the first one does."""
+    return np.r_[True, column[1:] != column[:-1]]
 
 
 def _binary() -> sa.ColumnElement[Any]:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -15,7 +16,7 @@ from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import eligibility, rating_columns
 from app.core.helpfulness.rating_columns import Counted, Numbers
 from app.core.models import Action, Note, Panel, Request
-from app.core.scoring import GRAVE_MARGIN, Camps, Facts, FloatArray, IntArray, Regime
+from app.core.scoring import GRAVE_MARGIN, Camps, Facts, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
@@ -53,7 +54,7 @@ class Snapshot:
     raters: Sequence[uuid.UUID]
     note_numbers: Numbers
     rater_numbers: Numbers
-    values: FloatArray
+    values: npt.NDArray[np.float32]
     facts: Facts
     under_review: frozenset[int]
     panels: frozenset[int]

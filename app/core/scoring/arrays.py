@@ -75,7 +75,7 @@ def ratings(
     valid: npt.ArrayLike | None = None,
 ) -> Ratings:
     """Validate and sort ratings. Raises ValueError naming the invalid argument."""
-    note_column, rater_column = whole_numbers(note_ids, "note_ids"), whole_numbers(rater_ids, "rater_ids")
+    note_column, rater_column = _numbers(note_ids, "note_ids"), _numbers(rater_ids, "rater_ids")
     level = _levels(values)
     if len(rater_column) != len(note_column):
         raise ValueError(f"rater_ids: {len(rater_column)} of them, but {len(note_column)} note_ids")
@@ -140,6 +140,13 @@ def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     return column.astype(np.int64, copy=False)
 
 
+def _numbers(values: npt.ArrayLike, name: str) -> IntArray | IndexArray:
+    """As ``whole_numbers``; but short ones stay short, for a million take memory."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == np.int32:
+        return values
+    return whole_numbers(values, name)
+
+
 def _levels(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
     column = np.asarray(values)
     if column.ndim != 1:
@@ -166,10 +173,10 @@ def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
     return column.astype(np.bool_)
 
 
-def _ranked(column: IntArray) -> tuple[IntArray, IndexArray]:
+def _ranked(column: IntArray | IndexArray) -> tuple[IntArray, IndexArray]:
     """The distinct ids, ascending, and the index of each entry among them."""
     if column.size == 0:
-        return column, column.astype(np.int32)
+        return column.astype(np.int64), column.astype(np.int32)
     low, high = int(column.min()), int(column.max())
     if high - low < 4 * column.size + 1024:
         # Ids that are close together, like row numbers: a lookup table is several times faster than a sort.
@@ -182,4 +189,4 @@ def _ranked(column: IntArray) -> tuple[IntArray, IndexArray]:
             ranks[part] = rank[column[part] - low]
         return np.flatnonzero(present) + low, ranks
     distinct, place = np.unique(column, return_inverse=True)
-    return distinct, place.astype(np.int32)
+    return distinct.astype(np.int64), place.astype(np.int32)
