@@ -14,7 +14,8 @@ demands it, is in docs/decisions/0032-what-the-engine-does.md.
 
 DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
 putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``),
-``_active_workflows_set``, and ``queue_worker_thread``, so that a job that waits can wake it (``lookout``).
+``_active_workflows_set``, ``queue_worker_thread``, so that a job that waits can wake it (``lookout``), and the events
+that end its threads for what we do not use.
 """
 
 import json
@@ -36,7 +37,7 @@ from app.core import clock, ids
 from app.jobs import tables
 from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat
-from app.jobs.lookout import SAFETY_SECONDS, Alarm, Lookout
+from app.jobs.lookout import Alarm, Lookout
 from app.jobs.prepared import prepare_inserts
 from app.jobs.taking import WaitingJobs
 from app.jobs.ticker import Ticker
@@ -118,6 +119,7 @@ class Engine:
             self._tables.schema,
             (QUEUE, COMMUNITIES, BATCHES),
             self._claim,
+            self._release,
             pause=poll_seconds,
         )
         self._heartbeat = Heartbeat(
@@ -255,10 +257,14 @@ class Engine:
                 "log_level": "WARNING",
             }
         )
-        # Our own threads claim from our queues, and nothing is ever in the queue that DBOS adds for itself.
+        # Our own threads claim from our queues and look for delays that are over. Jobs have no deadlines, DBOS no
+        # schedules, and in the queue that it adds for itself there is never anything. Its threads for all this, which
+        # would look every second, end at once.
         DBOS.listen_queues([])
-        self._dbos._registry.get_internal_queue()._polling_interval_sec = SAFETY_SECONDS
+        self._dbos._background_jobs_stop_event.set()
         DBOS.launch()
+        for event in self._dbos.background_thread_stop_events:
+            event.set()
 
     def _claim(self, queue_name: str, alarm: Alarm) -> None:
         """Claim jobs from one queue until the engine stops."""
@@ -273,6 +279,10 @@ class Engine:
                 log.warning("Claiming from %s failed: %s: %s", queue_name, type(error).__name__, error)
             alarm.wait()
 
+    def _release(self) -> None:
+        """Let jobs wait for a claim whose delay is over."""
+        self._client._sys_db.transition_delayed_workflows()
+
     def stop(self, drain: float = 10.0) -> bool:
         """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.
 
@@ -285,8 +295,6 @@ class Engine:
             return True
         deadline = time.monotonic() + drain
         self._lookout.stop()
-        for event in self._dbos.background_thread_stop_events:
-            event.set()
         self._ticker.stop()
         # A claim in progress still starts its jobs: only without claiming threads does the count mean much.
         while (_claiming() or self._running()) and time.monotonic() < deadline:

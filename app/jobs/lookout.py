@@ -5,12 +5,14 @@ for delays that have passed, one thread looks.
 
 A claiming thread of DBOS sleeps for its queue's polling interval and then tries to claim, which takes several
 transactions even when there is nothing to claim. Here one thread asks the database, with one statement on one
-connection, which queues hold a job that waits, and wakes the claiming threads of these queues.
+connection, which queues hold a job that waits, and wakes the claiming threads of these queues. The same statement tells
+when the next delay is over; then this thread releases the job, which DBOS would look for once a second.
 Figures and what else was considered: docs/decisions/0059-idle-processes.md.
 """
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
@@ -20,7 +22,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 """Seconds between two looks."""
 
-SAFETY_SECONDS = 5.0
+SAFETY_SECONDS = 20.0
 """Seconds between two polls of a claiming thread that nobody woke."""
 
 
@@ -55,7 +57,8 @@ class Lookout:
     """The claiming threads of some queues, and the thread that looks which of these queues hold a job that waits.
 
     ``schema`` is that of DBOS's tables. ``claim(queue, alarm)`` runs in the queue's thread until the alarm is set, and
-    waits with it between two claims, at least ``pause`` seconds.
+    waits with it between two claims, at least ``pause`` seconds. ``release()`` lets jobs wait for a claim once their
+    delay is over.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Lookout:
         schema: str | None,
         queues: Sequence[str],
         claim: Callable[[str, Alarm], None],
+        release: Callable[[], None],
         *,
         pause: float,
     ) -> None:
@@ -75,15 +79,20 @@ class Lookout:
         )
         self._alarms = {name: Alarm(pause) for name in queues}
         self._claim = claim
-        status = sa.table("workflow_status", sa.column("queue_name"), sa.column("status"), schema=schema)
+        self._release = release
+        columns = map(sa.column, ("queue_name", "status", "delay_until_epoch_ms"))
+        status = sa.table("workflow_status", *columns, schema=schema)
         # DBOS's index is of the jobs in these two states. That "ENQUEUED" is one of them SQLite does not see by itself.
         unfinished = status.c.status.in_(["ENQUEUED", "PENDING"])
         waits = (
             sa.exists().where(status.c.queue_name == name, status.c.status == "ENQUEUED", unfinished)
             for name in queues
         )
+        delay_over = sa.select(sa.func.min(status.c.delay_until_epoch_ms)).where(status.c.status == "DELAYED")
         # As text: to find the compiled statement of an expression would take most of the time of a look.
-        compiled = sa.select(*waits).compile(database, compile_kwargs={"literal_binds": True})
+        compiled = sa.select(*waits, delay_over.scalar_subquery()).compile(
+            database, compile_kwargs={"literal_binds": True}
+        )
         self.statement = str(compiled)
         self._stop = threading.Event()
         self._looking: threading.Thread | None = None
@@ -127,7 +136,10 @@ class Lookout:
                 self._stop.wait(LOOK_SECONDS)
 
     def _look(self, connection: sa.Connection) -> None:
-        row = connection.exec_driver_sql(self.statement).one()
-        for alarm, is_waiting in zip(self._alarms.values(), row, strict=True):
+        *waits, delay_over = connection.exec_driver_sql(self.statement).one()
+        if delay_over is not None and delay_over <= 1000 * time.time():
+            self._release()
+            waits = [True] * len(waits)
+        for alarm, is_waiting in zip(self._alarms.values(), waits, strict=True):
             if is_waiting:
                 alarm.wake()

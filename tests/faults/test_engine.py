@@ -112,6 +112,15 @@ def test_a_job_that_another_process_enqueued_is_noticed(
     other.stop()
 
 
+def test_no_thread_of_dbos_looks_for_what_does_not_exist(engine: Engine) -> None:
+    def looking() -> list[str]:
+        names = ("queue_thread", "scheduler", "background-jobs", "_dbos_internal_queue")
+        return [one.name for one in threading.enumerate() if any(name in one.name for name in names)]
+
+    engine.start()
+    eventually(lambda: not looking(), "only our own threads look for jobs")
+
+
 def test_a_job_sees_what_its_transaction_wrote(database: Database, engine: Engine, ran: Ran) -> None:
     with database.writing() as session:
         session.execute(sa.text("CREATE TABLE things (name VARCHAR(20))"))

@@ -66,11 +66,12 @@ def test_a_look_for_waiting_jobs_reads_no_finished_ones(database: Database, fini
             session.execute(
                 status.insert().values(workflow_uuid=str(number), status="SUCCESS", queue_name="jobs")
             )
-    lookout = Lookout(database.engine, None, ("jobs",), lambda _queue, _alarm: None, pause=1.0)
+    lookout = Lookout(database.engine, None, ("jobs",), lambda _queue, _alarm: None, lambda: None, pause=1.0)
     with database.looking() as connection:
         plan = str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {lookout.statement}").all())
         assert connection.exec_driver_sql(lookout.statement).scalar() == 0
     assert "idx_workflow_status_in_flight" in plan
+    assert "idx_workflow_status_delayed" in plan
     with database.writing() as session:
         session.execute(status.insert().values(workflow_uuid="new", status="ENQUEUED", queue_name="jobs"))
     with database.looking() as connection:
