@@ -172,35 +172,24 @@ def test_a_rating_between_any_two_steps_of_a_refit_counts(
 ) -> None:
     made = camps(wiring, cast)
     rated_meanwhile(monkeypatch, wiring, cast, [(one, made.raters[0]) for one in made.notes])
-    between: list[str] = []
+    steps: list[str] = []
 
-    def rated_before(module: Any, name: str, rater: int) -> None:
-        plain = getattr(module, name)
+    def rated_before(name: str, first: int) -> None:
+        step = getattr(rescoring, name)
 
-        def call(*args: Any, **options: Any) -> Any:
-            between.append(name)
-            return plain(*args, **options)
+        def rate_and_go_on(*args: Any, **options: Any) -> Any:
+            steps.append(name)
+            for place, note_id in enumerate(made.notes[first::3]):
+                rate(wiring, cast, note_id, made.raters[first], LEVELS[(first + place) % 3])
+            return step(*args, **options)
 
-        def rated(*args: Any, **options: Any) -> Any:
-            # In the same thread, but before the step's own transaction can have seen anything: as another process.
-            others = threading.Thread(
-                target=lambda: [
-                    rate(wiring, cast, one, made.raters[rater], LEVELS[(rater + place) % 3])
-                    for place, one in enumerate(made.notes[rater::3])
-                ]
-            )
-            others.start()
-            others.join()
-            return call(*args, **options)
+        monkeypatch.setattr(rescoring, name, rate_and_go_on)
 
-        monkeypatch.setattr(module, name, rated)
-
-    rated_before(rescoring, "_catch_up", 1)
-    rated_before(rescoring, "_differences_since", 2)
-    rated_before(rescoring, "_move", 3)
-    rated_before(rescoring, "_settle", 4)
+    between = ("_catch_up", "_differences_since", "_move", "_settle_together", "_settle")
+    for number, name in enumerate(between):
+        rated_before(name, number)
     assert refit(wiring, cast)
-    assert {"_catch_up", "_differences_since", "_move", "_settle"} <= set(between)
+    assert set(steps) == set(between)
     assert_scored_as_from_scratch(wiring, made.notes)
 
 
