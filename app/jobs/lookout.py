@@ -80,8 +80,8 @@ class Lookout:
         self._alarms = {name: Alarm(pause) for name in queues}
         self._claim = claim
         self._release = release
-        columns = map(sa.column, ("queue_name", "status", "delay_until_epoch_ms"))
-        status = sa.table("workflow_status", *columns, schema=schema)
+        names = ("queue_name", "status", "delay_until_epoch_ms")
+        status = sa.table("workflow_status", *[sa.column(name) for name in names], schema=schema)
         # DBOS's index is of the jobs in these two states. That "ENQUEUED" is one of them SQLite does not see by itself.
         unfinished = status.c.status.in_(["ENQUEUED", "PENDING"])
         waits = (

@@ -281,7 +281,8 @@ def work(url: str, folder: str, community_id: str) -> None:
             began = time.perf_counter()
             result = plain(*args, **options)
             spent[stage] += time.perf_counter() - began
-            numbers.update(sizes(args, result) if sizes else {})
+            for key, number in (sizes(args, result) if sizes else {}).items():
+                numbers[key] += number
             return result
 
         setattr(module, name, call)

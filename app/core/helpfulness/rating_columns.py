@@ -121,7 +121,9 @@ def numbered(ids: Id) -> tuple[Id, Numbers]:
 
 def _differ(column: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     """Whether each entry differs from the one before it; the first one does."""
-    return np.r_[True, column[1:] != column[:-1]]
+    differ = np.ones(len(column), np.bool_)
+    np.not_equal(column[1:], column[:-1], out=differ[1:])
+    return differ
 
 
 def _binary() -> sa.ColumnElement[Any]:

@@ -188,7 +188,7 @@ def catch_up(session: Session, claimed: Claim, rows: Sequence[Mapping[str, Any]]
     """Replace sums under a fit that will take effect soon (``note_scores.rows_from_ratings``).
 
     Needs no lock of the community: until the swap nobody else writes under this version. Once it is in force, raters
-    do, and this must not be called. Whoever rates between reading and writing makes these sums stale, not wrong.
+    do, and this must not be called. A rating between reading and writing makes these sums stale, not wrong.
 
     Raises:
         LeaseLost: another process has taken over.
