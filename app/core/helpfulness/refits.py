@@ -164,21 +164,26 @@ def read(session: Session, claimed: Claim) -> Snapshot:
 
 def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
     """Notes whose sums under this fit are missing, or older than their ratings."""
-    same_note = sa.and_(
-        NoteSums.community_id == Note.community_id, NoteSums.version == version, NoteSums.note_id == Note.id
+    # Not by a join: PostgreSQL has no statistics of a new fit yet, and would read all its sums once for each note.
+    current = (
+        sa.select(NoteSums.note_id)
+        .where(
+            NoteSums.community_id == community_id,
+            NoteSums.version == version,
+            NoteSums.note_id == Note.id,
+            NoteSums.note_version == Note.version,
+            NoteSums.rating_changes == Note.rating_changes,
+        )
+        .correlate(Note)
+        .scalar_subquery()
     )
     return session.scalars(
         sa.select(Note.id)
-        .outerjoin(NoteSums, same_note)
         .where(
             Note.community_id == community_id,
             Note.deleted_at.is_(None),
             Note.rating_changes > 0,
-            sa.or_(
-                NoteSums.note_id.is_(None),
-                NoteSums.note_version != Note.version,
-                NoteSums.rating_changes != Note.rating_changes,
-            ),
+            current.is_(None),
         )
         .limit(limit)
     ).all()
