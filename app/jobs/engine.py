@@ -321,7 +321,10 @@ class Engine:
         try:
             self._bodies.perform(job)
         finally:
-            self.wake()  # a slot is about to be free
+            # A slot is about to be free. For one of the service's own jobs that ran alone, as periodic ones mostly do,
+            # none can have waited, and to claim in vain costs more than such a job.
+            if "community" in job or self._slots == 1 or len(self._running()) > 1:
+                self.wake()
 
     def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
         # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.

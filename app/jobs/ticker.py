@@ -13,8 +13,8 @@ from app.core import clock
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.5
-"""Seconds between two looks at the clock, so the shortest useful period is one second."""
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at the clock. Of a period that is as short, a run is left out now and then."""
 
 
 class Ticker:
