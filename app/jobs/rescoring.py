@@ -37,7 +37,7 @@ ROWS_BESIDE = 2_000
 """The same on PostgreSQL, where nobody waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
-SETTLED = 2
+SETTLED = 4
 """The most notes whose status one transaction changes: raters of the community wait for it. Those that may decide an
 action have a transaction each."""
 CAUGHT_UP = 250
