@@ -40,6 +40,14 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Matching:
+    """The rows of a list. ``counted`` selects how many there are, where that is cheaper than counting ``statement``."""
+
+    statement: sa.Select[Any]
+    counted: sa.Select[Any] | None = None
+
+
+@dataclass(frozen=True)
 class Page(Generic[Row]):
     """One page of rows. ``count`` is the total; ``previous`` and ``next`` are cursors, None at either end."""
 
@@ -74,7 +82,7 @@ def paginate(
     part: Slice,
     *,
     descending: bool = True,
-    counted: sa.Select[int] | None = None,
+    counted: sa.Select[Any] | None = None,
     narrow: sa.Select[Any] | None = None,
 ) -> Page[Any]:
     """Return one page of ``statement``, ordered by (sort, key), with two queries however many rows there are.

@@ -93,6 +93,14 @@ class Request(Stamped, Base):
             sqlite_where=sa.text("dataset_item_id IS NOT NULL"),
             postgresql_where=sa.text("dataset_item_id IS NOT NULL"),
         ),
+        # Few: what a count of decisions leaves out.
+        sa.Index(
+            "ix_requests_withdrawn",
+            "community_id",
+            "id",
+            sqlite_where=sa.text("withdrawn_at IS NOT NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NOT NULL"),
+        ),
         sa.Index(
             "ix_requests_tests",
             "community_id",
