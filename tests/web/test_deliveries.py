@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import replays, signing
+from app.core.webhooks import deliveries, replays, signing
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
@@ -82,6 +82,22 @@ def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
         names = (old, event.id, request.id, request.request_id, action.id)
     for name in names:
         assert listed(operator, f"?q={name}") == [str(old)], name
+
+
+def test_a_filtered_log_is_counted_up_to_a_number_and_a_whole_one_to_its_end(
+    visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "MOST_MATCHING", 2)
+    operator = visit(cast.operator)
+    hooks.tell(hooks.register(), 4)
+    hooks.attempt(OK, OK, OK, MISSING)
+    for query, count in (
+        ("", "4 deliveries"),
+        ("?state=dead", "1 delivery"),
+        ("?event=webhook.test&state=delivered", "More than 2 deliveries"),
+        ("?event=webhook.test&state=dead", "1 delivery"),
+    ):
+        assert f">{count}<" in operator.get(f"/deliveries{query}").text, query
 
 
 def test_a_delivery_shows_its_attempts_its_exact_payload_and_no_secret(

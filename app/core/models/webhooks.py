@@ -77,6 +77,13 @@ class Delivery(Stamped, Base):
         sa.Index(
             "ix_deliveries_community_id_event_name_created_at", "community_id", "event_name", "created_at"
         ),
+        sa.Index(
+            "ix_deliveries_dead",
+            "community_id",
+            "created_at",
+            sqlite_where=sa.text("state = 'dead'"),
+            postgresql_where=sa.text("state = 'dead'"),
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -1,4 +1,4 @@
-"""the webhook with each attempt, and the name of its event with each delivery, so that both are found by an index"""
+"""the webhook with each attempt, the name of its event with each delivery, and indexes of both and of what is dead"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,9 +25,18 @@ def upgrade() -> None:
         "deliveries",
         ["community_id", "event_name", "created_at"],
     )
+    dead = sa.text("state = 'dead'")
+    op.create_index(
+        "ix_deliveries_dead",
+        "deliveries",
+        ["community_id", "created_at"],
+        sqlite_where=dead,
+        postgresql_where=dead,
+    )
 
 
 def downgrade() -> None:
+    op.drop_index("ix_deliveries_dead", "deliveries")
     op.drop_index("ix_deliveries_community_id_event_name_created_at", "deliveries")
     op.drop_column("deliveries", "event_name")
     op.drop_index("ix_delivery_attempts_endpoint_id_at", "delivery_attempts")
