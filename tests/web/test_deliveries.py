@@ -14,6 +14,7 @@ from app.core import clock
 from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import deliveries, replays, signing
+from app.web.webhooks import replays as pages
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
@@ -175,6 +176,23 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
     assert nothing.status_code == 409
     assert visit(cast.moderator).get(begun.location).status_code == 403
     assert visit(cast.outsider).get(begun.location).status_code == 404
+
+
+@pytest.mark.both_databases
+def test_a_large_range_is_counted_up_to_a_number_and_sent_again_in_full(
+    visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MOST_MATCHING", 2)
+    operator = visit(cast.operator)
+    hooks.tell(hooks.register(), 5)
+    hooks.attempt(OK, OK, OK, OK, MISSING)
+    page = operator.get("/deliveries/replay?which=all").text
+    assert ">More than 3 deliveries<" in page
+    assert "<li>1 failed</li>" in page
+    assert "<li>More than 2 delivered before" in page
+    assert "Replay all of them" in page
+    begun = operator.post("/deliveries/replay", which="all")
+    assert "All 5 deliveries are in the queue again." in operator.get(begun.location).text
 
 
 def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
