@@ -82,7 +82,7 @@ def preview(
         some = (rows if most is None else rows.limit(most + 1)).subquery()
         return sa.select(sa.func.count()).select_from(some).scalar_subquery()
 
-    counts = session.execute(
+    dead, parked, delivered, shut_out, *_ = session.execute(
         sa.select(
             *(
                 counted(receives, state)
@@ -91,7 +91,7 @@ def preview(
             counted(sa.not_(receives), *deliveries.REPLAYABLE),
         )
     ).one()
-    return Preview(*counts, most)
+    return Preview(dead, parked, delivered, shut_out, most)
 
 
 def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters) -> Replay:
