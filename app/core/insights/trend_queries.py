@@ -1,14 +1,16 @@
 """The raw sums behind the statistics: one query each over a span of time, by the part of the span."""
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Protocol
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.listed import is_one_of
 from app.core.models import Action, Decision, HistoryEntry, Note, Rating, Request, Score
 from app.core.periods import Period, unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
@@ -243,17 +245,21 @@ class TrendQueries:
 
     def _changed(self) -> sa.ColumnElement[bool]:
         """In a short range: only actions with an entry in it. No index has the moments of all actions."""
-        if not self._is_short:
-            return sa.true()
-        entry = aliased(HistoryEntry)
-        return Action.id.in_(
-            sa.select(entry.object_id).where(
-                entry.community_id == self._community_id,
-                entry.object_type == sa.literal("action", literal_execute=True),
-                entry.at >= self._since,
-                entry.at < self._until + RECORDED_WITHIN,
+        return is_one_of(self._session, Action.id, self._with_entry) if self._is_short else sa.true()
+
+    @cached_property
+    def _with_entry(self) -> Sequence[uuid.UUID]:
+        """The actions with an entry in the range. Found first: beside a subquery PostgreSQL may read all actions."""
+        return self._session.scalars(
+            sa.select(HistoryEntry.object_id)
+            .where(
+                HistoryEntry.community_id == self._community_id,
+                HistoryEntry.object_type == sa.literal("action", literal_execute=True),
+                HistoryEntry.at >= self._since,
+                HistoryEntry.at < self._until + RECORDED_WITHIN,
             )
-        )
+            .distinct()
+        ).all()
 
     def _holds(self, column: Any) -> sa.ColumnElement[bool]:
         return sa.and_(column >= self._since, column < self._until)
