@@ -249,12 +249,15 @@ class TrendQueries:
 
     @cached_property
     def _with_entry(self) -> Sequence[uuid.UUID]:
-        """The actions with an entry in the range. Found first: beside a subquery PostgreSQL may read all actions."""
+        """The actions with an entry in the range. Found first: beside a subquery PostgreSQL may read all actions.
+
+        The type is a parameter: a prepared statement would read all entries of an index of actions by number else.
+        """
         return self._session.scalars(
             sa.select(HistoryEntry.object_id)
             .where(
                 HistoryEntry.community_id == self._community_id,
-                HistoryEntry.object_type == sa.literal("action", literal_execute=True),
+                HistoryEntry.object_type == "action",
                 HistoryEntry.at >= self._since,
                 HistoryEntry.at < self._until + RECORDED_WITHIN,
             )
