@@ -49,7 +49,7 @@ OTHERS = {
     "deliveries of a rare event": 200,
     "replay": 400,
 }
-"""Pages with another number: one looks up dozens of posts and notes, to rank them, and tables of 500 blocks need less."""
+"""Pages with another number: one looks up dozens of posts and notes, to rank them; others read tables of 500 blocks."""
 PAGES = {
     "queue": "/review?sort=oldest",
     "queue by score": "/review?sort=score",
