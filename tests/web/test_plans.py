@@ -36,7 +36,7 @@ from tests.cast import Cast
 POSTS = 18_000
 MOST_BLOCKS = 1_500
 """For a page. The tables of posts, actions and history have about 900, 600 and 2,500 blocks."""
-RANKING = {"help needed": 2_300, "queue, search for a common text": 2_300}
+RANKING = {"queue, search for a common text": 2_300}
 """Pages that look up dozens of posts and notes one by one, to rank them or to search in them."""
 PAGES = {
     "queue": "/review?sort=oldest",

@@ -29,6 +29,8 @@ SECOND_LOOK = (
 """Which actions wait for a second look: an open one, or applied by a score alone. An index repeats it."""
 _SECOND_LOOK = sa.text(SECOND_LOOK)
 _OPEN = sa.text("action_state IN ('under_review', 'retro_review')")
+ASKED = "action_state IN ('under_review', 'retro_review') AND restores_id IS NULL AND review_group <> 'staff'"
+"""Which actions raters are asked about. An index repeats it."""
 QUEUED = "action_state = 'under_review'"
 """Which actions are in the review queue. Its indexes repeat it."""
 HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('applied', 'retro_review', 'confirmed')"
@@ -82,6 +84,20 @@ class Action(Stamped, Base):
             "retro_review_at",
             sqlite_where=_OPEN,
             postgresql_where=_OPEN,
+        ),
+        # What raters are asked about, from the longest waiting on. What they do not read or do not want to see is left
+        # out in the index alone.
+        sa.Index(
+            "ix_moderation_actions_asked",
+            "community_id",
+            "created_at",
+            "id",
+            "action_state",
+            "note_id",
+            "category",
+            "language",
+            sqlite_where=sa.text(ASKED),
+            postgresql_where=sa.text(ASKED),
         ),
         # The queue in its default order, and what of it is overdue.
         sa.Index(
