@@ -193,9 +193,9 @@ def test_the_list_holds_what_a_score_did_and_what_is_reviewed_again(wiring: Wiri
     with wiring.database.reading() as session:
 
         def listed(wanted: LookFilter) -> list[uuid.UUID]:
-            found, count = second_looks.waiting(session, SYSTEM, cast.community_id, wanted, limit=10)
-            assert count == len(found)
-            return [action.id for action in found]
+            found = second_looks.waiting(session, SYSTEM, cast.community_id, wanted, limit=10)
+            assert found.count == len(found.ids)
+            return list(found.ids)
 
         assert listed(LookFilter()) == [first, second], "what is reviewed again comes first"
         assert listed(LookFilter(state=ActionState.APPLIED)) == [second]

@@ -77,6 +77,21 @@ class Action(Stamped, Base):
             sqlite_where=_SECOND_LOOK,
             postgresql_where=_SECOND_LOOK,
         ),
+        # Their list in its default order: open ones first, as "retro_review" is after "applied". The last columns let
+        # it be counted, filtered and sorted in the index alone.
+        sa.Index(
+            "ix_moderation_actions_look_list",
+            "community_id",
+            sa.text("action_state DESC"),
+            sa.text("coalesce(urgent_at, created_at)"),
+            "id",
+            "urgent_at",
+            "created_at",
+            "category",
+            "score",
+            sqlite_where=_SECOND_LOOK,
+            postgresql_where=_SECOND_LOOK,
+        ),
         sa.Index(
             "ix_moderation_actions_open",
             "action_state",
@@ -113,6 +128,16 @@ class Action(Stamped, Base):
             "request_id",
             # SQLite reads the index alone only if this is in it too.
             "action_state",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        # The queue by score.
+        sa.Index(
+            "ix_moderation_actions_score",
+            "community_id",
+            sa.text("coalesce(score, 0.0) DESC"),
+            "created_at",
+            "id",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),
