@@ -147,6 +147,12 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
             for moment in (long_ago, clock.now())
         ]
         assert newer == [3, 0]
+        if wiring.database.engine.dialect.name == "postgresql":
+            monkeypatch.setattr(queue_filters, "SEARCHED", 2)
+            monkeypatch.setattr(post_search, "RARE", -1)
+            assert search("lighthouse") == ([one for one in urgent[:2] if one == posts[3]], True), (
+                "if the newest posts tell that it is common, the index is not asked"
+            )
 
 
 def test_actions_that_the_version_before_opened_get_channel_and_language_from_their_posts(
