@@ -186,7 +186,7 @@ def is_read_clause(language: Any, languages: Collection[str]) -> sa.ColumnElemen
 
 def longest_waiting(
     session: Session, waiting: sa.Select[Any], language: Any, languages: Collection[str]
-) -> list[sa.Row[Any]]:
+) -> list[Any]:
     """The first ``LOOKED_AT`` rows of ``waiting``, first those in a language that the rater reads."""
     if not languages:
         return list(session.execute(waiting.limit(LOOKED_AT)))
@@ -197,7 +197,7 @@ def longest_waiting(
     return rows
 
 
-def nearest_and_oldest(rows: Sequence[sa.Row[Any]], needed: int) -> Sequence[sa.Row[Any]]:
+def nearest_and_oldest(rows: Sequence[Any], needed: int) -> Sequence[Any]:
     """Those of ``rows``, oldest first, that are ranked. A row's last column is its number of ratings."""
     nearest = sorted(rows, key=lambda row: help_order.nearness(row[-1], needed), reverse=True)
     return list(dict.fromkeys([*nearest[:NEAREST], *rows[:OLDEST]]))
