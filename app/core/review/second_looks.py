@@ -66,8 +66,10 @@ STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
 """The states of this list: open second looks, and applied Tier 1 actions that nobody has reviewed yet."""
 WALKED = 500
 """How many second looks are walked through to find the next one, or a text in their posts."""
-MOST_COUNTED = 10_000
+MOST_COUNTED = 1_000
 """The largest number of second looks that a page counts; above it the page only says that there are more."""
+OFFERED_OF = 10_000
+"""In how many second looks, the first ones, the filter looks for categories to offer."""
 VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
 """The decisions that end a second look."""
 
@@ -86,15 +88,17 @@ def waiting(
     ids = _listed(community_id, filters)
     if filters.search:
         found = session.scalars(ids).all()
-        of_all = _count(session, _listed(community_id, replace(filters, search="")))
+        of_all = _count(session, community_id, replace(filters, search=""))
         return LookPage(found[offset : offset + limit], len(found), may_lack=of_all > WALKED)
-    count = _count(session, ids)
+    count = _count(session, community_id, filters)
     page = session.scalars(ids.limit(limit).offset(offset)).all()
     return LookPage(page, min(count, MOST_COUNTED), count > MOST_COUNTED)
 
 
-def _count(session: Session, ids: sa.Select[Any]) -> int:
-    return session.scalar(sa.select(sa.func.count()).select_from(ids.limit(MOST_COUNTED + 1).subquery())) or 0
+def _count(session: Session, community_id: uuid.UUID, filters: LookFilter) -> int:
+    """How many match, up to one more than ``MOST_COUNTED``; in the order of the index that tells it alone."""
+    ids = _listed(community_id, replace(filters, sort=Sort.URGENT)).limit(MOST_COUNTED + 1)
+    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
 def claim_next(
@@ -237,8 +241,8 @@ def deciding(
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories of the first ``MOST_COUNTED`` actions that wait for a second look, for the filter."""
-    first = _listed(community_id, LookFilter()).with_only_columns(Action.category).limit(MOST_COUNTED)
+    """The categories of the first ``OFFERED_OF`` actions that wait for a second look, for the filter."""
+    first = _listed(community_id, LookFilter()).with_only_columns(Action.category).limit(OFFERED_OF)
     found = first.subquery().c.category
     return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
