@@ -39,25 +39,25 @@ from tests.bench.scale.walk import Recorder, counted_blocks
 from tests.cast import Cast
 
 POSTS = 18_000
-MOST_BLOCKS = 1_700
-"""For a page; counting 10,000 entries of the history by its rows instead of by an index alone, it reads 1,540.
-
-The tables of posts, actions, history and deliveries have about 900, 600, 2,500 and 500 blocks.
-"""
+MOST_BLOCKS = 1_500
+"""For a page. The tables of posts, actions, history and deliveries have about 900, 600, 2,500 and 500 blocks."""
 OTHERS = {
-    "help needed": 2_300,
+    "queue, search for a common text": 2_300,
+    "second look, search": 2_300,
     "webhooks": 200,
     "webhook": 250,
     "deliveries of an event": 800,
     "deliveries of a rare event": 200,
     "replay": 400,
 }
-"""Pages with another number: one looks up dozens of posts and notes, to rank them; others read tables of 500 blocks."""
+"""Pages with another number: some look up hundreds of posts, to search in them; others read tables of 500 blocks."""
 PAGES = {
     "queue": "/review?sort=oldest",
     "queue by score": "/review?sort=score",
     "queue of an id": "/review?q=bulk-93",
     "help needed": "/help-needed",
+    "second look": "/second-look",
+    "second look, search": "/second-look?q=ferries",
     "history": "/history",
     "history, deep": "/history?older=9000",
     "history of a state": "/history?state=dismissed",
@@ -91,6 +91,14 @@ OPERATORS = {
     "deliveries of a rare event",
     "replay",
 }
+SEARCHES = {
+    "queue, search for a common text": "/review?q=harbours%2C+ferries",
+    "queue, search for a rare text": "/review?q=the+number+93+more",
+    "history, search for a common text": "/history?q=harbours%2C+ferries",
+    "history, search for a rare text": "/history?q=the+number+297+more",
+    "history, search for common words in a rare order": "/history?q=ferries+harbours",
+}
+"""A search asks more of a database with more posts than it reads one by one, so its queries are not compared."""
 CALLS = {
     "requests": "/api/public/v1/requests?page[size]=100",
     "requests, deep": "/api/public/v1/requests?page[size]=100&page[number]={deep}",
@@ -139,9 +147,13 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
+            # VACUUM marks no page as visible to all before the commits are on the disk, and the tests' server writes
+            # them later. Then no index would be read alone.
+            connection.exec_driver_sql("SET synchronous_commit = on")
+            connection.exec_driver_sql("CHECKPOINT")
             connection.exec_driver_sql("VACUUM ANALYZE")
         item = _open_item(wiring, cast)
-        for name, path in (PAGES | CALLS).items():
+        for name, path in (PAGES | SEARCHES | CALLS).items():
             client = app.test_client()
             client.set_cookie("bridgenote", operator if name in OPERATORS else token)
             where = path.format(
@@ -166,7 +178,9 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
         statements = list(sent)
     assert made.periods[-1].after.acted
     check("what-if", statements)
-    grown = {name: counts for name, counts in found.items() if counts[-1] > counts[0]}
+    grown = {
+        name: counts for name, counts in found.items() if name not in SEARCHES and counts[-1] > counts[0]
+    }
     assert grown == {}
 
 
@@ -246,8 +260,9 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webh
             community_id="home",
             request_id="md5('post' || n)::uuid",
             action_type="'hide'",
-            action_tier="'tier_2_consensus'",
-            action_state="CASE WHEN waits THEN 'under_review' WHEN n % 2 = 0 THEN 'confirmed' ELSE 'dismissed' END",
+            action_tier="CASE WHEN n % 4 = 0 AND NOT waits THEN 'tier_1_immediate' ELSE 'tier_2_consensus' END",
+            action_state="""CASE WHEN waits THEN 'under_review' WHEN n % 4 = 0 THEN 'applied'
+                WHEN n % 2 = 0 THEN 'confirmed' ELSE 'dismissed' END""",
             review_group="'community'",
             category="category",
             score="0.7",
