@@ -35,21 +35,14 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
     caller = auth.caller()
     community_id = query_data.community or _default_community(caller, query_data)
     page_slice = query_data.slice(community_id)
-    statement = actions.matching(
+    matching = actions.matching(
         caller.actor,
-        community_id=query_data.filter_community,
-        state=query_data.filter_state,
-        tier=query_data.filter_tier,
+        communities=(query_data.filter_community, community_id),
+        states=(query_data.filter_state, query_data.state),
+        tiers=(query_data.filter_tier, query_data.tier),
     )
-    for column, value in (
-        (Action.community_id, community_id),
-        (Action.action_state, query_data.state),
-        (Action.action_tier, query_data.tier),
-    ):
-        if value is not None:
-            statement = statement.where(column == value)
     with wired().database.reading() as session:
-        page = actions.listed(session, statement, page_slice)
+        page = actions.listed(session, matching, page_slice)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

@@ -15,7 +15,7 @@ from app.core.errors import NotFound
 from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Note
-from app.core.notes import notes, verdicts
+from app.core.notes import lists, notes, verdicts
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
@@ -60,7 +60,7 @@ def create_note(json_data: NoteCreate) -> Response:
 def list_notes(query_data: NoteQuery) -> Response:
     """List notes, newest first."""
     raters = query_data.raters_not_in
-    statement = notes.matching(
+    matching = lists.matching(
         auth.actor(),
         status=query_data.status,
         status_not=query_data.status_not,
@@ -76,7 +76,7 @@ def list_notes(query_data: NoteQuery) -> Response:
         raters_not_in=raters.split(",") if raters is not None else None,
     )
     with wired().database.reading() as session:
-        page = notes.listed(session, statement, query_data.slice())
+        page = lists.listed(session, matching, query_data.slice())
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

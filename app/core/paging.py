@@ -40,14 +40,26 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Matching:
+    """The rows of a list. ``counted`` selects how many there are, where that is cheaper than counting ``statement``."""
+
+    statement: sa.Select[Any]
+    counted: sa.Select[Any] | None = None
+
+
+@dataclass(frozen=True)
 class Page(Generic[Row]):
-    """One page of rows. ``count`` is the total; ``previous`` and ``next`` are cursors, None at either end."""
+    """One page of rows. ``count`` is the total, ``is_more`` says that the total is larger than what was counted.
+
+    ``previous`` and ``next`` are cursors, None at either end.
+    """
 
     rows: Sequence[Row]
     count: int
     part: Slice
     previous: str | None
     next: str | None
+    is_more: bool = False
 
     @property
     def number(self) -> int:
@@ -74,13 +86,15 @@ def paginate(
     part: Slice,
     *,
     descending: bool = True,
-    counted: sa.Select[int] | None = None,
+    counted: sa.Select[Any] | None = None,
+    most: int | None = None,
     narrow: sa.Select[Any] | None = None,
 ) -> Page[Any]:
     """Return one page of ``statement``, ordered by (sort, key), with two queries however many rows there are.
 
     The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` is an optional
-    cheaper query for the total: SQLite would otherwise carry out every join of ``statement``. ``narrow`` selects the
+    cheaper query for the total: SQLite would otherwise carry out every join of ``statement``. Without it, the total is
+    counted up to ``most``, unless that is None. ``narrow`` selects the
     ``key`` of the same rows without joins: a deep page then skips rows in an index, from the nearer end of the list,
     and loads only its own.
 
@@ -90,9 +104,15 @@ def paginate(
     """
     if part.after is not None and part.before is not None:
         raise Malformed("page[after] cannot stand beside page[before]")
-    if counted is None:
+    if counted is not None:
+        most = None
+    elif most is not None:
+        some = statement.with_only_columns(key).order_by(None).limit(most + 1)
+        counted = sa.select(sa.func.count()).select_from(some.subquery())
+    else:
         counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
     count = session.scalar(counted) or 0
+    is_more = most is not None and count > most
     backwards = part.before is not None
     cursor = part.before or part.after
     falling = descending != backwards
@@ -120,10 +140,11 @@ def paginate(
     has_previous = more if backwards else _is_beyond_first(part)
     return Page(
         rows=rows,
-        count=count,
+        count=count - is_more,
         part=part,
         previous=_cursor(rows[0], sort, key, part.of) if rows and has_previous else None,
         next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
+        is_more=is_more,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -91,6 +92,12 @@ class Period:
     def until(self) -> datetime:
         """The end of the period, exclusive: midnight after the last day."""
         return self._midnight(self.last + timedelta(days=1))
+
+    @property
+    def bounds(self) -> Sequence[tuple[datetime, datetime]]:
+        """Where each bucket begins and ends."""
+        begins = [self._midnight(day) for day in self.starts]
+        return list(pairwise([*begins, self.until]))
 
     def holds(self, column: Any) -> sa.ColumnElement[bool]:
         """SQL condition: the column's moment lies in the period."""

@@ -4,7 +4,7 @@ Views and templates ask ``allows``; verbs call ``require``. No other code decide
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol, TypeVar
@@ -122,6 +122,14 @@ class Actor:
     def sees(self, community_id: uuid.UUID) -> bool:
         """Whether the actor may know that this community exists."""
         return self.communities is None or community_id in self.communities
+
+    def seen_of(self, communities: Iterable[uuid.UUID | None]) -> frozenset[uuid.UUID] | None:
+        """Those of the actor's communities that all of these name; None stands for every community."""
+        seen = self.communities
+        for community_id in communities:
+            if community_id is not None:
+                seen = frozenset({community_id} if seen is None or community_id in seen else ())
+        return seen
 
     def role_in(self, community_id: uuid.UUID) -> Role | None:
         if self.service_admin:

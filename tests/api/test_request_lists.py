@@ -146,6 +146,24 @@ def test_a_page_costs_the_same_queries_for_one_row_and_for_a_hundred(
 
 
 @pytest.mark.both_databases
+def test_the_poll_does_not_count_decisions_on_withdrawn_requests(
+    api: Api, wiring: Wiring, decide: Callable[..., None]
+) -> None:
+    decide("kept", "withdrawn")
+    with wiring.database.writing() as session:
+        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
+    wide = Api(api.client, {"Authorization": f"Bearer {text}"})
+    assert api.delete("/requests/withdrawn").status_code == 204
+    for caller in (api, wide):
+        for since, expected in (("2020-01-01T00:00:00Z", 1), ("9000-01-01T00:00:00Z", 0)):
+            query = {"status": "decided", "since": since}
+            answer = caller.get("/requests", query_string=query)
+            assert answer.json["meta"]["count"] == expected, (since, answer.json)
+            narrowed = caller.get("/requests", query_string=query | {"filter[requested_by]": "nobody"})
+            assert narrowed.json["meta"]["count"] == 0
+
+
+@pytest.mark.both_databases
 def test_the_poll_gives_decisions_in_order_and_where_to_go_on(api: Api, decide: Callable[..., None]) -> None:
     decide("a", "b", "c")
     api.submit("undecided")

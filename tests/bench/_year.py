@@ -214,6 +214,7 @@ def _decided(
         {
             "id": delivery_id,
             "event_id": event_id,
+            "event_name": EventName.DECISION,
             "endpoint_id": endpoint_id,
             "community_id": community_id,
             "state": DeliveryState.DEAD if dead else DeliveryState.DELIVERED,
@@ -227,6 +228,7 @@ def _decided(
         {
             "id": new_id(),
             "delivery_id": delivery_id,
+            "endpoint_id": endpoint_id,
             "at": decided,
             "status": 404 if dead else 200,
             "milliseconds": chance.randint(20, 900),

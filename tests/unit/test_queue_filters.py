@@ -147,6 +147,12 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
             for moment in (long_ago, clock.now())
         ]
         assert newer == [3, 0]
+        if wiring.database.engine.dialect.name == "postgresql":
+            monkeypatch.setattr(queue_filters, "SEARCHED", 2)
+            monkeypatch.setattr(post_search, "RARE", -1)
+            assert search("lighthouse") == ([one for one in urgent[:2] if one == posts[3]], True), (
+                "if the newest posts tell that it is common, the index is not asked"
+            )
 
 
 def test_actions_that_the_version_before_opened_get_channel_and_language_from_their_posts(
@@ -180,8 +186,10 @@ def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
     )
     for plan in (marks, rows):
         assert "moderation_actions USING INDEX sqlite_autoindex_moderation_actions_1 (id=?)" in plan
-    for plan in (counts, looks_count, looks):
-        assert "ix_moderation_actions_second_looks" in plan
+    assert "ix_moderation_actions_second_looks" in counts
+    for plan in (looks, looks_count):
+        assert "ix_moderation_actions_look_list" in plan
+        assert "TEMP B-TREE" not in plan
 
 
 def plans_of(wiring: Wiring, read: Any) -> list[str]:

@@ -69,7 +69,7 @@ def test_a_search_finds_what_reading_every_post_finds(wiring: Wiring, cast: Cast
                     for part in (post.content, f"{post.platform_author_id} {post.request_id}")
                 )
             ]
-            newest = post_search.newest(session, cast.community_id, text, None, 60)
+            newest, _ = post_search.newest(session, cast.community_id, text, None, 60)
             assert newest == expected[:60], text
             assert (len(expected) > 0) is (text not in ("nowhere", 'x" OR "y')), text
 

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import replays, signing
+from app.core.webhooks import deliveries, replays, signing
+from app.web.webhooks import replays as pages
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
@@ -82,6 +83,22 @@ def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
         names = (old, event.id, request.id, request.request_id, action.id)
     for name in names:
         assert listed(operator, f"?q={name}") == [str(old)], name
+
+
+def test_a_filtered_log_is_counted_up_to_a_number_and_a_whole_one_to_its_end(
+    visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "MOST_MATCHING", 2)
+    operator = visit(cast.operator)
+    hooks.tell(hooks.register(), 4)
+    hooks.attempt(OK, OK, OK, MISSING)
+    for query, count in (
+        ("", "4 deliveries"),
+        ("?state=dead", "1 delivery"),
+        ("?event=webhook.test&state=delivered", "More than 2 deliveries"),
+        ("?event=webhook.test&state=dead", "1 delivery"),
+    ):
+        assert f">{count}<" in operator.get(f"/deliveries{query}").text, query
 
 
 def test_a_delivery_shows_its_attempts_its_exact_payload_and_no_secret(
@@ -159,6 +176,23 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
     assert nothing.status_code == 409
     assert visit(cast.moderator).get(begun.location).status_code == 403
     assert visit(cast.outsider).get(begun.location).status_code == 404
+
+
+@pytest.mark.both_databases
+def test_a_large_range_is_counted_up_to_a_number_and_sent_again_in_full(
+    visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MOST_MATCHING", 2)
+    operator = visit(cast.operator)
+    hooks.tell(hooks.register(), 5)
+    hooks.attempt(OK, OK, OK, OK, MISSING)
+    page = operator.get("/deliveries/replay?which=all").text
+    assert ">More than 3 deliveries<" in page
+    assert "<li>1 failed</li>" in page
+    assert "<li>More than 2 delivered before" in page
+    assert "Replay all of them" in page
+    begun = operator.post("/deliveries/replay", which="all")
+    assert "All 5 deliveries are in the queue again." in operator.get(begun.location).text
 
 
 def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(

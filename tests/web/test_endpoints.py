@@ -13,6 +13,7 @@ from app.core.mail import Message
 from app.core.models import Delivery, HistoryEntry, HistoryText, Webhook
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import secrets
+from app.core.webhooks.figures import Figures
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -272,6 +273,29 @@ def test_health_at_a_glance_costs_the_same_for_three_webhooks_as_for_one(
     with statements() as many:
         operator.get("/endpoints")
     assert len(many) == len(few)
+
+
+@pytest.mark.both_databases
+def test_a_busy_webhook_is_judged_by_its_newest_attempts(
+    visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator = visit(cast.operator)
+    endpoint_id = hooks.register()
+    hooks.tell(endpoint_id, 3)
+    hooks.attempt(MISSING)
+    page = operator.get("/endpoints").text
+    assert page.count("<dd>0\u00a0%<small>3 attempts</small>") == 2
+    monkeypatch.setattr(Figures, "MOST_ATTEMPTS", 4)
+    monkeypatch.setattr(Figures, "MOST_QUEUED", 2)
+    assert "2+ failed. Show them" in operator.get("/endpoints").text
+    hooks.tell(endpoint_id, 3)
+    hooks.attempt(OK)
+    page = operator.get(f"/endpoints/{endpoint_id}").text
+    assert page.count("<dd>75\u00a0%<small>of the newest 4 attempts</small>") == 2
+    assert "answered 404" in page
+    hooks.tell(endpoint_id)
+    hooks.attempt(OK)
+    assert "None of the newest 4 attempts" in operator.get("/endpoints").text
 
 
 @dataclass

@@ -10,11 +10,13 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.models import Action, Community, Profile, RaterParameters, Rating, Request, ScoringState
 from app.core.people import profiles
+from app.core.raters import help_needed
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus, ReviewGroup
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
 from tests.web.conftest import HTMX, SCORE, Stage, Visitor
+from tests.web.test_run import shown
 
 Visit = Callable[[Person | None], Visitor]
 YES, NO, UNSURE = (
@@ -101,6 +103,22 @@ def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage
     stage.rate(few, YES)
     text = visit(cast.rater).get("/help-needed").text
     assert text.index("many ratings here") < text.index("few ratings here")
+
+
+@pytest.mark.both_databases
+def test_of_many_posts_those_that_wait_longest_are_ranked(
+    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(help_needed, "LOOKED_AT", 3)
+    monkeypatch.setattr(help_needed, "NEAREST", 1)
+    monkeypatch.setattr(help_needed, "OLDEST", 1)
+    oldest, _, near, last = (stage.post(f"post {number}") for number in range(4))
+    stage.rate(near, YES, NO)
+    stage.rate(last, YES, NO, UNSURE)
+    rita = visit(cast.rater)
+    assert shown(rita) == [str(near), str(oldest)]
+    rita.post(f"/help-needed/{oldest}", answer="yes")
+    assert str(last) in shown(rita), "what was answered makes place for the next one"
 
 
 @pytest.mark.both_databases

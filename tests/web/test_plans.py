@@ -4,6 +4,7 @@ The statements that each page really sent are explained with what they read (Pos
 whole table of these needs thousands of blocks.
 """
 
+import uuid
 from datetime import datetime
 from typing import Any
 
@@ -15,13 +16,17 @@ from app.core import clock
 from app.core.models import (
     Account,
     Action,
+    Attempt,
     Decision,
+    Delivery,
+    Event,
     HistoryEntry,
     HistoryText,
     Note,
     Rating,
     Request,
     Score,
+    Webhook,
 )
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
@@ -35,14 +40,24 @@ from tests.cast import Cast
 
 POSTS = 18_000
 MOST_BLOCKS = 1_500
-"""For a page. The tables of posts, actions and history have about 900, 600 and 2,500 blocks."""
-RANKING = {"help needed": 2_300}
-"""A page that looks up dozens of posts and notes one by one, to rank them."""
+"""For a page. The tables of posts, actions, history and deliveries have about 900, 600, 2,500 and 500 blocks."""
+OTHERS = {
+    "queue, search for a common text": 2_300,
+    "second look, search": 2_300,
+    "webhooks": 200,
+    "webhook": 250,
+    "deliveries of an event": 800,
+    "deliveries of a rare event": 200,
+    "replay": 400,
+}
+"""Pages with another number: some look up hundreds of posts, to search in them; others read tables of 500 blocks."""
 PAGES = {
     "queue": "/review?sort=oldest",
     "queue by score": "/review?sort=score",
     "queue of an id": "/review?q=bulk-93",
     "help needed": "/help-needed",
+    "second look": "/second-look",
+    "second look, search": "/second-look?q=ferries",
     "history": "/history",
     "history, deep": "/history?older=9000",
     "history of a state": "/history?state=dismissed",
@@ -57,13 +72,41 @@ PAGES = {
     "insights": "/insights?days=90",
     "classifiers": "/classifiers",
     "item": "/review/{item}",
+    "webhooks": "/endpoints",
+    "webhook": "/endpoints/{webhook}",
+    "deliveries": "/deliveries",
+    "deliveries of a state": "/deliveries?state=dead",
+    "deliveries of an event": "/deliveries?event=note.status_changed",
+    "deliveries of a rare event": "/deliveries?event=webhook.test",
+    "replay": "/deliveries/replay?which=all",
 }
+OPERATORS = {
+    "history of settings",
+    "classifiers",
+    "webhooks",
+    "webhook",
+    "deliveries",
+    "deliveries of a state",
+    "deliveries of an event",
+    "deliveries of a rare event",
+    "replay",
+}
+SEARCHES = {
+    "queue, search for a common text": "/review?q=harbours%2C+ferries",
+    "queue, search for a rare text": "/review?q=the+number+93+more",
+    "history, search for a common text": "/history?q=harbours%2C+ferries",
+    "history, search for a rare text": "/history?q=the+number+297+more",
+    "history, search for common words in a rare order": "/history?q=ferries+harbours",
+}
+"""A search asks more of a database with more posts than it reads one by one, so its queries are not compared."""
 CALLS = {
     "requests": "/api/public/v1/requests?page[size]=100",
     "requests, deep": "/api/public/v1/requests?page[size]=100&page[number]={deep}",
     "actions": "/api/public/v1/moderation-actions?page[size]=100",
     "actions of a state": "/api/public/v1/moderation-actions?filter[action_state]=confirmed",
     "notes": "/api/public/v1/notes?page[size]=100",
+    "notes of a status": "/api/public/v1/notes?filter[status]=NEEDS_MORE_RATINGS&page[size]=100",
+    "decisions": "/api/public/v1/requests?status=decided&since=2020-01-01T00:00:00Z&page[size]=100",
     "requests of a status, deep": (
         "/api/public/v1/requests?filter[status]=COMPLETED&page[size]=100&page[number]={deep}"
     ),
@@ -88,30 +131,35 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
     recorder = Recorder(wiring.database.engine)
     now = clock.now()
     found: dict[str, list[int]] = {}
+    webhook_id = _webhook(wiring, cast)
 
     def check(name: str, statements: list[tuple[str, Any]]) -> None:
         if last == POSTS:
             blocks, worst = counted_blocks(recorder.engine, statements)
-            assert blocks <= RANKING.get(name, MOST_BLOCKS), (
+            assert blocks <= OTHERS.get(name, MOST_BLOCKS), (
                 f"{name} reads {blocks} blocks, most of them for\n{worst}"
             )
         found.setdefault(name, []).append(len(statements))
 
     for first, last in ((1, 300), (301, POSTS)):
-        _fill(wiring, cast, first, last, now)
+        _fill(wiring, cast, first, last, now, webhook_id)
         roll_up(wiring.database)
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
+            # VACUUM marks no page as visible to all before the commits are on the disk, and the tests' server writes
+            # them later. Then no index would be read alone.
+            connection.exec_driver_sql("SET synchronous_commit = on")
+            connection.exec_driver_sql("CHECKPOINT")
             connection.exec_driver_sql("VACUUM ANALYZE")
         item = _open_item(wiring, cast)
-        for name, path in (PAGES | CALLS).items():
+        for name, path in (PAGES | SEARCHES | CALLS).items():
             client = app.test_client()
-            is_operators = name in ("history of settings", "classifiers")
-            client.set_cookie("bridgenote", operator if is_operators else token)
+            client.set_cookie("bridgenote", operator if name in OPERATORS else token)
             where = path.format(
                 week=f"{now:%Y-%m-%d}",
                 item=item,
+                webhook=webhook_id,
                 deep=2 if last < POSTS else 90,
                 third=2 if last < POSTS else 30,
                 community=cast.community_id,
@@ -130,7 +178,9 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
         statements = list(sent)
     assert made.periods[-1].after.acted
     check("what-if", statements)
-    grown = {name: counts for name, counts in found.items() if counts[-1] > counts[0]}
+    grown = {
+        name: counts for name, counts in found.items() if name not in SEARCHES and counts[-1] > counts[0]
+    }
     assert grown == {}
 
 
@@ -143,8 +193,19 @@ def _open_item(wiring: Wiring, cast: Cast) -> object:
         ).one()
 
 
-def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime) -> None:
-    """Posts with these numbers, every third with an action, its note, three ratings, and their history."""
+def _webhook(wiring: Wiring, cast: Cast) -> uuid.UUID:
+    with wiring.database.writing() as session:
+        webhook = Webhook(community_id=cast.community_id, url="https://forum.example/hook", secret=b"sealed")
+        session.add(webhook)
+        session.flush()
+        return webhook.id
+
+
+def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webhook_id: uuid.UUID) -> None:
+    """Posts with these numbers, every third with an action, its note, three ratings, and their history.
+
+    Each also with an event that the webhook got, the last of them a few seconds apart.
+    """
     posts = f"""(
         SELECT n, n % 3 = 0 AS acted, n % 93 = 0 AS waits,
             timestamptz '{now.isoformat()}' - make_interval(secs => ({POSTS} - n) * 900.0) AS moment,
@@ -199,8 +260,9 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime) -> N
             community_id="home",
             request_id="md5('post' || n)::uuid",
             action_type="'hide'",
-            action_tier="'tier_2_consensus'",
-            action_state="CASE WHEN waits THEN 'under_review' WHEN n % 2 = 0 THEN 'confirmed' ELSE 'dismissed' END",
+            action_tier="CASE WHEN n % 4 = 0 AND NOT waits THEN 'tier_1_immediate' ELSE 'tier_2_consensus' END",
+            action_state="""CASE WHEN waits THEN 'under_review' WHEN n % 4 = 0 THEN 'applied'
+                WHEN n % 2 = 0 THEN 'confirmed' ELSE 'dismissed' END""",
             review_group="'community'",
             category="category",
             score="0.7",
@@ -288,6 +350,47 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime) -> N
             salt="'salt'",
             actor_name="CASE WHEN s > 2 THEN 'Moderator' ELSE 'Bridgenote' END",
             reason="CASE WHEN s > 2 THEN 'Because of ' || n ELSE '' END",
+        )
+        told = (
+            f"{posts} CROSS JOIN LATERAL (SELECT timestamptz '{now.isoformat()}'"
+            f" - make_interval(secs => ({POSTS} - n) * 20.0) AS sent, n % 100 = 0 AS failed,"
+            " CASE WHEN n % 6007 = 0 THEN 'webhook.test' WHEN n % 3 = 0 THEN 'note.status_changed'"
+            " ELSE 'moderation.decision' END AS event) AS delivery"
+        )
+        bulk.insert(
+            connection,
+            Event,
+            told,
+            id="md5('event' || n)::uuid",
+            community_id=f"'{cast.community_id}'::uuid",
+            name="event",
+            payload="'{}'",
+            created_at="sent",
+        )
+        bulk.insert(
+            connection,
+            Delivery,
+            told,
+            id="md5('delivery' || n)::uuid",
+            event_id="md5('event' || n)::uuid",
+            event_name="event",
+            endpoint_id=f"'{webhook_id}'::uuid",
+            community_id=f"'{cast.community_id}'::uuid",
+            state="CASE WHEN failed THEN 'dead' ELSE 'delivered' END",
+            attempts_made="1",
+            created_at="sent",
+            updated_at="sent",
+        )
+        bulk.insert(
+            connection,
+            Attempt,
+            told,
+            id="md5('attempt' || n)::uuid",
+            delivery_id="md5('delivery' || n)::uuid",
+            endpoint_id=f"'{webhook_id}'::uuid",
+            at="sent",
+            status="CASE WHEN failed THEN 500 ELSE 200 END",
+            milliseconds="n % 400",
         )
         bulk.tally(connection)
         connection.commit()

@@ -225,7 +225,8 @@ def test_posts_in_the_readers_language_come_first(
     stage.rate(german, YES, YES, YES)
     with wiring.database.writing() as session:
         for action_id, tag in ((german, "de"), (english, "en"), (unknown, "und")):
-            session.get_one(Request, session.get_one(Action, action_id).request_id).language = tag
+            action = session.get_one(Action, action_id)
+            action.language = session.get_one(Request, action.request_id).language = tag
     rita = visit(cast.rater)
     assert shown(rita)[0] == str(german), "where one more rating helps most, without a language"
     assert shown(rita, **{"Accept-Language": "en-GB,en;q=0.9"})[-1] == str(german)

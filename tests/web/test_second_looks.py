@@ -13,8 +13,9 @@ from app.core.actions import acknowledgements
 from app.core.history.why import Why
 from app.core.models import Action, Hold
 from app.core.people import accounts
-from app.core.review import verbs
+from app.core.review import second_looks, verbs
 from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
+from app.web.moderate import second_looks as second_looks_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -209,6 +210,24 @@ def test_pages_cost_the_same_however_many_rows(
             assert moderator.get("/second-look").status_code == 200
         costs.append(len(seen))
     assert costs[0] == costs[1]
+
+
+def test_a_long_list_says_that_it_was_counted_and_searched_in_part(
+    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        applied(wiring, cast, f"post-{number}")
+    max_ = visit(cast.moderator)
+    assert "3 wait." in max_.get("/second-look").text
+    monkeypatch.setattr(second_looks, "MOST_COUNTED", 2)
+    monkeypatch.setattr(second_looks, "WALKED", 1)
+    monkeypatch.setattr(second_looks_page, "PAGE_SIZE", 2)
+    text = max_.get("/second-look").text
+    assert "More than 2 wait." in text
+    assert "1 to 2 of more than 2" in text
+    assert "page=2" in text
+    assert "3 to 3 of more than 2" in max_.get("/second-look?page=2").text
+    assert "Only the first 1 items were searched" in max_.get("/second-look?q=money").text
 
 
 def test_the_item_page_offers_both_decisions_too(visit: Visit, cast: Cast, wiring: Wiring) -> None:

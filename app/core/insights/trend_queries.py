@@ -1,16 +1,18 @@
 """The raw sums behind the statistics: one query each over a span of time, by the part of the span."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Protocol
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.listed import is_one_of
 from app.core.models import Action, Decision, HistoryEntry, Note, Rating, Request, Score
-from app.core.periods import unix
+from app.core.periods import Period, unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
 SPLIT = 3
@@ -146,19 +148,6 @@ class TrendQueries:
             .group_by(part)
         )
 
-    def raters(self) -> tuple[Rows, int]:
-        """The number of people who rated: by part, and in the whole range. An index alone answers it."""
-        people = (
-            sa.select(self._span.part(Rating.created_at).label("part"), Rating.rater_id)
-            .where(Rating.community_id == self._community_id, self._holds(Rating.created_at))
-            .distinct()
-            .cte("people")
-        )
-        parts = sa.select(people.c.part, sa.func.count()).group_by(people.c.part)
-        whole = sa.select(sa.literal(-1), sa.func.count(people.c.rater_id.distinct()))
-        rows = self._rows(sa.union_all(parts, whole))
-        return rows, rows.pop(-1)[0]
-
     def sides(self) -> Rows:
         """By part: the ratings on a side of a note that has its status by now, and those that agree with it."""
         part = self._span.part(Rating.created_at)
@@ -256,17 +245,24 @@ class TrendQueries:
 
     def _changed(self) -> sa.ColumnElement[bool]:
         """In a short range: only actions with an entry in it. No index has the moments of all actions."""
-        if not self._is_short:
-            return sa.true()
-        entry = aliased(HistoryEntry)
-        return Action.id.in_(
-            sa.select(entry.object_id).where(
-                entry.community_id == self._community_id,
-                entry.object_type == sa.literal("action", literal_execute=True),
-                entry.at >= self._since,
-                entry.at < self._until + RECORDED_WITHIN,
+        return is_one_of(self._session, Action.id, self._with_entry) if self._is_short else sa.true()
+
+    @cached_property
+    def _with_entry(self) -> Sequence[uuid.UUID]:
+        """The actions with an entry in the range. Found first: beside a subquery PostgreSQL may read all actions.
+
+        The type is a parameter: a prepared statement would read all entries of an index of actions by number else.
+        """
+        return self._session.scalars(
+            sa.select(HistoryEntry.object_id)
+            .where(
+                HistoryEntry.community_id == self._community_id,
+                HistoryEntry.object_type == "action",
+                HistoryEntry.at >= self._since,
+                HistoryEntry.at < self._until + RECORDED_WITHIN,
             )
-        )
+            .distinct()
+        ).all()
 
     def _holds(self, column: Any) -> sa.ColumnElement[bool]:
         return sa.and_(column >= self._since, column < self._until)
@@ -278,6 +274,30 @@ class TrendQueries:
         return [
             (int(part), name, acted, over) for part, name, acted, over in self._session.execute(statement)
         ]
+
+
+def raters(session: Session, community_id: uuid.UUID, period: Period) -> tuple[Mapping[int, int], int]:
+    """The number of people who rated: by part, and in the whole period. An index alone answers it.
+
+    One stretch of the index for each part: to compute the part of every rating would take most of the time.
+    """
+    people = sa.union_all(
+        *(
+            sa.select(sa.literal(part).label("part"), Rating.rater_id)
+            .where(Rating.community_id == community_id, Rating.created_at >= since, Rating.created_at < until)
+            .group_by(Rating.rater_id)
+            for part, (since, until) in enumerate(period.bounds)
+        )
+    ).cte("people")
+    whole = sa.select(people.c.rater_id).group_by(people.c.rater_id).subquery()
+    found = session.execute(
+        sa.union_all(
+            sa.select(people.c.part, sa.func.count()).group_by(people.c.part),
+            sa.select(sa.literal(-1), sa.func.count()).select_from(whole),
+        )
+    )
+    counts = {int(part): int(count) for part, count in found}
+    return counts, counts.pop(-1)
 
 
 def _closed_at() -> Any:

@@ -6,7 +6,7 @@ rows (``trend_queries``). Both give the same figures.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights import rollups
+from app.core.insights import rollups, trend_queries
 from app.core.insights.rollups import COUNTS
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.insights.trend_queries import Rows, TrendQueries
@@ -36,7 +36,7 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     counted = _Counted(session, community_id, period, edge)
     rows = TrendQueries(session, community_id, period, edge, period.until, is_short=counted_until is not None)
     parts = range(len(period.starts))
-    counts = counted.counts()
+    counts, waits = counted.counts()
     submitted, acted, reviewed, ignored = _added(counts, rows.volume(), COUNTS[:4])
     opened, closed, ratings = (
         _added(counts, found, (name,))[0]
@@ -44,8 +44,8 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     )
     sided, borne_out = _added(counts, rows.sides(), ("sided", "borne_out"))
     reviews, split = _added(counts, rows.splits(), ("reviews", "split"))
-    people, raters = TrendQueries(session, community_id, period, period.since, period.until).raters()
-    waits = counted.waits()
+    people, raters = trend_queries.raters(session, community_id, period)
+    outcomes = counted.outcomes()
     for part, seconds in rows.waits():
         waits[part].append(seconds)
     waiting = _waiting(session, community_id, period, counted_until)
@@ -68,11 +68,11 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
         delays=[_delay(waits[part]) for part in parts],
         delay=_delay([seconds for part in parts for seconds in waits[part]]),
         backlog=backlog,
-        activity=[Activity(ratings[part], people.get(part, (0,))[0]) for part in parts],
+        activity=[Activity(ratings[part], people.get(part, 0)) for part in parts],
         raters=raters,
         agreement=[Agreement(sided[part], borne_out[part], reviews[part], split[part]) for part in parts],
-        categories=_overturned(counted.outcomes(OutcomeKind.CATEGORY), rows.categories()),
-        classifiers=_overturned(counted.outcomes(OutcomeKind.CLASSIFIER), rows.classifiers()),
+        categories=_overturned(outcomes[OutcomeKind.CATEGORY], rows.categories()),
+        classifiers=_overturned(outcomes[OutcomeKind.CLASSIFIER], rows.classifiers()),
     )
 
 
@@ -85,36 +85,36 @@ class _Counted:
         self._period = period
         self._slots = slot_of(period.since), slot_of(edge)
 
-    def counts(self) -> dict[int, dict[str, int]]:
-        """By part, each of ``COUNTS``."""
+    def counts(self) -> tuple[dict[int, dict[str, int]], dict[int, list[int]]]:
+        """By part, each of ``COUNTS``, and the seconds from submission to decision."""
         part = self._period.part_of_slot(InsightSlot.slot)
         sums = (sa.func.sum(getattr(InsightSlot, name)) for name in COUNTS)
-        rows = self._session.execute(sa.select(part, *sums).where(*self._within(InsightSlot)).group_by(part))
-        return {int(number): dict(zip(COUNTS, map(int, values), strict=True)) for number, *values in rows}
+        waits = sa.func.aggregate_strings(InsightSlot.waits, ",")
+        counts: dict[int, dict[str, int]] = {}
+        seconds: dict[int, list[int]] = defaultdict(list)
+        for number, texts, *values in self._session.execute(
+            sa.select(part, waits, *sums).where(*self._within(InsightSlot)).group_by(part)
+        ):
+            counts[int(number)] = dict(zip(COUNTS, map(int, values), strict=True))
+            if texts is not None:
+                seconds[int(number)] = [int(value) for value in texts.split(",")]
+        return counts, seconds
 
-    def waits(self) -> dict[int, list[int]]:
-        """By part, the seconds from submission to decision."""
-        part = self._period.part_of_slot(InsightSlot.slot)
+    def outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
+        """By kind: name, actions, and how many of them were overturned."""
+        kind, name = InsightOutcome.kind, InsightOutcome.name
         rows = self._session.execute(
-            sa.select(part, sa.func.aggregate_strings(InsightSlot.waits, ","))
-            .where(*self._within(InsightSlot), InsightSlot.waits.is_not(None))
-            .group_by(part)
-        )
-        waits: dict[int, list[int]] = defaultdict(list)
-        for number, seconds in rows:
-            waits[int(number)] = [int(value) for value in seconds.split(",")]
-        return waits
-
-    def outcomes(self, kind: OutcomeKind) -> Iterable[tuple[str, int, int]]:
-        """Name, actions, and how many of them were overturned."""
-        rows = self._session.execute(
-            sa.select(
-                InsightOutcome.name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which)
+            sa.select(kind, name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which))
+            .where(
+                *self._within(InsightOutcome),
+                kind.in_((OutcomeKind.CATEGORY.value, OutcomeKind.CLASSIFIER.value)),
             )
-            .where(*self._within(InsightOutcome), InsightOutcome.kind == kind.value)
-            .group_by(InsightOutcome.name)
+            .group_by(kind, name)
         )
-        return [(name, int(acted), int(overturned)) for name, acted, overturned in rows]
+        found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+        for of_kind, of_name, acted, overturned in rows:
+            found[of_kind].append((of_name, int(acted), int(overturned)))
+        return found
 
     def _within(self, model: Any) -> tuple[sa.ColumnElement[bool], ...]:
         first, end = self._slots

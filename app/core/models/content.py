@@ -93,6 +93,14 @@ class Request(Stamped, Base):
             sqlite_where=sa.text("dataset_item_id IS NOT NULL"),
             postgresql_where=sa.text("dataset_item_id IS NOT NULL"),
         ),
+        # Few: what a count of decisions leaves out.
+        sa.Index(
+            "ix_requests_withdrawn",
+            "community_id",
+            "id",
+            sqlite_where=sa.text("withdrawn_at IS NOT NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NOT NULL"),
+        ),
         sa.Index(
             "ix_requests_tests",
             "community_id",
@@ -205,6 +213,10 @@ class Score(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 
+OPEN_NOTE = "NOT rationale AND deleted_at IS NULL AND NOT locked AND status_locked_at IS NULL"
+"""Which notes by people or models can still change their status. An index repeats it."""
+
+
 class Note(Stamped, Base):
     """A community note, or the service's rationale for an action (``rationale`` true).
 
@@ -230,6 +242,15 @@ class Note(Stamped, Base):
         sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
+        # What raters are asked about; rationales are most of the notes, and old notes are locked.
+        sa.Index(
+            "ix_notes_open",
+            "community_id",
+            "created_at",
+            "id",
+            sqlite_where=sa.text(OPEN_NOTE),
+            postgresql_where=sa.text(OPEN_NOTE),
+        ),
         sa.Index(
             "ix_notes_helpful_pending_since",
             "helpful_pending_since",

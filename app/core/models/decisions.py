@@ -29,6 +29,8 @@ SECOND_LOOK = (
 """Which actions wait for a second look: an open one, or applied by a score alone. An index repeats it."""
 _SECOND_LOOK = sa.text(SECOND_LOOK)
 _OPEN = sa.text("action_state IN ('under_review', 'retro_review')")
+ASKED = "action_state IN ('under_review', 'retro_review') AND restores_id IS NULL AND review_group <> 'staff'"
+"""Which actions raters are asked about. An index repeats it."""
 QUEUED = "action_state = 'under_review'"
 """Which actions are in the review queue. Its indexes repeat it."""
 HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('applied', 'retro_review', 'confirmed')"
@@ -75,6 +77,21 @@ class Action(Stamped, Base):
             sqlite_where=_SECOND_LOOK,
             postgresql_where=_SECOND_LOOK,
         ),
+        # Their list in its default order: open ones first, as "retro_review" is after "applied". The last columns let
+        # it be counted, filtered and sorted in the index alone.
+        sa.Index(
+            "ix_moderation_actions_look_list",
+            "community_id",
+            sa.text("action_state DESC"),
+            sa.text("coalesce(urgent_at, created_at)"),
+            "id",
+            "urgent_at",
+            "created_at",
+            "category",
+            "score",
+            sqlite_where=_SECOND_LOOK,
+            postgresql_where=_SECOND_LOOK,
+        ),
         sa.Index(
             "ix_moderation_actions_open",
             "action_state",
@@ -82,6 +99,20 @@ class Action(Stamped, Base):
             "retro_review_at",
             sqlite_where=_OPEN,
             postgresql_where=_OPEN,
+        ),
+        # What raters are asked about, from the longest waiting on. What they do not read or do not want to see is left
+        # out in the index alone.
+        sa.Index(
+            "ix_moderation_actions_asked",
+            "community_id",
+            "created_at",
+            "id",
+            "action_state",
+            "note_id",
+            "category",
+            "language",
+            sqlite_where=sa.text(ASKED),
+            postgresql_where=sa.text(ASKED),
         ),
         # The queue in its default order, and what of it is overdue.
         sa.Index(
@@ -97,6 +128,16 @@ class Action(Stamped, Base):
             "request_id",
             # SQLite reads the index alone only if this is in it too.
             "action_state",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        # The queue by score.
+        sa.Index(
+            "ix_moderation_actions_score",
+            "community_id",
+            sa.text("coalesce(score, 0.0) DESC"),
+            "created_at",
+            "id",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),

@@ -63,7 +63,10 @@ class Event(Base):
 
 
 class Delivery(Stamped, Base):
-    """One event to be sent to one webhook. Workers claim it by a lease; a retry sets ``due_at``."""
+    """One event to be sent to one webhook. Workers claim it by a lease; a retry sets ``due_at``.
+
+    ``event_name`` is the event's, for an index with both it and the community.
+    """
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -71,10 +74,21 @@ class Delivery(Stamped, Base):
         sa.Index("ix_deliveries_state_due_at", "state", "due_at"),
         sa.Index("ix_deliveries_endpoint_id_state", "endpoint_id", "state", "due_at"),
         sa.Index("ix_deliveries_community_id_created_at", "community_id", "created_at"),
+        sa.Index(
+            "ix_deliveries_community_id_event_name_created_at", "community_id", "event_name", "created_at"
+        ),
+        sa.Index(
+            "ix_deliveries_dead",
+            "community_id",
+            "created_at",
+            sqlite_where=sa.text("state = 'dead'"),
+            postgresql_where=sa.text("state = 'dead'"),
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     event_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("events.id"))
+    event_name: Mapped[EventName | None] = mapped_column(word(EventName))
     endpoint_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("webhook_endpoints.id"))
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     state: Mapped[DeliveryState] = mapped_column(word(DeliveryState), default=DeliveryState.DUE)
@@ -89,13 +103,20 @@ class Delivery(Stamped, Base):
 
 
 class Attempt(Base):
-    """One attempt of a delivery: the status, the time in milliseconds, and the first 1 KB of the answer."""
+    """One attempt of a delivery: the status, the time in milliseconds, and the first 1 KB of the answer.
+
+    ``endpoint_id`` is the delivery's: a webhook's newest attempts are found by it.
+    """
 
     __tablename__ = "delivery_attempts"
-    __table_args__ = (sa.Index("ix_delivery_attempts_at", "at"),)
+    __table_args__ = (
+        sa.Index("ix_delivery_attempts_at", "at"),
+        sa.Index("ix_delivery_attempts_endpoint_id_at", "endpoint_id", "at"),
+    )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     delivery_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("deliveries.id"), index=True)
+    endpoint_id: Mapped[uuid.UUID | None] = mapped_column()
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     status: Mapped[int | None] = mapped_column()
     milliseconds: Mapped[int] = mapped_column()

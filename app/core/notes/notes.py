@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,10 +14,8 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
-from app.core.ids import new_id, parse_id
-from app.core.models import Note, Profile, Rating, Request
-from app.core.paging import Page, Slice, paginate
-from app.core.panels import seats
+from app.core.ids import new_id
+from app.core.models import Note, Profile, Request
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
@@ -250,77 +247,6 @@ def lock_as(
         why=why,
     )
     events.emit_note(session, note)
-
-
-def matching(
-    actor: Actor,
-    *,
-    status: NoteStatus | None = None,
-    status_not: NoteStatus | None = None,
-    classification: Classification | None = None,
-    community_id: uuid.UUID | None = None,
-    author: str | None = None,
-    request: str | None = None,
-    platform_message_id: str | None = None,
-    created_from: datetime | None = None,
-    created_to: datetime | None = None,
-    rater: str | None = None,
-    drawn_rater: str | None = None,
-    raters_not_in: Sequence[str] | None = None,
-) -> sa.Select[Any]:
-    """Select the notes that match, in the actor's communities, unordered.
-
-    ``author`` and raters are profile UUIDs or platform user ids; ``request`` is our UUID or the integration's string.
-    ``drawn_rater`` is a platform user with an open seat in a drawn panel.
-    Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
-    """
-    statement = sa.select(Note).where(Note.deleted_at.is_(None))
-    if actor.communities is not None:
-        statement = statement.where(Note.community_id.in_(actor.communities))
-    for column, value in (
-        (Note.status, status),
-        (Note.classification, classification),
-        (Note.community_id, community_id),
-        (Note.platform_message_id, platform_message_id),
-    ):
-        if value is not None:
-            statement = statement.where(column == value)
-    if status_not is not None:
-        statement = statement.where(Note.status != status_not)
-    if created_from is not None:
-        statement = statement.where(Note.created_at >= created_from)
-    if created_to is not None:
-        statement = statement.where(Note.created_at <= created_to)
-    if request is not None:
-        statement = statement.where(Note.request_id.in_(_request_ids(request)))
-    if author is not None:
-        statement = statement.where(Note.author_id.in_(profiles.named(actor, [author])))
-    if rater is not None:
-        statement = statement.where(_rated_by(actor, [rater]))
-    if drawn_rater is not None:
-        statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater)))
-    if raters_not_in is not None:
-        statement = statement.where(~_rated_by(actor, raters_not_in))
-    return statement
-
-
-def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Note]:
-    """A page of the notes that ``matching`` selects, newest first."""
-    ids = statement.with_only_columns(Note.id)
-    return paginate(session, statement, Note.created_at, Note.id, part, narrow=ids)
-
-
-def _request_ids(reference: str) -> sa.Select[Any]:
-    by_string = sa.and_(Request.request_id == reference, Request.withdrawn_at.is_(None))
-    return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
-
-
-def _rated_by(actor: Actor, references: Sequence[str]) -> sa.Exists:
-    return sa.exists().where(
-        Rating.note_id == Note.id,
-        Rating.note_version == Note.version,
-        Rating.rater_id.in_(profiles.named(actor, references)),
-    )
 
 
 def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:

@@ -26,17 +26,19 @@ from app.core.models import (
     ScoringState,
     Skip,
 )
+from app.core.models.decisions import ASKED
 from app.core.notes import rating_locks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import help_order, samples
 from app.core.raters.help_order import Candidate
 from app.core.raters.samples import Asked
-from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
+LOOKED_AT = 100
+"""How many items are looked at, however many wait: those that have waited longest."""
 NEAREST = 60
 OLDEST = 20
-"""The number of items to rank, however many wait: those nearest to enough ratings, and the oldest."""
+"""How many of these are ranked: those nearest to enough ratings, and the oldest."""
 MOST_COUNTED = 100
 """A count ends here: "100+" tells a rater as much as a larger number, and costs the same in a large community."""
 
@@ -95,39 +97,41 @@ def candidates_for(
     who = reader(session, profile_id)
     if not who.person.profiles:
         return [], None
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, who, with_posts=bool(languages))
+    waiting = _waiting(
+        sa.select(Action.id, Action.note_id, Note.ratings_count), community_id, profile_id, who
+    ).order_by(Action.created_at, Action.id)
     if without:
         waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
-    near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
-    read_first = [is_read_clause(languages).desc()] if languages else []
-    nearest = session.scalars(
-        waiting.order_by(*read_first, near.desc(), Action.created_at, Action.id).limit(NEAREST)
-    )
-    oldest = session.scalars(waiting.order_by(*read_first, Action.created_at, Action.id).limit(OLDEST))
-    ids = {*nearest, *oldest}
+    looked_at = longest_waiting(session, waiting, Action.language, languages)
+    ratings = {action_id: count for action_id, _, count in nearest_and_oldest(looked_at, needed)}
     rows = session.execute(
         sa.select(
             Action.id,
             Action.note_id,
             Action.action_type,
             sa.func.coalesce(Action.retro_review_at, Action.created_at, type_=Action.created_at.type),
-            Note.ratings_count,
             Request.created_at,
-            Request.language,
+            Action.language,
         )
-        .join(Note, Note.id == Action.note_id)
         .join(Request, Request.id == Action.request_id)
-        .where(Action.id.in_(ids))
+        .where(Action.id.in_(ratings))
     ).all()
     factor, sides = viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
     candidates = []
-    for action_id, note_id, action_type, since, ratings, submitted_at, language in rows:
+    for action_id, note_id, action_type, since, submitted_at, language in rows:
         below, above = sides.get(note_id, (0, 0))
         counts = action_type not in eligibility.GRAVE or who.person.first_seen <= submitted_at
         candidates.append(
             Candidate(
-                action_id, ratings, needed, since, below, above, counts, is_read=is_read(language, languages)
+                action_id,
+                ratings[action_id],
+                needed,
+                since,
+                below,
+                above,
+                counts,
+                is_read=is_read(language, languages),
             )
         )
     sampled = _samples(
@@ -139,6 +143,7 @@ def candidates_for(
     )
     if without:
         sampled = sampled.where(SampledPost.id.not_in(without))
+    read_first = [sa.case((is_read_clause(Request.language, languages), 0), else_=1)] if languages else []
     for sample_id, answers, since, language in session.execute(
         sampled.order_by(
             *read_first, SampledPost.answers.desc(), SampledPost.created_at, SampledPost.id
@@ -174,10 +179,28 @@ def is_read(language: str | None, languages: Collection[str]) -> bool:
     return not languages or tag is None or tag in languages
 
 
-def is_read_clause(languages: Collection[str]) -> sa.ColumnElement[int]:
-    """``is_read`` in SQL, as 1 or 0."""
-    unknown = sa.or_(Request.language.is_(None), Request.language == UNKNOWN)
-    return sa.case((sa.or_(unknown, Request.language.in_(languages)), 1), else_=0)
+def is_read_clause(language: Any, languages: Collection[str]) -> sa.ColumnElement[bool]:
+    """``is_read`` in SQL, for a column of languages."""
+    return sa.or_(language.is_(None), language == UNKNOWN, language.in_(languages))
+
+
+def longest_waiting(
+    session: Session, waiting: sa.Select[Any], language: Any, languages: Collection[str]
+) -> list[Any]:
+    """The first ``LOOKED_AT`` rows of ``waiting``, first those in a language that the rater reads."""
+    if not languages:
+        return list(session.execute(waiting.limit(LOOKED_AT)))
+    of_read = is_read_clause(language, languages)
+    rows = list(session.execute(waiting.where(of_read).limit(LOOKED_AT)))
+    if len(rows) < LOOKED_AT:
+        rows += session.execute(waiting.where(sa.not_(of_read)).limit(LOOKED_AT - len(rows)))
+    return rows
+
+
+def nearest_and_oldest(rows: Sequence[Any], needed: int) -> Sequence[Any]:
+    """Those of ``rows``, oldest first, that are ranked. A row's last column is its number of ratings."""
+    nearest = sorted(rows, key=lambda row: help_order.nearness(row[-1], needed), reverse=True)
+    return list(dict.fromkeys([*nearest[:NEAREST], *rows[:OLDEST]]))
 
 
 def waiting_since(
@@ -198,15 +221,17 @@ def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: u
     who = reader(session, profile_id)
     return _count(
         session,
-        _waiting(sa.select(Action.id), community_id, profile_id, who),
+        # In the order of an index, so that PostgreSQL plans to stop early.
+        _waiting(sa.select(Action.id), community_id, profile_id, who).order_by(Action.created_at, Action.id),
         _samples(sa.select(SampledPost.id), actor, community_id, profile_id, who),
     )
 
 
 def _count(session: Session, items: Any, sampled: Any) -> int:
-    both = sa.union_all(items, sampled).subquery()
-    counted = sa.select(sa.literal(1)).select_from(both).limit(MOST_COUNTED).subquery()
-    return session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
+    # Each is limited by itself: PostgreSQL would plan to read all of both otherwise.
+    parts = (sa.select(part.limit(MOST_COUNTED).subquery()) for part in (items, sampled))
+    both = sa.union_all(*parts).limit(MOST_COUNTED).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(both)) or 0
 
 
 def skip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID) -> None:
@@ -243,30 +268,22 @@ def _samples(
     return statement.where(SampledPost.category.not_in(who.avoided)) if who.avoided else statement
 
 
-def _waiting(
-    statement: Any,
-    community_id: uuid.UUID,
-    profile_id: uuid.UUID,
-    who: Reader,
-    *,
-    with_posts: bool = False,
-) -> Any:
-    """The items of a statement that wait for this rater. ``with_posts``: it also orders by columns of the posts."""
+def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader) -> Any:
+    """The items of a statement that wait for this rater."""
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
     statement = statement.join(Note, Note.id == Action.note_id).where(
         Action.community_id == community_id,
-        Action.action_state.in_(IN_REVIEW),
-        Action.restores_id.is_(None),
-        Action.review_group != ReviewGroup.STAFF,
-        rating_locks.open_clause(),
+        # Written out, not parameters: only so is the index of these few actions used for certain.
+        sa.text(ASKED),
         Action.note_id.is_not(None),
+        rating_locks.open_clause(),
         sa.not_(rated),
         sa.not_(skipped),
     )
     # Posts are read only where something of them counts: it is a look-up for each item that waits.
-    if who.names or with_posts:
+    if who.names:
         statement = statement.join(Request, Request.id == Action.request_id)
     if who.avoided:
         statement = statement.where(sa.or_(Action.category.is_(None), Action.category.not_in(who.avoided)))

@@ -7,7 +7,6 @@ not tell that it has none.
 
 import uuid
 from collections.abc import Collection
-from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,16 +14,14 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, NoteSkip, Rating, Request
+from app.core.models.content import OPEN_NOTE
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import help_needed, help_order, samples
-from app.core.raters.help_needed import MOST_COUNTED, NEAREST, OLDEST, Reader
+from app.core.raters.help_needed import MOST_COUNTED, Reader
 from app.core.raters.help_order import Candidate
 from app.core.raters.samples import Asked
 from app.core.scoring.scale import NOT_HELPFUL_AT
 from app.core.vocabulary import NoteStatus, ReviewGroup
-
-OFFERED_FOR = timedelta(days=30)
-"""How long a note is offered: readers have moved on from older posts, and so the query reads few rows."""
 
 
 def candidates_for(
@@ -41,23 +38,20 @@ def candidates_for(
     who = help_needed.reader(session, profile_id)
     settings = community_settings.read(session, community_id)
     needed, bars = settings.min_ratings, (settings.helpful_at, NOT_HELPFUL_AT)
-    waiting = _waiting(sa.select(Note.id), community_id, profile_id, who, bars)
+    waiting = _waiting(
+        sa.select(Note.id, Note.created_at, Note.intercept, Request.language, Note.ratings_count),
+        community_id,
+        profile_id,
+        who,
+        bars,
+    ).order_by(Note.created_at, Note.id)
     if without:
         waiting = waiting.where(Note.id.not_in(without))
-    near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
-    read_first = [help_needed.is_read_clause(languages).desc()] if languages else []
-    nearest = session.scalars(
-        waiting.order_by(*read_first, near.desc(), Note.created_at, Note.id).limit(NEAREST)
-    )
-    oldest = session.scalars(waiting.order_by(*read_first, Note.created_at, Note.id).limit(OLDEST))
-    rows = session.execute(
-        sa.select(Note.id, Note.ratings_count, Note.created_at, Note.intercept, Request.language)
-        .join(Request, Request.id == Note.request_id)
-        .where(Note.id.in_({*nearest, *oldest}))
-    ).all()
+    looked_at = help_needed.longest_waiting(session, waiting, Request.language, languages)
+    rows = help_needed.nearest_and_oldest(looked_at, needed)
     factor, sides = help_needed.viewpoints(session, community_id, profile_id, [row.id for row in rows])
     candidates = []
-    for note_id, ratings, since, score, language in rows:
+    for note_id, since, score, language, ratings in rows:
         below, above = sides.get(note_id, (0, 0))
         candidates.append(
             Candidate(
@@ -141,10 +135,8 @@ def _waiting(
     steps = Note.ratings_count + help_order.PRIOR + 1
     statement = statement.join(Request, Request.id == Note.request_id).where(
         Note.community_id == community_id,
-        Note.rationale.is_(False),
-        Note.deleted_at.is_(None),
-        Note.locked.is_(False),
-        Note.status_locked_at.is_(None),
+        # Written out for the index of these few notes.
+        sa.text(OPEN_NOTE),
         Note.author_id.not_in(who.person.ids),
         Request.withdrawn_at.is_(None),
         Request.content_removed_at.is_(None),

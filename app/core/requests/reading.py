@@ -129,11 +129,13 @@ class Matching:
     """A filter: conditions on requests, and the communities they belong to (None: all).
 
     ``counted`` selects how many match: from a tally, where the filter has nothing but communities and a status.
+    ``is_whole``: it has nothing but communities.
     """
 
     conditions: tuple[sa.ColumnElement[bool], ...]
     communities: frozenset[uuid.UUID] | None
     counted: sa.Select[Any]
+    is_whole: bool
 
 
 def matching(
@@ -151,10 +153,7 @@ def matching(
 
     None values in ``communities`` are ignored.
     """
-    visible = actor.communities
-    for community_id in communities:
-        if community_id is not None:
-            visible = frozenset({community_id} if visible is None or community_id in visible else ())
+    visible = actor.seen_of(communities)
     conditions: list[sa.ColumnElement[bool]] = [_request.withdrawn_at.is_(None)]
     if visible is not None:
         conditions.append(_request.community_id.in_(visible))
@@ -171,11 +170,12 @@ def matching(
     if requested_to is not None:
         conditions.append(_request.requested_at <= requested_to)
     others = (requested_by, dataset_name, dataset_item_id, requested_from, requested_to)
-    if any(other is not None for other in others):
+    is_plain = all(other is None for other in others)
+    if not is_plain:
         counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*conditions)
     else:
         counted = tallies.total(TallyKind.REQUEST, visible, None if status is None else (status,))
-    return Matching(tuple(conditions), visible, counted)
+    return Matching(tuple(conditions), visible, counted, is_plain and status is None)
 
 
 def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[Any]:
@@ -195,12 +195,21 @@ def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[A
 
 def decided(session: Session, matching_requests: Matching, since: datetime, part: Slice) -> Page[Any]:
     """A page of matching requests decided at ``since`` or later, oldest decision first."""
-    conditions = [*matching_requests.conditions, _decision.decided_at >= since]
+    in_time = [_decision.decided_at >= since]
     if matching_requests.communities is not None:
         # Repeat the condition on the decision, whose index is in this order: a poll then reads only new decisions.
-        conditions.append(_decision.community_id.in_(matching_requests.communities))
+        in_time.append(_decision.community_id.in_(matching_requests.communities))
+    conditions = [*matching_requests.conditions, *in_time]
     both = Request.__table__.join(Decision.__table__, _decision.request_id == _request.id)
-    counted = sa.select(sa.func.count()).select_from(both).where(*conditions)
+    if matching_requests.is_whole:
+        # All decisions are entries of one index, and the few requests that were withdrawn of another.
+        withdrawn = (
+            sa.select(sa.func.count()).select_from(both).where(_request.withdrawn_at.is_not(None), *in_time)
+        )
+        all_decisions = sa.select(sa.func.count()).select_from(Decision.__table__).where(*in_time)
+        counted = sa.select(all_decisions.scalar_subquery() - withdrawn.scalar_subquery())
+    else:
+        counted = sa.select(sa.func.count()).select_from(both).where(*conditions)
     statement = _SHOWN.where(*conditions)
     return paginate(
         session, statement, _decision.decided_at, _request.id, part, descending=False, counted=counted

@@ -247,9 +247,8 @@ def _search(
         if indexed is not None:
             posts = posts.where(Request.id.in_(indexed))
     else:
-        newest = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS + 1)
-        is_cut = len(newest) > FOUND_POSTS
-        posts = session.scalars(sa.select(Action.id).where(Action.request_id.in_(newest[:FOUND_POSTS]))).all()
+        newest, is_cut = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS)
+        posts = session.scalars(sa.select(Action.id).where(Action.request_id.in_(newest))).all()
     reasons = _entries_where(community_id, HistoryText.reason.icontains(text, autoescape=True))
     indexed = text_index.reasons(session, text)
     if indexed is not None:

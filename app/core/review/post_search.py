@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +18,28 @@ WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
 FEW = 500
 """How many posts with a text are few enough to be looked up one by one."""
-_HAS_INDEX = sa.text("SELECT to_regclass('ix_requests_search')")
-"""PostgreSQL's index of parts of words is only there with the extension ``pg_trgm`` (docs/operations.md)."""
+RARE = 2_000
+"""How many posts PostgreSQL's index of parts of words may lead to: each is read, whether it has the text or not."""
+FURTHEST = 6_000
+"""How many posts back a search for a common text goes."""
+_POSTS = sa.text(
+    "SELECT reltuples FROM pg_class WHERE oid = to_regclass('requests')"
+    " AND to_regclass('ix_requests_search') IS NOT NULL"
+)
+"""About how many posts there are; nothing without the index, which needs ``pg_trgm`` (docs/operations.md)."""
+
+
+@dataclass(frozen=True)
+class _Walked:
+    """What a search learned from the newest posts, at most ``WALKED``.
+
+    ``found`` have the text, newest first. ``alike`` is how many have all its words, which is what an index of parts of
+    words finds. ``end`` is when the oldest of them was submitted; None if there are no older ones.
+    """
+
+    found: Sequence[uuid.UUID]
+    alike: int
+    end: datetime | None
 
 
 def finds(text: str) -> sa.ColumnElement[bool]:
@@ -39,50 +60,94 @@ def has(text: str, post: Any = Request) -> sa.ColumnElement[bool]:
 
 
 def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID] | None:
-    """All posts of the community with ``text``, or None if they are more than ``FEW`` or no index of texts can tell."""
+    """All posts of the community with ``text``, or None if they are more than ``FEW`` or no index can tell quickly."""
     posts = sa.select(Request.id).where(has(text))
     if session.get_bind().dialect.name == "sqlite":
         indexed = text_index.posts(session, text)
         if indexed is None:
             return None
         posts = posts.where(unindexed(Request.community_id) == community_id, Request.id.in_(indexed))
-    elif len(text) < text_index.LEAST_CHARACTERS or session.scalar(_HAS_INDEX) is None:
-        return None
     else:
+        walked = _walk(session, sa.select(Request.id).where(Request.community_id == community_id), text)
+        if not _is_rare(session, text, walked):
+            return None
         posts = posts.where(Request.community_id == community_id)
-    found = session.scalars(posts.limit(FEW + 1)).all()
+    # No LIMIT: for one, PostgreSQL would rather read the table until it has found enough.
+    found = session.scalars(posts).all()
     return found if len(found) <= FEW else None
 
 
 def newest(
     session: Session, community_id: uuid.UUID, text: str, until: datetime | None, most: int
-) -> Sequence[uuid.UUID]:
-    """The newest posts with ``text``, at most ``most``, submitted before ``until``.
+) -> tuple[Sequence[uuid.UUID], bool]:
+    """The newest posts with ``text``, at most ``most``, submitted before ``until``; and whether there may be more.
 
-    The newest ``WALKED`` posts are read. Where too few of them match, the index of search finds older ones, as far
-    back as their share lets expect enough: a common text is found without reading the posts of years.
+    The newest ``WALKED`` posts are read. Where too few of them match, the index of search finds older ones with a rare
+    text; for a common one as many posts are read as their share lets expect enough in, back to the ``FURTHEST``.
     """
     order = (Request.requested_at.desc(), Request.id.desc())
     posts = sa.select(Request.id).where(Request.community_id == community_id)
     if until is not None:
         posts = posts.where(Request.requested_at < until)
+    walked = _walk(session, posts, text)
+    found, begin = list(walked.found), None
+    if len(found) <= most and walked.end is not None:
+        indexed = text_index.posts(session, text)
+        if indexed is not None or _is_rare(session, text, walked):
+            older = sa.select(Request.id).where(
+                unindexed(Request.community_id) == community_id,
+                unindexed(Request.requested_at) <= walked.end,
+                Request.id.not_in(found),
+                has(text),
+            )
+            if indexed is not None:
+                older = older.where(Request.id.in_(indexed))
+            # No LIMIT: for one, PostgreSQL would rather read all posts in their order until it has found enough.
+            found += session.scalars(older.order_by(*order))
+        else:
+            begin = _nth(session, posts, order, _reach(walked, most))
+            older = posts.where(Request.requested_at <= walked.end)
+            if begin is not None:
+                older = older.where(Request.requested_at >= begin)
+            # A query of its own, by its OFFSET: the index of search would lead to far more posts than these few.
+            read = aliased(Request, older.with_only_columns(Request).offset(0).subquery("older"))
+            matching = sa.select(read.id).where(read.id.not_in(found), has(text, read))
+            by_time = matching.order_by(read.requested_at.desc(), read.id.desc())
+            found += session.scalars(by_time.limit(most + 1 - len(found)))
+    return found[:most], len(found) > most or begin is not None
+
+
+def _walk(session: Session, posts: sa.Select[Any], text: str) -> _Walked:
+    """Read the newest of ``posts``."""
+    order = (Request.requested_at.desc(), Request.id.desc())
     read = aliased(
         Request, posts.with_only_columns(Request).order_by(*order).limit(WALKED).subquery("walked")
     )
-    walked = sa.select(read.id).where(has(text, read)).order_by(read.requested_at.desc(), read.id.desc())
-    found = list(session.scalars(walked.limit(most)))
-    end = _nth(session, posts, order, WALKED)
-    if len(found) >= most or end is None:
-        return found
-    expected = WALKED * most * 5 // (len(found) * 4) if found else None
-    begin = _nth(session, posts, order, expected) if expected is not None else None
-    older = posts.where(Request.requested_at <= end, Request.id.not_in(found), has(text))
-    indexed = text_index.posts(session, text)
-    if indexed is not None:
-        older = older.where(Request.id.in_(indexed))
-    if begin is not None:
-        older = older.where(Request.requested_at >= begin)
-    return [*found, *session.scalars(older.order_by(*order).limit(most - len(found)))]
+    words = [word for word in text.split() if len(word) >= text_index.LEAST_CHARACTERS]
+    is_alike = sa.and_(sa.true(), *(read.content.icontains(word, autoescape=True) for word in words))
+    rows = session.execute(
+        sa.select(read.id, read.requested_at, has(text, read), is_alike).order_by(
+            read.requested_at.desc(), read.id.desc()
+        )
+    ).all()
+    return _Walked(
+        found=[post_id for post_id, _, has_text, _ in rows if has_text],
+        alike=sum(has_text or alike for _, _, has_text, alike in rows),
+        end=rows[-1].requested_at if len(rows) == WALKED else None,
+    )
+
+
+def _is_rare(session: Session, text: str, walked: _Walked) -> bool:
+    """Whether PostgreSQL's index of search leads to few posts, as far as the newest ones tell."""
+    if session.get_bind().dialect.name == "sqlite" or len(text) < text_index.LEAST_CHARACTERS:
+        return False
+    posts = session.scalar(_POSTS)
+    return posts is not None and walked.alike * posts <= RARE * WALKED
+
+
+def _reach(walked: _Walked, most: int) -> int:
+    """How many posts back enough posts with the text are expected, if their share stays the same."""
+    return min(FURTHEST, WALKED * most * 5 // (len(walked.found) * 4) if walked.found else FURTHEST)
 
 
 def _nth(

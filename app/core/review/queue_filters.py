@@ -39,7 +39,7 @@ class QueueFilter:
 
 
 _MORE_THAN_EVER_WAIT = 10_000_000
-SEARCHED = 1_000
+SEARCHED = 500
 """In how many items, the most urgent ones, a common text is looked for."""
 EVERYTHING = QueueFilter()
 """The whole queue, in its default order."""

@@ -25,7 +25,8 @@ class Sort(StrEnum):
 def _figure(sort: Sort) -> Any:
     """The first sort key, before age: the score or the number of ratings (0 without any); None: age only."""
     if sort is Sort.SCORE:
-        return sa.func.coalesce(Action.score, 0.0)
+        # Written out, not a parameter: only so is the index in this order used.
+        return sa.func.coalesce(Action.score, sa.literal_column("0.0"))
     if sort is Sort.RATINGS:
         rated = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
         return sa.func.coalesce(rated, 0)
@@ -65,5 +66,6 @@ def follows(sort: Sort, action: Action, *, backwards: bool = False) -> Any:
     else:
         rated = sa.select(Note.ratings_count).where(Note.id == action.note_id).scalar_subquery()
         own = sa.func.coalesce(rated, 0)
-    past = figure > own if backwards else figure < own
-    return sa.or_(past, sa.and_(figure == own, beyond))
+    if backwards:
+        return sa.and_(figure >= own, sa.or_(figure > own, beyond))
+    return sa.and_(figure <= own, sa.or_(figure < own, beyond))

@@ -2,14 +2,14 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import clock
 from app.core.actions import actions
@@ -21,7 +21,6 @@ from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.review import claims
 from app.core.states import ACTION
-from app.core.unindexed import unindexed
 from app.core.vocabulary import HELD_VERBS, ActionState
 
 
@@ -49,10 +48,28 @@ class LookFilter:
     sort: Sort = Sort.URGENT
 
 
+@dataclass(frozen=True)
+class LookPage:
+    """A page of the list, as ids of actions, of ``count`` in all.
+
+    ``is_more``: these are more than ``count``, the most that is counted. ``may_lack``: a text was looked for in the
+    first ``WALKED`` only, and more than these wait.
+    """
+
+    ids: Sequence[uuid.UUID]
+    count: int
+    is_more: bool = False
+    may_lack: bool = False
+
+
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
 """The states of this list: open second looks, and applied Tier 1 actions that nobody has reviewed yet."""
 WALKED = 500
-"""How many second looks are walked through to find the next one."""
+"""How many second looks are walked through to find the next one, or a text in their posts."""
+MOST_COUNTED = 1_000
+"""The largest number of second looks that a page counts; above it the page only says that there are more."""
+OFFERED_OF = 10_000
+"""In how many second looks, the first ones, the filter looks for categories to offer."""
 VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
 """The decisions that end a second look."""
 
@@ -65,13 +82,23 @@ def waiting(
     *,
     limit: int,
     offset: int = 0,
-) -> tuple[Sequence[Action], int]:
-    """Return (a page of actions that wait for a second look, how many there are); two queries for any page size."""
+) -> LookPage:
+    """A page of the actions that wait for a second look; two queries for any page size."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = _filtered(community_id, filters)
-    count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    page = session.scalars(statement.order_by(*_order(filters.sort)).limit(limit).offset(offset))
-    return page.all(), count
+    ids = _listed(community_id, filters)
+    if filters.search:
+        found = session.scalars(ids).all()
+        of_all = _count(session, community_id, replace(filters, search=""))
+        return LookPage(found[offset : offset + limit], len(found), may_lack=of_all > WALKED)
+    count = _count(session, community_id, filters)
+    page = session.scalars(ids.limit(limit).offset(offset)).all()
+    return LookPage(page, min(count, MOST_COUNTED), count > MOST_COUNTED)
+
+
+def _count(session: Session, community_id: uuid.UUID, filters: LookFilter) -> int:
+    """How many match, up to one more than ``MOST_COUNTED``; in the order of the index that tells it alone."""
+    ids = _listed(community_id, replace(filters, sort=Sort.URGENT)).limit(MOST_COUNTED + 1)
+    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
 def claim_next(
@@ -89,11 +116,11 @@ def claim_next(
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
     is_free = sa.and_(claims.open_to(actor, clock.now()), Action.id.not_in(held))
-    statement = _filtered(community_id, filters).with_only_columns(Action.id, is_free.label("is_free"))
-    rows = list(session.execute(statement.order_by(*_order(filters.sort)).limit(WALKED)))
-    place = next((index for index, (id_, _) in enumerate(rows) if after is not None and id_ == after.id), -1)
-    for action_id, free in [*rows[place + 1 :], *rows[: max(place, 0)]]:
-        if not free:
+    ids = session.scalars(_listed(community_id, filters).limit(WALKED)).all()
+    free = set(session.scalars(sa.select(Action.id).where(Action.id.in_(ids), is_free)))
+    place = ids.index(after.id) if after is not None and after.id in ids else -1
+    for action_id in [*ids[place + 1 :], *ids[: max(place, 0)]]:
+        if action_id not in free:
             continue
         action = session.get_one(Action, action_id)
         try:
@@ -109,8 +136,7 @@ def neighbours(
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the second looks before and after this one in the list, each None at an end; one query."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
-    statement = _filtered(action.community_id, filters).with_only_columns(Action.id)
-    ids = [None, *session.scalars(statement.order_by(*_order(filters.sort)).limit(WALKED)), None]
+    ids = [None, *session.scalars(_listed(action.community_id, filters).limit(WALKED)), None]
     if action.id not in ids:
         return None, ids[1]
     place = ids.index(action.id)
@@ -139,6 +165,8 @@ def _newer(filters: LookFilter) -> sa.Select[Any]:
     found = _filtered(community_id, filters).where(
         sa.or_(Action.applied_at > moment, Action.retro_review_at > moment)
     )
+    if filters.search:
+        found = found.join(Request, Request.id == Action.request_id).where(_has(filters.search))
     return sa.select(sa.func.count()).select_from(found.with_only_columns(Action.id).subquery())
 
 
@@ -213,41 +241,49 @@ def deciding(
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories of the actions that wait for a second look, for the filter."""
-    names = session.scalars(
-        _filtered(community_id, LookFilter())
-        .with_only_columns(Action.category)
-        .distinct()
-        .order_by(Action.category)
-    )
-    return [name for name in names if name]
+    """The categories of the first ``OFFERED_OF`` actions that wait for a second look, for the filter."""
+    first = _listed(community_id, LookFilter()).with_only_columns(Action.category).limit(OFFERED_OF)
+    found = first.subquery().c.category
+    return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
+
+
+def _listed(community_id: Any, filters: LookFilter) -> sa.Select[Any]:
+    """Select the ids of the filtered list, in its order. A text is looked for in the first ``WALKED`` only."""
+    statement = _filtered(community_id, filters).order_by(*_order(filters.sort))
+    if not filters.search:
+        return statement.with_only_columns(Action.id)
+    read = aliased(Action, statement.limit(WALKED).subquery("walked"))
+    found = sa.select(read.id).join(Request, Request.id == read.request_id).where(_has(filters.search))
+    return found.order_by(*_order(filters.sort, read))
+
+
+def _has(text: str) -> sa.ColumnElement[bool]:
+    return Request.content.icontains(text, autoescape=True)
 
 
 def _filtered(community_id: Any, filters: LookFilter) -> sa.Select[Any]:
+    """Select what matches, except by the search, unordered."""
     statement = sa.select(Action).where(
-        unindexed(Action.community_id) == community_id,
-        # Written out, not parameters: only so is the index of these few actions used for certain.
+        Action.community_id == community_id,
+        # Written out, not parameters: only so are the indexes of these few actions used for certain.
         sa.text(SECOND_LOOK),
     )
     if filters.state is not None:
         statement = statement.where(Action.action_state == filters.state)
     if filters.category:
         statement = statement.where(Action.category == filters.category)
-    if filters.search:
-        statement = statement.join(Request, Request.id == Action.request_id).where(
-            Request.content.icontains(filters.search, autoescape=True)
-        )
     return statement
 
 
-def _order(sort: Sort) -> tuple[Any, ...]:
-    is_open = sa.case((Action.action_state == ActionState.RETRO_REVIEW, 0), else_=1)
+def _order(sort: Sort, row: Any = Action) -> tuple[Any, ...]:
+    # Open ones first: "retro_review" is after "applied", and there are no other states in this list.
+    open_first = row.action_state.desc()
     if sort is Sort.URGENT:
-        return (is_open, sa.func.coalesce(Action.urgent_at, Action.created_at), Action.id)
+        return (open_first, sa.func.coalesce(row.urgent_at, row.created_at), row.id)
     if sort is Sort.NEWEST:
-        return (Action.created_at.desc(), Action.id.desc())
+        return (row.created_at.desc(), row.id.desc())
     if sort is Sort.OLDEST:
-        return (Action.created_at, Action.id)
+        return (row.created_at, row.id)
     if sort is Sort.SCORE:
-        return (sa.func.coalesce(Action.score, 0.0).desc(), Action.created_at, Action.id)
-    return (is_open, Action.retro_review_at, Action.created_at.desc(), Action.id.desc())
+        return (sa.func.coalesce(row.score, 0.0).desc(), row.created_at, row.id)
+    return (open_first, row.retro_review_at, row.created_at.desc(), row.id.desc())

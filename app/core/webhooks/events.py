@@ -147,7 +147,13 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
     connection = session.connection()
     bulk.insert(connection, _EVENTS, rows)
     deliveries = [
-        {"event_id": event.id, "endpoint_id": webhook_id, "community_id": community_id, "due_at": clock.now()}
+        {
+            "event_id": event.id,
+            "event_name": event.name,
+            "endpoint_id": webhook_id,
+            "community_id": community_id,
+            "due_at": clock.now(),
+        }
         for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
         for event in events
         if _is_wanted(event.name, wanted)
@@ -161,6 +167,7 @@ def _deliver(session: Session, event: Event, webhook: Webhook) -> None:
     session.add(
         Delivery(
             event_id=event.id,
+            event_name=event.name,
             endpoint_id=webhook.id,
             community_id=webhook.community_id,
             due_at=clock.now(),

@@ -1,31 +1,47 @@
-"""Delivery statistics of each webhook for its operators: success rates, latency, backlog (docs/reliability.md)."""
+"""Delivery statistics of each webhook for its operators: success rates, latency, backlog (docs/reliability.md).
+
+A busy webhook gets thousands of attempts a minute, so its newest ones speak for it: what is read stays the same.
+"""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import clock, quantiles
-from app.core.models import Attempt, Delivery
+from app.core.models import Attempt, Delivery, Webhook
 from app.core.vocabulary import DeliveryState
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 
-_ARRIVED = sa.and_(Attempt.status >= 200, Attempt.status < 300)
-_FAILED = sa.or_(Attempt.status.is_(None), Attempt.status < 200, Attempt.status >= 300)
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed attempt. ``error`` says why there was no answer; ``status`` is None then."""
+
+    at: datetime
+    delivery_id: uuid.UUID
+    status: int | None
+    error: str | None
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The statistics of one webhook.
+    """The statistics of one webhook: of its attempts within a week, but at most of its ``MOST_ATTEMPTS`` newest.
 
-    Rates are shares of the attempts, 0.0–1.0. Latencies, in milliseconds, are of attempts answered within the week.
-    Each is None without any attempts. ``failure`` is the last failed attempt of the week.
+    Rates are shares of the attempts, 0.0–1.0. Latencies, in milliseconds, are of answered attempts. Each is None
+    without any attempts. ``failure`` is the last failed one of these attempts. ``waiting`` and ``dead`` are counted
+    up to one more than ``MOST_QUEUED``.
     """
+
+    MOST_ATTEMPTS: ClassVar[int] = 500
+    MOST_QUEUED: ClassVar[int] = 1_000
 
     attempts_day: int = 0
     attempts_week: int = 0
@@ -33,78 +49,92 @@ class Figures:
     rate_week: float | None = None
     median: int | None = None
     p95: int | None = None
-    failure: Attempt | None = None
+    failure: Failure | None = None
     waiting: int = 0
     dead: int = 0
 
 
 def for_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
-    """The statistics of webhooks that the caller may see: four queries however many there are."""
+    """The statistics of webhooks that the caller may see: two queries however many there are."""
     now = clock.now()
-    day, week = now - DAY, now - WEEK
-    mine = sa.and_(Delivery.endpoint_id.in_(endpoint_ids), Attempt.at >= week)
-    counted = session.execute(
-        sa.select(
-            Delivery.endpoint_id,
-            sa.func.count(),
-            sa.func.count().filter(_ARRIVED),
-            sa.func.count().filter(Attempt.at >= day),
-            sa.func.count().filter(Attempt.at >= day, _ARRIVED),
-            sa.func.max(Attempt.at).filter(_FAILED),
-        )
-        .join(Delivery, Delivery.id == Attempt.delivery_id)
-        .where(mine)
-        .group_by(Delivery.endpoint_id)
-    ).all()
-    answered = (
-        sa.select(Delivery.endpoint_id.label("part"), Attempt.milliseconds.label("value"))
-        .join(Delivery, Delivery.id == Attempt.delivery_id)
-        .where(mine, Attempt.status.is_not(None))
-    )
-    latencies = {row[0]: (row[2], row[3]) for row in session.execute(quantiles.by_part(answered, 0.5, 0.95))}
-    failures = _failures(session, {row[0]: row[5] for row in counted if row[5] is not None})
+    attempts = _newest_attempts(session, endpoint_ids, now - WEEK)
     queued = _queued(session, endpoint_ids)
-    by_webhook = {row[0]: row for row in counted}
-    figures = {}
-    for endpoint_id in endpoint_ids:
-        _, in_week, ok_week, in_day, ok_day, _ = by_webhook.get(endpoint_id, (endpoint_id, 0, 0, 0, 0, None))
-        median, p95 = latencies.get(endpoint_id, (None, None))
-        figures[endpoint_id] = Figures(
-            attempts_day=in_day,
-            attempts_week=in_week,
-            rate_day=ok_day / in_day if in_day else None,
-            rate_week=ok_week / in_week if in_week else None,
-            median=median,
-            p95=p95,
-            failure=failures.get(endpoint_id),
-            waiting=queued.get((endpoint_id, DeliveryState.DUE), 0),
-            dead=queued.get((endpoint_id, DeliveryState.DEAD), 0),
-        )
-    return figures
+    return {
+        endpoint_id: _figures(attempts[endpoint_id], now - DAY, *queued[endpoint_id])
+        for endpoint_id in endpoint_ids
+    }
 
 
-def _failures(session: Session, moments: Mapping[uuid.UUID, datetime]) -> dict[uuid.UUID, Attempt]:
-    """The failed attempt of each webhook at the given time."""
-    if not moments:
-        return {}
-    rows = session.execute(
-        sa.select(Delivery.endpoint_id, Attempt)
-        .join(Delivery, Delivery.id == Attempt.delivery_id)
-        .where(Attempt.at.in_(set(moments.values())), Delivery.endpoint_id.in_(moments), _FAILED)
-        .order_by(Attempt.id)
+def _figures(attempts: Sequence[Any], day: datetime, waiting: int, dead: int) -> Figures:
+    """The statistics of these attempts, newest first."""
+    arrived = [row.status is not None and 200 <= row.status < 300 for row in attempts]
+    in_day = sum(row.at >= day for row in attempts)
+    answered = sorted(row.milliseconds for row in attempts if row.status is not None)
+    failed = next((row for row, ok in zip(attempts, arrived, strict=True) if not ok), None)
+    return Figures(
+        attempts_day=in_day,
+        attempts_week=len(attempts),
+        rate_day=sum(arrived[:in_day]) / in_day if in_day else None,
+        rate_week=sum(arrived) / len(attempts) if attempts else None,
+        median=quantiles.nearest(answered, 0.5),
+        p95=quantiles.nearest(answered, 0.95),
+        failure=Failure(failed.at, failed.delivery_id, failed.status, failed.error)
+        if failed is not None
+        else None,
+        waiting=waiting,
+        dead=dead,
     )
-    return {endpoint_id: attempt for endpoint_id, attempt in rows if moments[endpoint_id] == attempt.at}
 
 
-def _queued(
-    session: Session, endpoint_ids: Collection[uuid.UUID]
-) -> dict[tuple[uuid.UUID, DeliveryState], int]:
-    rows = session.execute(
-        sa.select(Delivery.endpoint_id, Delivery.state, sa.func.count())
-        .where(
-            Delivery.endpoint_id.in_(endpoint_ids),
-            Delivery.state.in_((DeliveryState.DUE, DeliveryState.DEAD)),
-        )
-        .group_by(Delivery.endpoint_id, Delivery.state)
+def _newest_attempts(
+    session: Session, endpoint_ids: Collection[uuid.UUID], since: datetime
+) -> Mapping[uuid.UUID, Sequence[Any]]:
+    """The newest attempts of each webhook, newest first."""
+    other = aliased(Attempt)
+    # The moment of the last one that counts. A window function would number all of the week first.
+    oldest = (
+        sa.select(other.at)
+        .where(other.endpoint_id == Webhook.id, other.at >= since)
+        .order_by(other.at.desc())
+        .offset(Figures.MOST_ATTEMPTS - 1)
+        .limit(1)
+        .correlate(Webhook)
+        .scalar_subquery()
     )
-    return {(endpoint_id, state): count for endpoint_id, state, count in rows}
+    rows = session.execute(
+        sa.select(
+            Webhook.id, Attempt.at, Attempt.delivery_id, Attempt.status, Attempt.milliseconds, Attempt.error
+        )
+        .join(
+            Attempt, sa.and_(Attempt.endpoint_id == Webhook.id, Attempt.at >= sa.func.coalesce(oldest, since))
+        )
+        .where(Webhook.id.in_(endpoint_ids))
+        .order_by(Attempt.at.desc(), Attempt.id.desc())
+    )
+    found: defaultdict[uuid.UUID, list[Any]] = defaultdict(list)
+    for row in rows:
+        # Of several at that moment there may be more.
+        if len(found[row.id]) < Figures.MOST_ATTEMPTS:
+            found[row.id].append(row)
+    return found
+
+
+def _queued(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, tuple[int, int]]:
+    """How many deliveries of each webhook wait, and how many are dead."""
+
+    def counted(state: DeliveryState) -> Any:
+        some = (
+            sa.select(sa.literal(1))
+            .where(Delivery.endpoint_id == Webhook.id, Delivery.state == state)
+            .limit(Figures.MOST_QUEUED + 1)
+            .correlate(Webhook)
+            .subquery()
+        )
+        return sa.select(sa.func.count()).select_from(some).correlate(Webhook).scalar_subquery()
+
+    rows = session.execute(
+        sa.select(Webhook.id, counted(DeliveryState.DUE), counted(DeliveryState.DEAD)).where(
+            Webhook.id.in_(endpoint_ids)
+        )
+    )
+    return {endpoint_id: (waiting, dead) for endpoint_id, waiting, dead in rows}

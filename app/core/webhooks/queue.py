@@ -160,7 +160,7 @@ def record_attempts(
     for attempt in tried:
         delivery = deliveries[attempt.delivery_id]
         webhook = endpoints.get(delivery.endpoint_id)
-        session.add(_attempt(attempt))
+        session.add(_attempt(attempt, delivery.endpoint_id))
         if webhook is not None:
             health.count_attempt(webhook, attempt.outcome, attempt.ended)
         if attempt.outcome.delivered:
@@ -303,10 +303,11 @@ def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> d
     return {delivery.id: delivery for delivery in rows}
 
 
-def _attempt(attempt: SendResult) -> Attempt:
+def _attempt(attempt: SendResult, endpoint_id: uuid.UUID) -> Attempt:
     outcome = attempt.outcome
     return Attempt(
         delivery_id=attempt.delivery_id,
+        endpoint_id=endpoint_id,
         at=attempt.ended - timedelta(milliseconds=outcome.milliseconds),
         status=outcome.status,
         milliseconds=outcome.milliseconds,

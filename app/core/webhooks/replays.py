@@ -32,43 +32,66 @@ BATCH = 500
 class Preview:
     """Counts of a range: ``dead``, ``parked`` and ``delivered`` ones can be sent again.
 
-    ``shut_out`` ones cannot, because their webhook is disabled or removed.
+    ``shut_out`` ones cannot, because their webhook is disabled or removed. None is greater than ``most`` + 1, where
+    that is given.
     """
 
     dead: int
     parked: int
     delivered: int
     shut_out: int
+    most: int | None = None
 
     @property
     def total(self) -> int:
-        """How many can be sent again."""
-        return self.dead + self.parked + self.delivered
+        """How many can be sent again, without those that were not counted."""
+        counts = (self.dead, self.parked, self.delivered)
+        return sum(counts if self.most is None else (min(count, self.most) for count in counts))
+
+    @property
+    def is_more(self) -> bool:
+        """Whether more than ``total`` can be sent again."""
+        return self.total < self.dead + self.parked + self.delivered
 
 
-def preview(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters) -> Preview:
-    """Count what the filters match, in one query. Raises Invalid for an empty range."""
+def preview(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters, most: int | None = None
+) -> Preview:
+    """Count what the filters match, each part up to one more than ``most``, in one query.
+
+    Raises:
+        Invalid: the range is empty.
+    """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     _check(filters)
     receives = sa.and_(Webhook.is_active, Webhook.deleted_at.is_(None))
-    columns: list[Any] = [Delivery.state, receives, sa.func.count()]
-    rows = session.execute(
-        sa.select(*columns)
-        .join(Webhook, Webhook.id == Delivery.endpoint_id)
-        .where(
-            Delivery.community_id == community_id,
-            Delivery.state.in_(deliveries.REPLAYABLE),
-            *deliveries.clauses(filters),
+    # A delivery's community is its webhook's: said of both, either side can be read first.
+    here = sa.and_(Delivery.community_id == community_id, Webhook.community_id == community_id)
+
+    def counted(which: sa.ColumnElement[bool], *states: DeliveryState) -> Any:
+        # As text, like those of the filters: an index of some states only is for statements that name them.
+        named = Delivery.state.in_(
+            sa.literal(state, Delivery.state.type, literal_execute=True) for state in states
         )
-        .group_by(Delivery.state, receives)
-    )
-    counts = {(state, bool(open_)): count for state, open_, count in rows}
-    return Preview(
-        dead=counts.get((DeliveryState.DEAD, True), 0),
-        parked=counts.get((DeliveryState.PARKED, True), 0),
-        delivered=counts.get((DeliveryState.DELIVERED, True), 0),
-        shut_out=sum(count for (_, open_), count in counts.items() if not open_),
-    )
+        rows = (
+            sa.select(sa.literal(1))
+            .select_from(Delivery)
+            .join(Webhook, Webhook.id == Delivery.endpoint_id)
+            .where(here, named, which, *deliveries.clauses(filters))
+        )
+        some = (rows if most is None else rows.limit(most + 1)).subquery()
+        return sa.select(sa.func.count()).select_from(some).scalar_subquery()
+
+    dead, parked, delivered, shut_out, *_ = session.execute(
+        sa.select(
+            *(
+                counted(receives, state)
+                for state in (DeliveryState.DEAD, DeliveryState.PARKED, DeliveryState.DELIVERED)
+            ),
+            counted(sa.not_(receives), *deliveries.REPLAYABLE),
+        )
+    ).one()
+    return Preview(dead, parked, delivered, shut_out, most)
 
 
 def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters) -> Replay:

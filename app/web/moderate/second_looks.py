@@ -5,7 +5,7 @@ from flask import Response, make_response, redirect, url_for
 from app.core import clock
 from app.core.permissions import Permission
 from app.core.review import queue, second_looks
-from app.core.review.second_looks import LookFilter
+from app.core.review.second_looks import LookFilter, LookPage
 from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -69,19 +69,16 @@ def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> 
     with wired().database.reading() as session:
         while True:
             offset = (number - 1) * PAGE_SIZE
-            found, count = second_looks.waiting(
+            found = second_looks.waiting(
                 session, actor, community.id, filters, limit=PAGE_SIZE, offset=offset
             )
-            if found or not count:
+            if found.ids or not found.count:
                 break
-            number = -(-count // PAGE_SIZE)
+            number = -(-found.count // PAGE_SIZE)
         filter_form.offer(second_looks.categories(session, community.id))
-        items = {
-            item.action.id: item
-            for item in queue.items(session, actor, community.id, [action.id for action in found])
-        }
+        items = {item.action.id: item for item in queue.items(session, actor, community.id, found.ids)}
         rows = queue_rows.rows(
-            session, [items[action.id] for action in found if action.id in items], actor, ticked, LOOKS
+            session, [items[id_] for id_ in found.ids if id_ in items], actor, ticked, LOOKS
         )
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if rows else []
@@ -89,7 +86,9 @@ def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> 
         "moderate/second_look.html",
         status=422 if filter_form.errors and status == 200 else status,
         rows=rows,
-        count=count,
+        count=found.count,
+        is_more=found.is_more,
+        searched=second_looks.WALKED if found.may_lack else None,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=url_for("web.second_look", **community_choice.carried()),
@@ -103,16 +102,16 @@ def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> 
         reasons_name=reason_choice.remembered_as(actor, community.id),
         done=done,
         pending=pending,
-        links=_links(number, count),
+        links=_links(number, found),
         **live_rows.context(LOOKS, 0, now.isoformat()),
         **LOOKS.context(),
     )
 
 
-def _links(number: int, count: int) -> page.PageLinks:
-    first, last = (number - 1) * PAGE_SIZE + 1, min(count, number * PAGE_SIZE)
+def _links(number: int, found: LookPage) -> page.PageLinks:
+    first, last = (number - 1) * PAGE_SIZE + 1, (number - 1) * PAGE_SIZE + len(found.ids)
     return page.PageLinks(
         previous=LOOKS.url(page=str(number - 1)) if number > 1 else None,
-        next=LOOKS.url(page=str(number + 1)) if last < count else None,
-        summary=f"{first:,} to {last:,} of {count:,}",
+        next=LOOKS.url(page=str(number + 1)) if last < found.count or found.is_more else None,
+        summary=f"{first:,} to {last:,} of {'more than ' if found.is_more else ''}{found.count:,}",
     )

@@ -112,7 +112,8 @@ def deliveries_page() -> Response:
         links=page.PageLinks(
             previous=_url(query, before=listed.previous) if listed.previous else None,
             next=_url(query, after=listed.next) if listed.next else None,
-            summary=f"{listed.count:,} {'delivery' if listed.count == 1 else 'deliveries'}",
+            summary=f"{'More than ' if listed.is_more else ''}{listed.count:,} "
+            f"{'delivery' if listed.count == 1 else 'deliveries'}",
         ),
         range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
         clear_url=_url({k: v for k, v in query.items() if k == "community"}),

@@ -12,6 +12,7 @@ from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
+from app.core.webhooks.deliveries import MOST_MATCHING
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.webhooks.deliveries import RangeForm
@@ -129,12 +130,19 @@ def _deliveries(count: int) -> str:
     return f"{count:,} {'delivery' if count == 1 else 'deliveries'}"
 
 
+def _counted(count: int) -> str:
+    """Return a count of the preview as text."""
+    return f"more than {MOST_MATCHING:,}" if count > MOST_MATCHING else f"{count:,}"
+
+
 def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
         preview = (
-            None if form.errors else replays.preview(session, actor, community.id, form.filters(form.state))
+            None
+            if form.errors
+            else replays.preview(session, actor, community.id, form.filters(form.state), MOST_MATCHING)
         )
     count = 0 if preview is None else preview.total
     return page.render(
@@ -144,5 +152,6 @@ def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Respons
         form=form,
         found=preview,
         count=count,
+        counted=_counted,
         in_background=count > replays.BATCH,
     )

@@ -13,8 +13,6 @@ from rich.table import Table
 from app import create_app, migrations
 from app.core.db import Database
 from app.core.insights import rollups
-from app.core.models import Account
-from app.core.people import accounts
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
@@ -44,7 +42,12 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
-            connection.exec_driver_sql("VACUUM ANALYZE" if server else "ANALYZE")
+            if server:
+                # VACUUM marks no page as visible to all before the commits are on the disk.
+                connection.exec_driver_sql("SET synchronous_commit = on")
+                connection.exec_driver_sql("CHECKPOINT")
+                connection.exec_driver_sql("VACUUM")
+            connection.exec_driver_sql("ANALYZE")
         Console(stderr=True).print(f"{requests:,} requests filled in {time.perf_counter() - begin:.0f} s")
         try:
             yield wiring, cast
@@ -63,23 +66,16 @@ def _roll_up(database: Database) -> None:
                 is_last = rollups.roll_up(session, community_id)
 
 
-def figures(wiring: Wiring, cast: Cast, requests: int, only: str) -> list[walk.Figures]:
-    with wiring.database.writing() as session:
-        account = session.get_one(Account, cast.admin.account_id)
-        account.content_warnings = False
-        token = accounts.open_sign_in(session, account, "bench")
-    app = create_app(wiring)
-    client = app.test_client()
-    client.set_cookie("bridgenote", token)
-    recorder = walk.Recorder(wiring.database.engine)
-    found = []
-    for name, path in walk.pages(wiring, cast.community_id).items():
+Filled = tuple[Wiring, Cast, int]
+
+
+def figures(*databases: Filled, only: str) -> Iterator[list[walk.Figures]]:
+    """Yield the figures of everything whose name has ``only`` in it, for each database."""
+    visits = [walk.visits(create_app(wiring), wiring, cast, requests) for wiring, cast, requests in databases]
+    recorders = [walk.Recorder(wiring.database.engine) for wiring, *_ in databases]
+    for name in visits[0]:
         if only in name:
-            found.append(walk.measure(client, recorder, name, path, {}))
-    for name, path in walk.calls(requests).items():
-        if only in name:
-            found.append(walk.measure(app.test_client(), recorder, name, path, cast.headers))
-    return found
+            yield walk.measure(name, list(zip(recorders, (sends[name] for sends in visits), strict=True)))
 
 
 def main() -> None:
@@ -107,10 +103,8 @@ def main() -> None:
                     )
             return
         place = server if chosen.database == "postgresql" else None
-        with filled(chosen.small, place) as (wiring, cast):
-            small = figures(wiring, cast, chosen.small, chosen.only)
-        with filled(chosen.large, place) as (wiring, cast):
-            large = figures(wiring, cast, chosen.large, chosen.only)
+        with filled(chosen.small, place) as few, filled(chosen.large, place) as many:
+            found = list(figures((*few, chosen.small), (*many, chosen.large), only=chosen.only))
     table = Table(title=f"{chosen.database}: {chosen.large:,} requests beside {chosen.small:,}")
     for heading in (
         "page or call",
@@ -126,7 +120,7 @@ def main() -> None:
         "large",
     ):
         table.add_column(heading, justify="left" if heading == "page or call" else "right")
-    for one, other in zip(small, large, strict=True):
+    for one, other in found:
         table.add_row(
             one.name,
             f"{one.p50:.0f}",
@@ -141,7 +135,7 @@ def main() -> None:
         )
     Console(width=120).print(table)
     if chosen.worst:
-        for other in large:
+        for _, other in found:
             if (other.blocks or 0) > 2_000:
                 print(f"\n== {other.name}: {other.blocks:,} blocks\n{other.worst}")
 

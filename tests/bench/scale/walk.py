@@ -1,24 +1,39 @@
 """Calls every page and interface of a filled database, and counts time, statements and blocks."""
 
 import json
+import math
+import re
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from itertools import count
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.engine import Connection
+from werkzeug.test import TestResponse
 
-from app.core.models import Action, Delivery, HistoryEntry, Request, Webhook
+from app.core import clock
+from app.core.models import Account, Action, Delivery, HistoryEntry, Request, Webhook
+from app.core.people import accounts
+from app.core.policies import policies
+from app.core.policies.drafts import draft_of
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
+from tests.cast import COMMUNITY, PLATFORM, Cast, Person
 
-TIMES = 11
+TIMES = 21
 WARM_UP = 2
 READS = ("SELECT", "WITH")
+Send = Callable[[], TestResponse]
 
 
 @dataclass
@@ -52,28 +67,34 @@ class Figures:
     worst: str = ""
 
 
-def measure(
-    client: FlaskClient, recorder: Recorder, name: str, path: str, headers: dict[str, str]
-) -> Figures:
-    for _ in range(WARM_UP):
-        client.get(path, headers=headers)
-    times = []
-    for _ in range(TIMES):
-        begin = time.perf_counter()
-        answer = client.get(path, headers=headers)
-        times.append((time.perf_counter() - begin) * 1000)
-    if answer.status_code >= 400:
-        raise SystemExit(f"{path} answered {answer.status_code}: {answer.text[:300]}")
+def measure(name: str, calls: Sequence[tuple[Recorder, Send]]) -> list[Figures]:
+    """Make the same call of several databases, by turns, so that what else the machine does falls on all of them.
+
+    Raises:
+        SystemExit: it was refused.
+    """
+    times: list[list[float]] = [[] for _ in calls]
+    for turn in range(WARM_UP + TIMES):
+        for (_, send), of_one in zip(calls, times, strict=True):
+            begin = time.perf_counter()
+            answer = send()
+            if turn >= WARM_UP:
+                of_one.append((time.perf_counter() - begin) * 1000)
+            if answer.status_code >= 400:
+                raise SystemExit(f"{name} answered {answer.status_code}: {answer.text[:300]}")
+    return [_figures(name, *call, sorted(of_one)) for call, of_one in zip(calls, times, strict=True)]
+
+
+def _figures(name: str, recorder: Recorder, send: Send, times: Sequence[float]) -> Figures:
+    """The figures of one database; ``times`` are in order. One call more is made to see its statements."""
     with recorder.recording() as sent:
-        client.get(path, headers=headers)
+        send()
         statements = list(sent)
-    blocks, worst = (
-        counted_blocks(recorder.engine, statements)
-        if recorder.engine.dialect.name == "postgresql"
-        else (None, "")
-    )
-    times.sort()
-    return Figures(name, statistics.median(times), times[-1], len(statements), blocks, worst)
+    blocks, worst = None, ""
+    if recorder.engine.dialect.name == "postgresql":
+        blocks, worst = counted_blocks(recorder.engine, statements)
+    p95 = times[math.ceil(0.95 * len(times)) - 1]
+    return Figures(name, statistics.median(times), p95, len(statements), blocks, worst)
 
 
 def counted_blocks(engine: sa.Engine, statements: Sequence[tuple[str, Any]]) -> tuple[int, str]:
@@ -99,38 +120,93 @@ def _blocks(connection: Connection, statement: str, parameters: Any) -> int:
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
 
 
-def pages(wiring: Wiring, community_id: Any) -> dict[str, str]:
-    """The dashboard's pages by name, with the addresses of things that are in this database."""
-    with wiring.database.reading() as session:
+def visits(app: Flask, wiring: Wiring, cast: Cast, requests: int) -> dict[str, Send]:
+    """What to call, by name: the pages of an admin and of a rater, and the calls of an integration.
 
-        def newest(model: Any, *where: Any, column: str = "id", by: str = "created_at") -> Any:
-            order = getattr(model, by).desc()
-            return session.scalars(
-                sa.select(getattr(model, column))
-                .where(model.community_id == community_id, *where)
-                .order_by(order)
-                .limit(1)
-            ).one()
+    The addresses are of things that are in this database, which has so many ``requests``.
+    """
+    found = _Found.read(wiring, cast.community_id)
+    admin, rater = _signed_in(app, wiring, cast.admin), _signed_in(app, wiring, cast.rater)
+    client = app.test_client()
+    metrics = {"Authorization": f"Bearer {cast.metrics_key}"}
+    return {
+        **{name: partial(admin.get, path) for name, path in _pages(found).items()},
+        "what-if": _what_if(admin, wiring, cast),
+        **{f"{name}, rater": partial(rater.get, path) for name, path in _pages_of_raters(found).items()},
+        **{
+            name: partial(client.get, path, headers=cast.headers)
+            for name, path in _calls(found, cast, requests).items()
+        },
+        "metrics": partial(client.get, "/metrics", headers=metrics),
+        "API POST request": _posting_requests(client, cast),
+        "API POST rating": _posting_ratings(client, cast, found),
+    }
 
-        open_item = newest(Action, Action.action_state == ActionState.UNDER_REVIEW)
-        done = newest(Action, Action.action_state == ActionState.CONFIRMED)
-        entry = newest(HistoryEntry, HistoryEntry.object_type == "action", by="number")
-        number = newest(HistoryEntry, column="number", by="number")
-        delivery, endpoint = newest(Delivery), newest(Webhook)
-        post = newest(Request, column="request_id")
+
+@dataclass(frozen=True)
+class _Found:
+    """Things of the community, as they stand in addresses."""
+
+    open_item: uuid.UUID
+    done: uuid.UUID
+    entry: uuid.UUID
+    number: int
+    delivery: uuid.UUID
+    endpoint: uuid.UUID
+    post: str
+    note: uuid.UUID
+
+    @classmethod
+    def read(cls, wiring: Wiring, community_id: uuid.UUID) -> "_Found":
+        """The newest of each."""
+        with wiring.database.reading() as session:
+
+            def newest(model: Any, *where: Any, column: str = "id", by: str = "created_at") -> Any:
+                order = getattr(model, by).desc()
+                return session.scalars(
+                    sa.select(getattr(model, column))
+                    .where(model.community_id == community_id, *where)
+                    .order_by(order)
+                    .limit(1)
+                ).one()
+
+            is_open = Action.action_state == ActionState.UNDER_REVIEW
+            return cls(
+                open_item=newest(Action, is_open),
+                done=newest(Action, Action.action_state == ActionState.CONFIRMED),
+                entry=newest(HistoryEntry, HistoryEntry.object_type == "action", by="number"),
+                number=newest(HistoryEntry, column="number", by="number"),
+                delivery=newest(Delivery),
+                endpoint=newest(Webhook),
+                post=newest(Request, column="request_id"),
+                note=newest(Action, is_open, column="note_id"),
+            )
+
+
+def _signed_in(app: Flask, wiring: Wiring, person: Person) -> FlaskClient:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, person.account_id)
+        account.content_warnings = False
+        token = accounts.open_sign_in(session, account, "bench")
+    client = app.test_client()
+    client.set_cookie("bridgenote", token)
+    return client
+
+
+def _pages(found: _Found) -> dict[str, str]:
+    since = quote(clock.iso(clock.now() - timedelta(minutes=5)))
     return {
         "queue, oldest": "/review?sort=oldest",
         "queue, score": "/review?sort=score",
         "queue, category": "/review?category=spam",
         "queue, search": "/review?q=harbour+quay",
-        "queue, id": f"/review?q={post}",
-        "item, moderator": f"/review/{open_item}",
-        "item, decided": f"/review/{done}",
+        "queue, id": f"/review?q={found.post}",
+        "queue, what is new": f"/review/new-count?since={since}&shown=0",
+        "item, moderator": f"/review/{found.open_item}",
+        "item, decided": f"/review/{found.done}",
         "second look": "/second-look",
-        "help needed": "/help-needed",
-        "my impact": "/me",
         "history": "/history",
-        "history, deep": f"/history?older={number // 3}",
+        "history, deep": f"/history?older={found.number // 3}",
         "history, state": "/history?state=dismissed",
         "history, category": "/history?category=spam",
         "history, author": "/history?author=author-7",
@@ -138,30 +214,35 @@ def pages(wiring: Wiring, community_id: Any) -> dict[str, str]:
         "history, week": "/history?from=2026-06-01&to=2026-06-07",
         "history, language": "/history?language=de",
         "history, search": "/history?q=harbour+quay",
-        "history, id": f"/history?q={post}",
-        "history entry": f"/history/{entry}",
+        "history, id": f"/history?q={found.post}",
+        "history entry": f"/history/{found.entry}",
         "history, settings": "/history/settings",
         "insights 7": "/insights?days=7",
         "insights 90": "/insights?days=90",
         "thresholds": "/thresholds",
         "classifiers": "/classifiers",
         "webhooks": "/endpoints",
-        "webhook": f"/endpoints/{endpoint}",
+        "webhook": f"/endpoints/{found.endpoint}",
         "deliveries": "/deliveries",
         "deliveries, dead": "/deliveries?state=dead",
         "deliveries, event": "/deliveries?event=note.status_changed",
-        "deliveries, request": f"/deliveries?q={post}",
-        "delivery": f"/deliveries/{delivery}",
+        "deliveries, request": f"/deliveries?q={found.post}",
+        "delivery": f"/deliveries/{found.delivery}",
         "replay": "/deliveries/replay?which=all",
         "reasons": "/reasons",
         "community": "/community",
+        "overturns": "/community/overturns",
         "people": "/people",
         "datasets": "/datasets",
     }
 
 
-def calls(requests: int) -> dict[str, str]:
-    """The interface's lists by name; the deep page is two thirds of the way."""
+def _pages_of_raters(found: _Found) -> dict[str, str]:
+    return {"help needed": "/help-needed", "note": f"/notes/{found.note}", "my impact": "/me"}
+
+
+def _calls(found: _Found, cast: Cast, requests: int) -> dict[str, str]:
+    """The interface's lists and documents; the deep page is two thirds of the way."""
     deep = max(1, int(requests * 0.6 * 0.66) // 100)
     root = "/api/public/v1"
     return {
@@ -172,4 +253,61 @@ def calls(requests: int) -> dict[str, str]:
         "API actions": f"{root}/moderation-actions?page[size]=100",
         "API actions, state": f"{root}/moderation-actions?filter[action_state]=confirmed&page[size]=100",
         "API decisions": f"{root}/requests?status=decided&since=2026-11-01T00:00:00Z&page[size]=100",
+        "API request": f"{root}/requests/{found.post}",
+        "API note": f"{root}/notes/{found.note}",
+        "API ratings of a note": f"{root}/notes/{found.note}/ratings",
+        "API scoring analysis": f"/api/v2/community-servers/{cast.community_id}/scoring-analysis",
     }
+
+
+def _what_if(admin: FlaskClient, wiring: Wiring, cast: Cast) -> Send:
+    """The preview of Thresholds, with each value a little lower."""
+    with wiring.database.reading() as session:
+        policy = policies.current(session, cast.community_id)
+        drafts = [draft_of(category) for category in policy.categories]
+    typed = {"version": str(policy.version), "preview": "1"}
+    for draft in drafts:
+        typed |= {
+            f"{draft.name}_tier2": f"{draft.tier2 * 0.9:.4f}",
+            f"{draft.name}_tier1": "" if draft.tier1 is None else f"{draft.tier1 * 0.95:.4f}",
+            f"{draft.name}_tier2_action": draft.tier2_action.value,
+            f"{draft.name}_tier1_action": draft.tier1_action.value,
+        } | ({f"{draft.name}_enabled": "y"} if draft.enabled else {})
+    token = re.search(r'name="csrf_token" value="([^"]+)"', admin.get("/communities").text)
+    if token is None:
+        raise SystemExit("no page has a form")
+    return partial(admin.post, "/thresholds", data={"csrf_token": token[1], **typed})
+
+
+def _posting_requests(client: FlaskClient, cast: Cast) -> Send:
+    numbers = count()
+
+    def send() -> TestResponse:
+        number = next(numbers)
+        attributes = {
+            "request_id": f"walked-{number}",
+            "requested_by": "user-1",
+            "community_server_id": COMMUNITY,
+            "original_message_content": f"The ferry leaves the quay at {number} past noon",
+        }
+        body = {"data": {"type": "requests", "attributes": attributes}}
+        return client.post("/api/public/v1/requests", json=body, headers=cast.headers)
+
+    return send
+
+
+def _posting_ratings(client: FlaskClient, cast: Cast, found: _Found) -> Send:
+    numbers = count()
+
+    def send() -> TestResponse:
+        number = next(numbers)
+        attributes = {
+            "note_id": str(found.note),
+            "rater_id": f"walker-{number}",
+            "helpfulness_level": ("HELPFUL", "NOT_HELPFUL")[number % 2],
+        }
+        body = {"data": {"type": "ratings", "attributes": attributes}}
+        headers = {**cast.headers, "X-Adapter-Platform": PLATFORM}
+        return client.post("/api/public/v1/ratings", json=body, headers=headers)
+
+    return send
