@@ -25,7 +25,6 @@ from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
 from app.jobs.memory import give_back_large
-from app.jobs.priority import giving_way
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +88,7 @@ def _run(database: Database, claimed: Claim) -> None:
     began = time.monotonic()
     with database.reading() as session:
         snapshot = refits.read(session, claimed)
-    scores = giving_way(
-        lambda: scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
-    )
+    scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     milliseconds = round((time.monotonic() - began) * 1000)
     cause = f"refit {claimed.version}"
     if fit_results.takes_over(claimed, scores):
