@@ -186,14 +186,20 @@ def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
         sa.func.coalesce(sa.func.sum(rows.c.total).filter(rows.c.kind == kind), 0).label(kind)
         for kind in _OF_RATINGS
     ]
-    raters = sa.select(rows.c.name, *totals).group_by(rows.c.name).subquery()
+    # The most active first, and then their names: a community has thousands of raters.
+    raters = (
+        sa.select(rows.c.name, *totals)
+        .group_by(rows.c.name)
+        .order_by(sa.desc(TallyKind.RATING.value), rows.c.name)
+        .limit(TOP_REVIEWERS)
+        .subquery()
+    )
     name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id)
     found = session.execute(
         sa.select(name, raters.c.rating, raters.c.sided, raters.c.borne_out)
         .join(Profile, Profile.id == sa.cast(raters.c.name, sa.Uuid))
         .where(raters.c.rating > 0)
         .order_by(raters.c.rating.desc(), name, Profile.id)
-        .limit(TOP_REVIEWERS)
     )
     return [Reviewer(row[0], int(row[1]), _share(part=int(row[3]), whole=int(row[2]))) for row in found]
 

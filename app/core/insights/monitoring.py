@@ -17,7 +17,7 @@ from app.core.vocabulary import ActionTier
 
 WINDOW = timedelta(minutes=15)
 """Latencies include only what ended within this time."""
-MOST = 2_000
+MOST = 1_000
 """The most rows per latency; the latest ones are used."""
 QUANTILES = (0.5, 0.95)
 

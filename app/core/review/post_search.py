@@ -1,7 +1,7 @@
 """Search for posts by text, author, or any id that a user may have copied."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from app.core.ids import parse_id
+from app.core.listed import is_one_of
 from app.core.models import Action, Request
 from app.core.review import text_index
 from app.core.unindexed import unindexed
@@ -75,6 +76,14 @@ def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.U
     # No LIMIT: for one, PostgreSQL would rather read the table until it has found enough.
     found = session.scalars(posts).all()
     return found if len(found) <= FEW else None
+
+
+def filtered(session: Session, post_ids: Collection[uuid.UUID], text: str) -> Sequence[uuid.UUID]:
+    """Those of these posts that have ``text``."""
+    # A query of its own, by its OFFSET: PostgreSQL would rather go to the index of search, or to all posts.
+    posts = sa.select(Request).where(is_one_of(session, Request.id, post_ids)).offset(0)
+    read = aliased(Request, posts.subquery("listed"))
+    return session.scalars(sa.select(read.id).where(has(text, read))).all()
 
 
 def newest(

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.ids import parse_id
-from app.core.models import Action, Request
+from app.core.listed import is_one_of
+from app.core.models import Action
 from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor
 from app.core.review import post_search, queue_order
@@ -66,9 +67,10 @@ def search(
     if posts is not None:
         return statement.where(Action.request_id.in_(posts)), False
     pairs: Any = statement.with_only_columns(Action.id, Action.request_id)
-    urgent = by_narrow_index(pairs, SEARCHED).subquery()
-    found = sa.select(urgent.c.id).join(Request, Request.id == urgent.c.request_id)
-    return sa.select(Action).where(Action.id.in_(found.where(post_search.has(text)))), True
+    urgent = session.execute(by_narrow_index(pairs, SEARCHED)).all()
+    having = set(post_search.filtered(session, [request_id for _, request_id in urgent], text))
+    found = [action_id for action_id, request_id in urgent if request_id in having]
+    return sa.select(Action).where(is_one_of(session, Action.id, found)), True
 
 
 def matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
