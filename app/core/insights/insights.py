@@ -1,5 +1,6 @@
 """Statistics over the stored data: for a community's staff, and for the operator of the service."""
 
+import heapq
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) ->
             "notes_not_helpful": notes[NoteStatus.CURRENTLY_RATED_NOT_HELPFUL],
             "agreement": _share(sum(borne_out.values()), sum(sided.values())),
         },
-        top_reviewers=_top_reviewers(session, community_id),
+        top_reviewers=_top_reviewers(session, found),
     )
 
 
@@ -180,28 +181,23 @@ def _of_ratings(community_id: uuid.UUID, *columns: Any) -> sa.Select[Any]:
     )
 
 
-def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
-    rows = tallies.counted(_OF_RATINGS, (community_id,))
-    totals = [
-        sa.func.coalesce(sa.func.sum(rows.c.total).filter(rows.c.kind == kind), 0).label(kind)
-        for kind in _OF_RATINGS
-    ]
-    # The most active first, and then their names: a community has thousands of raters.
-    raters = (
-        sa.select(rows.c.name, *totals)
-        .group_by(rows.c.name)
-        .order_by(sa.desc(TallyKind.RATING.value), rows.c.name)
-        .limit(TOP_REVIEWERS)
-        .subquery()
-    )
+def _top_reviewers(session: Session, found: Mapping[TallyKind, Mapping[str, int]]) -> list[Reviewer]:
+    """Those who rated most, by the tallies of ratings by rater."""
+    ratings, sided, borne_out = (found[kind] for kind in _OF_RATINGS)
+    most = heapq.nsmallest(TOP_REVIEWERS, ratings, key=lambda rater: (-ratings[rater], rater))
     name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id)
-    found = session.execute(
-        sa.select(name, raters.c.rating, raters.c.sided, raters.c.borne_out)
-        .join(Profile, Profile.id == sa.cast(raters.c.name, sa.Uuid))
-        .where(raters.c.rating > 0)
-        .order_by(raters.c.rating.desc(), name, Profile.id)
+    rows = session.execute(
+        sa.select(Profile.id, name).where(Profile.id.in_(uuid.UUID(rater) for rater in most))
     )
-    return [Reviewer(row[0], int(row[1]), _share(part=int(row[3]), whole=int(row[2]))) for row in found]
+    names = {profile_id: shown for profile_id, shown in rows}
+    top = [
+        Reviewer(
+            names[uuid.UUID(rater)], ratings[rater], _share(borne_out.get(rater, 0), sided.get(rater, 0))
+        )
+        for rater in most
+        if ratings[rater]
+    ]
+    return sorted(top, key=lambda reviewer: (-reviewer.review_count, reviewer.username))
 
 
 def _share(part: int, whole: int) -> float | None:

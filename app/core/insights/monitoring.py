@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import tallies
-from app.core.models import Attempt, Decision, Delivery, Event, Request
+from app.core.models import Attempt, Decision, Delivery, Event, Request, Webhook
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionTier
@@ -60,7 +60,7 @@ def read(session: Session, actor: Actor) -> Figures:
     ).all()
     in_window = Attempt.at >= since
     if actor.communities is not None:
-        in_window &= Attempt.delivery_id.in_(sa.select(Delivery.id).where(mine(Delivery.community_id)))
+        in_window &= Attempt.endpoint_id.in_(sa.select(Webhook.id).where(mine(Webhook.community_id)))
     scored = (
         sa.select(Request.requested_at, Request.scored_at)
         .where(mine(Request.community_id), Request.scored_at >= since)
