@@ -195,7 +195,7 @@ def _top_reviewers(session: Session, found: Mapping[TallyKind, Mapping[str, int]
             names[uuid.UUID(rater)], ratings[rater], _share(borne_out.get(rater, 0), sided.get(rater, 0))
         )
         for rater in most
-        if ratings[rater]
+        if ratings[rater] and uuid.UUID(rater) in names
     ]
     return sorted(top, key=lambda reviewer: (-reviewer.review_count, reviewer.username))
 
