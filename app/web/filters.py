@@ -155,8 +155,15 @@ def ago_time(moment: datetime) -> Markup:
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """Return a share, 0.0–1.0, as "87 %" (no-break space), or an en dash if unknown."""
-    return "–" if share is None else f"{share * 100:.{digits}f}\u00a0%"
+    """Return a share, 0.0–1.0, as "87 %" (no-break space), or an en dash if unknown.
+
+    Less than all is never rounded to 100 %, nor more than nothing to 0 %: one failure in a thousand is a failure.
+    """
+    if share is None:
+        return "–"
+    least = 10.0**-digits
+    shown = share * 100 if share in (0.0, 1.0) else min(max(share * 100, least), 100 - least)
+    return f"{shown:.{digits}f}\u00a0%"
 
 
 def score(value: float | None) -> str:

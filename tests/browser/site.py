@@ -106,7 +106,8 @@ def webhook(service: Service, place: Place) -> tuple[str, tuple[str, ...]]:
     wiring = service.wiring
     with wiring.database.writing() as session:
         community = session.get_one(Community, place.community_id)
-        url, secret = "https://platform.example/hook?token=1", "a secret between two machines"
+        url = "https://platform.example/plugins/moderation/9f52c0d1a76b4e0c8d35e7f60b1a2c48?token=1"
+        secret = "a secret between two machines"
         made, _ = webhooks.register(session, SYSTEM, wiring.sealer, wiring.allow, community, url, secret)
         told = [events.emit_test(session, made).id for _ in range(3)]
         webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, made.id, is_active=False)
