@@ -106,19 +106,19 @@ def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage
 
 
 @pytest.mark.both_databases
-def test_of_many_posts_those_that_wait_longest_are_ranked(
+def test_of_many_posts_the_oldest_and_the_newest_are_ranked(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(help_needed, "LOOKED_AT", 3)
     monkeypatch.setattr(help_needed, "NEAREST", 1)
     monkeypatch.setattr(help_needed, "OLDEST", 1)
-    oldest, _, near, last = (stage.post(f"post {number}") for number in range(4))
-    stage.rate(near, YES, NO)
-    stage.rate(last, YES, NO, UNSURE)
+    oldest, _, between, newest = (stage.post(f"post {number}") for number in range(4))
+    stage.rate(between, YES, NO, UNSURE)
+    stage.rate(newest, YES, NO)
     rita = visit(cast.rater)
-    assert shown(rita) == [str(near), str(oldest)]
+    assert shown(rita) == [str(newest), str(oldest)]
     rita.post(f"/help-needed/{oldest}", answer="yes")
-    assert str(last) in shown(rita), "what was answered makes place for the next one"
+    assert str(between) in shown(rita), "what was answered makes place for the next one"
 
 
 @pytest.mark.both_databases

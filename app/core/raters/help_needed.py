@@ -35,7 +35,7 @@ from app.core.raters.help_order import Candidate
 from app.core.raters.samples import Asked
 
 LOOKED_AT = 100
-"""How many items are looked at, however many wait: those that have waited longest."""
+"""How many items are looked at, however many wait: half of them the oldest, half the newest."""
 NEAREST = 60
 OLDEST = 20
 """How many of these are ranked: those nearest to enough ratings, and the oldest."""
@@ -97,14 +97,15 @@ def candidates_for(
     who = reader(session, profile_id)
     if not who.person.profiles:
         return [], None
-    waiting = _waiting(
-        sa.select(Action.id, Action.note_id, Note.ratings_count), community_id, profile_id, who
-    ).order_by(Action.created_at, Action.id)
+    columns = (Action.id, Action.note_id, Action.created_at, Note.ratings_count)
+    waiting = _waiting(sa.select(*columns), community_id, profile_id, who)
     if without:
         waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
-    looked_at = longest_waiting(session, waiting, Action.language, languages)
-    ratings = {action_id: count for action_id, _, count in nearest_and_oldest(looked_at, needed)}
+    looked_at = oldest_and_newest(
+        session, waiting, (Action.created_at, Action.id), Action.language, languages
+    )
+    ratings = {row.id: row.ratings_count for row in nearest_and_oldest(looked_at, needed)}
     rows = session.execute(
         sa.select(
             Action.id,
@@ -184,16 +185,31 @@ def is_read_clause(language: Any, languages: Collection[str]) -> sa.ColumnElemen
     return sa.or_(language.is_(None), language == UNKNOWN, language.in_(languages))
 
 
-def longest_waiting(
-    session: Session, waiting: sa.Select[Any], language: Any, languages: Collection[str]
+def oldest_and_newest(
+    session: Session,
+    waiting: sa.Select[Any],
+    order: tuple[Any, Any],
+    language: Any,
+    languages: Collection[str],
 ) -> list[Any]:
-    """The first ``LOOKED_AT`` rows of ``waiting``, first those in a language that the rater reads."""
+    """Up to ``LOOKED_AT`` rows of ``waiting``, oldest first: from both ends of ``order``, creation and id.
+
+    Old ones alone would keep new ones from everybody who has not answered them all. Those in a language that the rater
+    reads come first.
+    """
+
+    def both_ends(statement: sa.Select[Any], most: int) -> list[Any]:
+        oldest = session.execute(statement.order_by(*order).limit(most - most // 2)).all()
+        falling = [column.desc() for column in order]
+        newest = session.execute(statement.order_by(*falling).limit(most // 2)).all()
+        return list(dict.fromkeys([*oldest, *reversed(newest)]))
+
     if not languages:
-        return list(session.execute(waiting.limit(LOOKED_AT)))
+        return both_ends(waiting, LOOKED_AT)
     of_read = is_read_clause(language, languages)
-    rows = list(session.execute(waiting.where(of_read).limit(LOOKED_AT)))
+    rows = both_ends(waiting.where(of_read), LOOKED_AT)
     if len(rows) < LOOKED_AT:
-        rows += session.execute(waiting.where(sa.not_(of_read)).limit(LOOKED_AT - len(rows)))
+        rows += both_ends(waiting.where(sa.not_(of_read)), LOOKED_AT - len(rows))
     return rows
 
 

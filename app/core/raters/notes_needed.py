@@ -44,10 +44,12 @@ def candidates_for(
         profile_id,
         who,
         bars,
-    ).order_by(Note.created_at, Note.id)
+    )
     if without:
         waiting = waiting.where(Note.id.not_in(without))
-    looked_at = help_needed.longest_waiting(session, waiting, Request.language, languages)
+    looked_at = help_needed.oldest_and_newest(
+        session, waiting, (Note.created_at, Note.id), Request.language, languages
+    )
     rows = help_needed.nearest_and_oldest(looked_at, needed)
     factor, sides = help_needed.viewpoints(session, community_id, profile_id, [row.id for row in rows])
     candidates = []
