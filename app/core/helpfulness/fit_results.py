@@ -177,7 +177,11 @@ def differences_since(
     fit = note_scores.in_force(session, community_id)
     oldest = clock.now() - timedelta(days=fit.settings.lock_days)
     rows = session.execute(
-        sa.select(Note, note_scores.current_sums(fit), sa.exists().where(Hold.note_id == Note.id))
+        sa.select(
+            Note,
+            note_scores.current_sums(community_id, fit.version),
+            sa.exists().where(Hold.note_id == Note.id),
+        )
         .where(Note.id.in_(note_ids), Note.deleted_at.is_(None))
         .order_by(Note.id)
     )

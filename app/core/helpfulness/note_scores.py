@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.core import scoring
 from app.core.communities import settings as community_settings
@@ -111,13 +111,18 @@ def read(session: Session, note: Note) -> Scored:
     return Scored(fit, _from_ratings(session, note, fit))
 
 
-def current_sums(fit: Fit) -> sa.ScalarSelect[Any]:
-    """SQL: a note's sums under this fit, as a list; NULL if they are missing, or older than its ratings."""
+def current_sums(
+    community_id: uuid.UUID, version: int, column: InstrumentedAttribute[Any] = NoteSums.sums
+) -> sa.ScalarSelect[Any]:
+    """SQL: a column of a note's sums under a fit; NULL if they are missing, or older than its ratings.
+
+    Not by a join: PostgreSQL has no statistics of a new fit yet, and would read all its sums once for each note.
+    """
     return (
-        sa.select(NoteSums.sums)
+        sa.select(column)
         .where(
-            NoteSums.community_id == fit.community_id,
-            NoteSums.version == fit.version,
+            NoteSums.community_id == community_id,
+            NoteSums.version == version,
             NoteSums.note_id == Note.id,
             NoteSums.note_version == Note.version,
             NoteSums.rating_changes == Note.rating_changes,

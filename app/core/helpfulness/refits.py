@@ -164,19 +164,7 @@ def read(session: Session, claimed: Claim) -> Snapshot:
 
 def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
     """Notes whose sums under this fit are missing, or older than their ratings."""
-    # Not by a join: PostgreSQL has no statistics of a new fit yet, and would read all its sums once for each note.
-    current = (
-        sa.select(NoteSums.note_id)
-        .where(
-            NoteSums.community_id == community_id,
-            NoteSums.version == version,
-            NoteSums.note_id == Note.id,
-            NoteSums.note_version == Note.version,
-            NoteSums.rating_changes == Note.rating_changes,
-        )
-        .correlate(Note)
-        .scalar_subquery()
-    )
+    current = note_scores.current_sums(community_id, version, NoteSums.note_id)
     return session.scalars(
         sa.select(Note.id)
         .where(

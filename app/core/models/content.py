@@ -242,7 +242,7 @@ class Note(Stamped, Base):
         sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
-        # What raters are asked about; rationales are most of the notes, and old notes are locked.
+        # What raters are asked about; rationales are most of the notes, and decided ones are locked in time.
         sa.Index(
             "ix_notes_open",
             "community_id",

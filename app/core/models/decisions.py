@@ -100,8 +100,8 @@ class Action(Stamped, Base):
             sqlite_where=_OPEN,
             postgresql_where=_OPEN,
         ),
-        # What raters are asked about, from the longest waiting on. What they do not read or do not want to see is left
-        # out in the index alone.
+        # What raters are asked about, in the order of time. What they do not read or do not want to see is left out in
+        # the index alone.
         sa.Index(
             "ix_moderation_actions_asked",
             "community_id",

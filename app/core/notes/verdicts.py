@@ -65,7 +65,11 @@ def settle_together(
     community = session.get_one(Community, community_id)  # kept, or each event would read it again
     fit = note_scores.in_force(session, community_id)
     rows = session.execute(
-        sa.select(Note, note_scores.current_sums(fit), sa.exists().where(Hold.note_id == Note.id))
+        sa.select(
+            Note,
+            note_scores.current_sums(community_id, fit.version),
+            sa.exists().where(Hold.note_id == Note.id),
+        )
         .where(Note.id.in_(note_ids), Note.community_id == community.id, Note.deleted_at.is_(None))
         .order_by(Note.id)
         .execution_options(populate_existing=True)
