@@ -5,10 +5,16 @@
 
 import logging
 import time
+import uuid
+from collections.abc import Callable, Sequence
 
+from sqlalchemy.orm import Session
+
+from app.core import clock
 from app.core.actions import post_facts
 from app.core.db import Database
-from app.core.insights import rollups
+from app.core.history import packed_days
+from app.core.insights import packing, rollups
 
 log = logging.getLogger(__name__)
 
@@ -17,20 +23,39 @@ MOST_SECONDS = 600.0
 
 
 def roll_up(database: Database, *, seconds: float = MOST_SECONDS) -> None:
-    """Count what happened in every community since the last run, a stretch of time in each transaction."""
+    """Count what happened in every community since the last run, and pack the days that are over since.
+
+    A stretch of time, or some days, in each transaction.
+    """
     end = time.monotonic() + seconds
     with database.reading() as session:
-        due = rollups.due(session)
-    for community_id in due:
+        uncounted = rollups.due(session)
+    if not _repeat(database, uncounted, rollups.roll_up, end):
+        return
+    with database.reading() as session:
+        unpacked = packed_days.due(session, clock.now())
+    if not _repeat(database, unpacked, packing.pack, end):
+        return
+    with database.writing() as session:
+        post_facts.complete(session)
+
+
+def _repeat(
+    database: Database,
+    communities: Sequence[uuid.UUID],
+    step: Callable[[Session, uuid.UUID], bool],
+    end: float,
+) -> bool:
+    """Take steps for each community until one says that it was the last; return False when the time is over first."""
+    for community_id in communities:
         try:
             is_last = False
             while not is_last:
                 if time.monotonic() > end:
-                    return
+                    return False
                 with database.writing() as session:
-                    is_last = rollups.roll_up(session, community_id)
+                    is_last = step(session, community_id)
         except Exception:
             # One community's failure must not keep the others from their figures; the next run tries again.
             log.exception("Counting the statistics of community %s failed.", community_id)
-    with database.writing() as session:
-        post_facts.complete(session)
+    return True

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights import rollups, trend_queries
+from app.core.insights import rater_days, rollups
 from app.core.insights.rollups import COUNTS
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.insights.trend_queries import Rows, TrendQueries
@@ -44,7 +44,7 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     )
     sided, borne_out = _added(counts, rows.sides(), ("sided", "borne_out"))
     reviews, split = _added(counts, rows.splits(), ("reviews", "split"))
-    people, raters = trend_queries.raters(session, community_id, period)
+    people, raters = rater_days.count(session, community_id, period)
     outcomes = counted.outcomes()
     for part, seconds in rows.waits():
         waits[part].append(seconds)

@@ -21,6 +21,7 @@ from app.core.models.imports import (
 from app.core.models.insights import InsightOutcome, InsightSlot, Rollup, Tally, TallyChange
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
+from app.core.models.packed_days import DayChange, PackedDay, RaterNumber
 from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
     Account,
@@ -55,6 +56,7 @@ __all__ = [
     "DatasetImport",
     "DatasetImportPiece",
     "DatasetImportRow",
+    "DayChange",
     "Decision",
     "Delivery",
     "Event",
@@ -80,10 +82,12 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
+    "PackedDay",
     "Panel",
     "PanelRoll",
     "PanelSeat",
     "Profile",
+    "RaterNumber",
     "RaterParameters",
     "Rating",
     "ReasonTemplate",

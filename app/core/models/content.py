@@ -144,11 +144,10 @@ class Request(Stamped, Base):
     )
 
 
-_HIGHEST = sa.text("is_highest AND score > 0")
+_PREVIEWED = sa.text("is_highest AND score > 0 OR is_acting")
 # SQLite uses a partial index only for a query that repeats its condition word for word.
-_HIGHEST_SQLITE = sa.text("is_highest = 1 AND score > 0")
+_PREVIEWED_SQLITE = sa.text("is_highest = 1 AND score > 0 OR is_acting = 1")
 _OBSERVED = sa.text("observed_tier IS NOT NULL")
-_ACTING, _ACTING_SQLITE = sa.text("is_acting"), sa.text("is_acting = 1")
 
 
 class Score(Base):
@@ -164,27 +163,19 @@ class Score(Base):
     __tablename__ = "scores"
     __table_args__ = (
         sa.UniqueConstraint("request_id", "category", "classifier", "classifier_version"),
+        # In the order of time, as days are packed, and with all that routing reads.
         sa.Index(
-            "ix_scores_highest",
+            "ix_scores_previewed",
             "community_id",
-            "category",
-            "score",
             "created_at",
             "request_id",
+            "category",
+            "score",
             "tier1_capable",
             "is_highest",
-            sqlite_where=_HIGHEST_SQLITE,
-            postgresql_where=_HIGHEST,
-        ),
-        sa.Index(
-            "ix_scores_acting",
-            "community_id",
-            "category",
-            "score",
-            "created_at",
-            "request_id",
-            sqlite_where=_ACTING_SQLITE,
-            postgresql_where=_ACTING,
+            "is_acting",
+            sqlite_where=_PREVIEWED_SQLITE,
+            postgresql_where=_PREVIEWED,
         ),
         sa.Index(
             "ix_scores_observed",

@@ -1,0 +1,97 @@
+"""Finished days packed into one row each: which are due, how they are written, and what has changed since.
+
+A figure reads a packed day in place of its rows. It stays right by the changes of the day that triggers note
+(``DayChange``): the packer takes away those that it sees and reads the rows afterwards, so a change that it cannot see
+yet keeps its note, and whoever reads the packed day sees the note and reads the rows (decision 0064).
+"""
+
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.core.history import tallies
+from app.core.models import Community, DayChange, PackedDay
+from app.core.models.packed_days import DayKind
+
+Pack = Callable[[Session, uuid.UUID, int], None]
+_SILENT = {"synchronize_session": False}
+
+
+def due(session: Session, now: datetime) -> Sequence[uuid.UUID]:
+    """The communities with a finished day that is not packed, or has changed since."""
+    today = tallies.day_of(now)
+    packed = (
+        sa.select(sa.func.count())
+        .where(PackedDay.community_id == Community.id, PackedDay.day == today - 1)
+        .scalar_subquery()
+    )
+    changed = sa.exists().where(DayChange.community_id == Community.id, DayChange.day < today)
+    return session.scalars(
+        sa.select(Community.id).where(sa.or_(packed < len(DayKind), changed)).order_by(Community.id)
+    ).all()
+
+
+def days_due(
+    session: Session, community_id: uuid.UUID, kind: DayKind, first: int, now: datetime
+) -> Sequence[int]:
+    """The finished days from ``first`` on that are not packed or have changed since, yesterday last.
+
+    Changes of days before are forgotten: nobody reads those.
+    """
+    today = tallies.day_of(now)
+    own = (PackedDay.community_id == community_id, PackedDay.kind == kind.value)
+    packed = session.scalars(sa.select(PackedDay.day).where(*own, PackedDay.day >= first)).all()
+    changes = (DayChange.community_id == community_id, DayChange.kind == kind.value)
+    changed = session.scalars(sa.select(DayChange.day).where(*changes, DayChange.day >= first).distinct())
+    found = (set(range(first, today)) - set(packed)) | {day for day in changed if day < today}
+    return sorted(found)
+
+
+def forget_before(session: Session, community_id: uuid.UUID, kind: DayKind, first: int) -> None:
+    """Remove the packed days before ``first``, and what was noted of them."""
+    for model in (PackedDay, DayChange):
+        session.execute(
+            sa.delete(model)
+            .where(model.community_id == community_id, model.kind == kind.value, model.day < first)
+            .execution_options(**_SILENT)
+        )
+
+
+def begin(session: Session, community_id: uuid.UUID, kind: DayKind, day: int) -> None:
+    """Take away what was noted of this day. Its rows are to be read by later statements, and not before."""
+    session.execute(
+        sa.delete(DayChange)
+        .where(DayChange.community_id == community_id, DayChange.kind == kind.value, DayChange.day == day)
+        .execution_options(**_SILENT)
+    )
+
+
+def store(
+    session: Session, community_id: uuid.UUID, kind: DayKind, day: int, data: bytes, ids: bytes | None = None
+) -> None:
+    """Write the packed day, in place of the one before."""
+    insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    adding = insert(PackedDay.__table__)
+    session.connection().execute(
+        adding.on_conflict_do_update(
+            index_elements=["community_id", "kind", "day"],
+            set_={"data": adding.excluded.data, "ids": adding.excluded.ids},
+        ),
+        {"community_id": community_id, "kind": kind.value, "day": day, "data": data, "ids": ids},
+    )
+
+
+def runs(days: Collection[int]) -> Sequence[tuple[int, int]]:
+    """The days as stretches of neighbours, each from its first day up to the day after its last one."""
+    found: list[tuple[int, int]] = []
+    for day in sorted(days):
+        if found and found[-1][1] == day:
+            found[-1] = found[-1][0], day + 1
+        else:
+            found.append((day, day + 1))
+    return found

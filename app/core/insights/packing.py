@@ -1,0 +1,45 @@
+"""Packs finished days, some in each transaction: what previews of thresholds route, and who rated (decision 0064)."""
+
+import uuid
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.history import packed_days, tallies
+from app.core.insights import rater_days
+from app.core.models import Rollup
+from app.core.models.packed_days import DayKind
+from app.core.policies import score_days
+
+BATCH = 5
+"""Days of one transaction, so that on SQLite other writers need not wait long."""
+
+
+def pack(session: Session, community_id: uuid.UUID) -> bool:
+    """Pack the next days that are over and not packed, or have changed since. Return whether these were the last.
+
+    A community whose statistics were never counted is left for later.
+    """
+    now = clock.now()
+    # One after the other: of two that pack a day at once, the one that read it first might be the last to write it.
+    state = sa.select(Rollup.community_id).where(Rollup.community_id == community_id).with_for_update()
+    if session.scalar(state) is None:
+        return True
+    yesterday = tallies.day_of(now) - 1
+    first_rated = rater_days.first_day(session, community_id)
+    first_days = {
+        DayKind.SCORES: score_days.first_day(now),
+        DayKind.RATERS: yesterday if first_rated is None else min(first_rated, yesterday),
+    }
+    left = BATCH
+    for kind, first in first_days.items():
+        packed_days.forget_before(session, community_id, kind, first)
+        days = packed_days.days_due(session, community_id, kind, first, now)
+        verb = {DayKind.SCORES: score_days.pack, DayKind.RATERS: rater_days.pack}[kind]
+        for day in days[:left]:
+            verb(session, community_id, day)
+        if len(days) > left:
+            return False
+        left -= len(days)
+    return True
