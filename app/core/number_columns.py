@@ -1,10 +1,11 @@
 """Columns of numbers as bytes: what thousands of rows would hold, in one value of a database's row."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-Column = np.ndarray[tuple[int], np.dtype[np.generic]]
+Column = np.ndarray[Any, np.dtype[Any]]
 _TYPES = tuple(np.dtype(name) for name in ("u1", "<u2", "<u4", "<i8", "<f8"))
 _HEAD = np.dtype([("type", "u1"), ("length", "<u4")])
 

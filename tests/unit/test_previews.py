@@ -82,9 +82,9 @@ def test_the_database_routes_exactly_as_routing_does(wiring: Wiring, cast: Cast)
             got[one.before, one.after] += one.count
         assert got == expected
         assert len(newest) <= 20
-        for was, becomes in newest.values():
-            assert becomes is not None
-            assert was is None or becomes[0].number < was[0].number
+        for item in newest:
+            assert item.after is not None
+            assert item.before is None or item.after[0].number < item.before[0].number
 
 
 def test_a_preview_counts_by_period_with_known_outcomes(wiring: Wiring, cast: Cast) -> None:

@@ -23,6 +23,7 @@ from app.core.models import (
     HistoryEntry,
     HistoryText,
     Note,
+    PackedDay,
     Rating,
     Request,
     Score,
@@ -143,6 +144,9 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
 
     for first, last in ((1, 300), (301, POSTS)):
         _fill(wiring, cast, first, last, now, webhook_id)
+        with wiring.database.writing() as session:
+            # The posts were written past the triggers, which would have told what is packed and right no more.
+            session.execute(sa.delete(PackedDay))
         roll_up(wiring.database)
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True

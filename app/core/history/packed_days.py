@@ -80,9 +80,33 @@ def store(
     session.connection().execute(
         adding.on_conflict_do_update(
             index_elements=["community_id", "kind", "day"],
-            set_={"data": adding.excluded.data, "ids": adding.excluded.ids},
+            set_={
+                "version": PackedDay.version + 1,
+                "data": adding.excluded.data,
+                "ids": adding.excluded.ids,
+            },
         ),
-        {"community_id": community_id, "kind": kind.value, "day": day, "data": data, "ids": ids},
+        {
+            "community_id": community_id,
+            "kind": kind.value,
+            "day": day,
+            "version": 1,
+            "data": data,
+            "ids": ids,
+        },
+    )
+
+
+def changes_of(
+    community_id: uuid.UUID, kind: DayKind, stretches: Sequence[tuple[int, int]]
+) -> sa.Select[tuple[uuid.UUID]]:
+    """Select the ids of what has changed on the days of these stretches, each up to the day after its last one."""
+    of_days = (sa.and_(DayChange.day >= first, DayChange.day < end) for first, end in stretches)
+    return sa.select(DayChange.request_id).where(  # type: ignore[return-value]  # none of them is missing
+        DayChange.community_id == community_id,
+        DayChange.kind == kind.value,
+        DayChange.request_id.is_not(None),
+        sa.or_(sa.false(), *of_days),
     )
 
 

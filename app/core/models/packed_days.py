@@ -20,7 +20,8 @@ class PackedDay(Base):
     """What one kind of figure needs of one community's day, numbered from 1970 in UTC: columns of numbers as bytes.
 
     It may be deleted at any time: a day without it is read from its rows. It is right but for what ``DayChange`` has of
-    the day. ``ids`` are the ids of the requests, 16 bytes each, of ``scores`` alone: few readers need them.
+    the day. ``version`` is another one each time it is packed. ``ids`` are the ids of the requests, 16 bytes each, of
+    ``scores`` alone: few readers need them.
     """
 
     __tablename__ = "packed_days"
@@ -28,6 +29,7 @@ class PackedDay(Base):
     community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(sa.String(10), primary_key=True)
     day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    version: Mapped[int] = mapped_column()
     data: Mapped[bytes] = mapped_column(sa.LargeBinary)
     ids: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
 

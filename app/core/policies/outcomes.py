@@ -27,6 +27,7 @@ RIGHT = frozenset({Outcome.UPHELD})
 WRONG = frozenset({Outcome.OVERTURNED, Outcome.DISMISSED})
 
 _CODES = dict(enumerate(Outcome, start=1))
+HIGHEST_CODE = max(_CODES)
 _NUMBERS = {outcome: number for number, outcome in _CODES.items()}
 
 

@@ -1,6 +1,6 @@
 """Preview of changed thresholds on stored scores (docs/design-system.md; decision 0019).
 
-The database routes and counts (``route_counts``); this module turns the counts into what the page shows.
+``packed_routes`` routes and counts; this module turns the counts into what the page shows.
 """
 
 import uuid
@@ -17,11 +17,11 @@ from app.core.history import tallies
 from app.core.models import Action, Request
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, policies
+from app.core.policies import outcomes, packed_routes, policies
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.drafts import check as check_drafts
 from app.core.policies.outcomes import Outcome
-from app.core.policies.route_counts import PERIODS, Counted, Route, histograms, route
+from app.core.policies.route_counts import PERIODS, Counted, Route, histograms
 from app.core.policies.routing import CategoryRule
 from app.core.vocabulary import ActionTier, Verb
 
@@ -110,15 +110,14 @@ def preview(
     now = clock.now()
     before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
     after = [policies.rule_of(draft) for draft in drafts]
-    counted, newest = route(session, community_id, before, after, now)
+    counted, items = packed_routes.route(session, community_id, before, after, now)
     flags = _flags(before), _flags(after)
     counted = [
         replace(row, before=_happens(row.before, flags[0]), after=_happens(row.after, flags[1]))
         for row in counted
     ]
     newest = {
-        request_id: (_happens(was, flags[0]), _happens(becomes, flags[1]))
-        for request_id, (was, becomes) in newest.items()
+        item.request_id: (_happens(item.before, flags[0]), _happens(item.after, flags[1])) for item in items
     }
     scored = _scored(session, community_id, now)
     return Preview(

@@ -1,12 +1,12 @@
 """Routing in SQL: counts requests by their routes under two sets of rules at once (decision 0019).
 
-One aggregate gives every request the route that ``routing.decide`` would give it. Each category's scores above the
-lower of its two Tier 2 thresholds are read from the index ``ix_scores_highest``, so lower scores cost nothing.
+One aggregate gives every request the route that ``routing.decide`` would give it. It reads the scores of a period from
+the index ``ix_scores_previewed``. ``packed_routes`` does the same with packed days, and asks here about the others.
 """
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,11 +15,15 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.history import tallies
+from app.core.history.packed_days import changes_of
+from app.core.listed import is_one_of
 from app.core.models import Action, Score
 from app.core.models.insights import TallyKind
+from app.core.models.packed_days import DayKind
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import CategoryRule, millionths
+from app.core.policies.score_days import PREVIEWED, ZERO
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)
@@ -28,12 +32,12 @@ SHOWN_ITEMS = 20
 BINS = 20
 """Bars of a histogram over 0.0 to 1.0. Each counts scores above its lower end, up to and including its upper end."""
 
-_CLASS, _MARGIN = 10**10, 1_000
+CLASS, MARGIN = 10**10, 1_000
 """Factors that encode tier and severity, margin, and name in one whole number, ordered as ``routing`` orders routes."""
 
 
 @dataclass(frozen=True)
-class _Order:
+class Order:
     """Encodes routes as numbers: the lowest number takes precedence."""
 
     names: Sequence[str]
@@ -42,7 +46,7 @@ class _Order:
     """Severities that several categories share: only for them margins decide."""
 
     @classmethod
-    def from_rules(cls, rules: Sequence[CategoryRule]) -> "_Order":
+    def from_rules(cls, rules: Sequence[CategoryRule]) -> "Order":
         classes = {(tier.number, -rule.severity) for rule in rules for tier in ActionTier}
         severities = Counter(rule.severity for rule in rules)
         shared = frozenset(severity for severity, count in severities.items() if count > 1)
@@ -51,14 +55,22 @@ class _Order:
     @property
     def first_reviewed(self) -> int:
         """The first number of Tier 2; lower numbers are Tier 1."""
-        return sum(tier == 1 for tier, _ in self.classes) * _CLASS
+        return sum(tier == 1 for tier, _ in self.classes) * CLASS
+
+    def highest(self, rule: CategoryRule, tier: ActionTier, threshold: float) -> tuple[int, bool]:
+        """The number of a score that exceeds this threshold, and whether its height counts.
+
+        If so, ``MARGIN`` for each millionth of the score is to be taken off.
+        """
+        fixed = self.classes.index((tier.number, -rule.severity)) * CLASS + self.names.index(rule.name)
+        if rule.severity not in self.shared:
+            return fixed, False
+        return fixed + (1_000_000 + millionths(threshold)) * MARGIN, True
 
     def number(self, rule: CategoryRule, tier: ActionTier, threshold: float) -> sa.ColumnElement[int]:
-        fixed = self.classes.index((tier.number, -rule.severity)) * _CLASS + self.names.index(rule.name)
-        if rule.severity not in self.shared:
-            return sa.literal(fixed, sa.BigInteger)
-        widest = 1_000_000 + millionths(threshold)
-        return sa.literal(fixed + widest * _MARGIN, sa.BigInteger) - _MILLIONTHS * _MARGIN
+        highest, is_less_by_height = self.highest(rule, tier, threshold)
+        number = sa.literal(highest, sa.BigInteger)
+        return number - _MILLIONTHS * MARGIN if is_less_by_height else number
 
     def read(self, place: int | None, name: int | None) -> tuple[ActionTier, str] | None:
         if place is None or name is None:
@@ -67,8 +79,6 @@ class _Order:
         return tier, self.names[name]
 
 
-# A literal, not a bound parameter: SQLite uses a partial index only if the statement contains its condition.
-_ZERO: sa.ColumnElement[float] = sa.literal_column("0")
 _MILLIONTHS: sa.ColumnElement[int] = sa.cast(sa.func.round(Score.score * 1_000_000), sa.BigInteger)
 
 
@@ -89,41 +99,72 @@ class Counted:
     count: int
 
 
+@dataclass(frozen=True)
+class Item:
+    """A request, when its newest score was given that could route it, and its routes under both sets of rules."""
+
+    request_id: uuid.UUID
+    at: datetime
+    before: Route
+    after: Route
+
+
+@dataclass(frozen=True)
+class Loose:
+    """What of a period packed days do not tell.
+
+    ``periods``: without packed days, each up to a moment or without an end. ``requests``: those that the packed days
+    leave out, or that have changed since. ``packed``: the days that are packed, as stretches up to the day after.
+    """
+
+    periods: Sequence[tuple[datetime, datetime | None]]
+    requests: Sequence[uuid.UUID]
+    packed: Sequence[tuple[int, int]]
+
+
 def route(
     session: Session,
     community_id: uuid.UUID,
     before: Sequence[CategoryRule],
     after: Sequence[CategoryRule],
     now: datetime,
-) -> tuple[list[Counted], dict[uuid.UUID, tuple[Route, Route]]]:
+    loose: Loose | None = None,
+) -> tuple[list[Counted], list[Item]]:
     """Count the requests of the last 90 days by their routes under the rules ``before`` and ``after``.
 
-    Return (counts, items): items are the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, by id,
-    with both routes.
+    Return (counts, items): items are the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, the
+    newest first. With ``loose``, only of these requests.
     """
-    orders = _Order.from_rules(before), _Order.from_rules(after)
-    routed = _routed(community_id, before, after, orders, now - timedelta(days=PERIODS[-1]))
+    orders = Order.from_rules(before), Order.from_rules(after)
+    routed = _routed(session, community_id, before, after, orders, now, loose)
     if routed is None:
-        return [], {}
+        return [], []
     acted_before = routed.c.before < orders[0].first_reviewed
     acted_after = routed.c.after < orders[1].first_reviewed
-    known = _outcomes(community_id, now - timedelta(days=PERIODS[-1] + 1))
+    source: Any = routed
+    outcome: Any = outcomes.code_of_request(routed.c.request_id)
+    if loose is None:
+        known = _outcomes(community_id, now - timedelta(days=PERIODS[-1] + 1))
+        source = routed.outerjoin(known, known.c.request_id == routed.c.request_id)
+        outcome = known.c.outcome
     coded = (
         sa.select(
             _days(routed.c.at, now).label("days"),
-            (routed.c.before // _CLASS).label("before_place"),
-            (routed.c.before % _MARGIN).label("before_name"),
-            (routed.c.after // _CLASS).label("after_place"),
-            (routed.c.after % _MARGIN).label("after_name"),
+            (routed.c.before // CLASS).label("before_place"),
+            (routed.c.before % MARGIN).label("before_name"),
+            (routed.c.after // CLASS).label("after_place"),
+            (routed.c.after % MARGIN).label("after_name"),
             # Only where a rule set acts at Tier 1: most requests go to review under both.
-            sa.case((sa.or_(acted_before, acted_after), known.c.outcome), else_=None).label("outcome"),
+            sa.case((sa.or_(acted_before, acted_after), outcome), else_=None).label("outcome"),
         )
-        .select_from(routed)
-        .outerjoin(known, known.c.request_id == routed.c.request_id)
+        .select_from(source)
         .subquery()
     )
     counts = sa.select(
-        *coded.c, sa.func.count().label("requests"), sa.null().cast(sa.Uuid).label("request_id")
+        *coded.c,
+        sa.func.count().label("requests"),
+        sa.null().cast(sa.Uuid).label("request_id"),
+        sa.null().cast(Score.created_at.type).label("at"),
     ).group_by(*coded.c)
     stricter = sa.or_(
         sa.and_(routed.c.before.is_(None), routed.c.after.is_not(None)),
@@ -132,13 +173,14 @@ def route(
     newest = (
         sa.select(
             sa.literal(0).label("days"),
-            (routed.c.before // _CLASS).label("before_place"),
-            (routed.c.before % _MARGIN).label("before_name"),
-            (routed.c.after // _CLASS).label("after_place"),
-            (routed.c.after % _MARGIN).label("after_name"),
+            (routed.c.before // CLASS).label("before_place"),
+            (routed.c.before % MARGIN).label("before_name"),
+            (routed.c.after // CLASS).label("after_place"),
+            (routed.c.after % MARGIN).label("after_name"),
             sa.null().cast(sa.Integer).label("outcome"),
             sa.literal(0).label("requests"),
             routed.c.request_id,
+            routed.c.at,
         )
         .where(stricter)
         .order_by(routed.c.at.desc(), routed.c.request_id)
@@ -146,15 +188,21 @@ def route(
         .subquery()
     )
     counted: list[Counted] = []
-    items: dict[uuid.UUID, tuple[Route, Route]] = {}
+    items: list[Item] = []
     for row in session.execute(sa.union_all(counts, sa.select(*newest.c))):
         was = orders[0].read(row.before_place, row.before_name)
         becomes = orders[1].read(row.after_place, row.after_name)
         if row.request_id is not None:
-            items[row.request_id] = was, becomes
+            items.append(Item(row.request_id, row.at, was, becomes))
         else:
             counted.append(Counted(row.days, was, becomes, outcomes.from_code(row.outcome), row.requests))
-    return counted, items
+    return counted, newest_of(items)
+
+
+def newest_of(items: Iterable[Item]) -> list[Item]:
+    """The newest ``SHOWN_ITEMS`` of these, the newest first, and those of one moment in the order of their ids."""
+    ordered = sorted(items, key=lambda item: item.request_id.bytes)
+    return sorted(ordered, key=lambda item: item.at, reverse=True)[:SHOWN_ITEMS]
 
 
 def _outcomes(community_id: uuid.UUID, since: datetime) -> sa.Subquery:
@@ -170,69 +218,83 @@ def _outcomes(community_id: uuid.UUID, since: datetime) -> sa.Subquery:
     )
 
 
+def in_force(rules: Sequence[CategoryRule]) -> dict[str, CategoryRule]:
+    """The rules that can route, by category."""
+    return {rule.name: rule for rule in rules if rule.enabled and not rule.observe_only}
+
+
 def _routed(
+    session: Session,
     community_id: uuid.UUID,
     before: Sequence[CategoryRule],
     after: Sequence[CategoryRule],
-    orders: tuple[_Order, _Order],
-    since: datetime,
+    orders: tuple[Order, Order],
+    now: datetime,
+    loose: Loose | None,
 ) -> sa.CTE | None:
     """Each request that either rule set routes, with both routes as numbers; None if no category can route."""
-    both = [
-        {rule.name: rule for rule in rules if rule.enabled and not rule.observe_only}
-        for rules in (before, after)
-    ]
-    parts = []
-    for name in sorted(both[0].keys() | both[1].keys()):
-        old, new = both[0].get(name), both[1].get(name)
-        acting = [rule.tier1 for rule in (old, new) if rule is not None and rule.tier1 is not None]
-        if acting:
-            # Where the highest score may not act, a lower one that may is a row of its own.
-            parts.append(
-                sa.select(
-                    Score.request_id,
-                    Score.created_at.label("at"),
-                    _number(old, orders[0]).label("before"),
-                    _number(new, orders[1]).label("after"),
-                ).where(
-                    Score.community_id == community_id,
-                    Score.category == name,
-                    Score.is_acting,
-                    Score.score > min(acting),
-                    Score.created_at >= since,
-                )
-            )
-        parts.append(
-            sa.select(
-                Score.request_id,
-                Score.created_at.label("at"),
-                _number(old, orders[0]).label("before"),
-                _number(new, orders[1]).label("after"),
-            ).where(
-                Score.community_id == community_id,
-                Score.category == name,
-                Score.is_highest,
-                Score.score > _ZERO,
-                Score.score > min(rule.tier2 for rule in (old, new) if rule is not None),
-                Score.created_at >= since,
-            )
-        )
+    old_rules, new_rules = in_force(before), in_force(after)
+    parts: list[tuple[Any, Any, Any]] = []
+    for name in sorted(old_rules.keys() | new_rules.keys()):
+        old, new = old_rules.get(name), new_rules.get(name)
+        numbers = _number(old, orders[0]), _number(new, orders[1])
+        least, least_acting = least_exceeded(old, new)
+        highest = sa.and_(Score.is_highest, Score.score > ZERO, Score.score > least)
+        # Where the highest score may not act, a lower one that may is a row of its own.
+        acting = sa.and_(Score.is_acting, Score.score > least_acting) if least_acting is not None else None
+        exceeds = highest if acting is None else sa.or_(highest, acting)
+        parts.append((sa.and_(Score.category == name, exceeds), *numbers))
     if not parts:
         return None
-    exceeding = sa.union_all(*parts).subquery("exceeding")
+    exceeding = sa.select(
+        Score.request_id,
+        Score.created_at.label("at"),
+        sa.case(*((exceeds, number) for exceeds, number, _ in parts)).label("before"),
+        sa.case(*((exceeds, number) for exceeds, _, number in parts)).label("after"),
+    ).where(
+        Score.community_id == community_id,
+        PREVIEWED,
+        sa.or_(*(exceeds for exceeds, _, _ in parts)),
+        Score.created_at >= now - timedelta(days=PERIODS[-1]),
+    )
+    rows = (
+        exceeding if loose is None else sa.union_all(*_of_loose(session, community_id, exceeding, loose))
+    ).subquery("exceeding")
     return (
         sa.select(
-            exceeding.c.request_id,
-            sa.func.max(exceeding.c.at).label("at"),
-            sa.func.min(exceeding.c.before).label("before"),
-            sa.func.min(exceeding.c.after).label("after"),
+            rows.c.request_id,
+            sa.func.max(rows.c.at).label("at"),
+            sa.func.min(rows.c.before).label("before"),
+            sa.func.min(rows.c.after).label("after"),
         )
-        .group_by(exceeding.c.request_id)
+        .group_by(rows.c.request_id)
         .cte("routed")
     )
 
 
-def _number(rule: CategoryRule | None, order: _Order) -> sa.ColumnElement[Any]:
+def _of_loose(
+    session: Session, community_id: uuid.UUID, exceeding: sa.Select[Any], loose: Loose
+) -> Iterator[sa.Select[Any]]:
+    """``exceeding`` of each period, and of the requests."""
+    # With a score on a packed day as well, and changed only now: the packed days have told of it as it was.
+    just_changed = changes_of(community_id, DayKind.SCORES, loose.packed)
+    is_named = is_one_of(session, Score.request_id, loose.requests)
+    for since, until in loose.periods:
+        of_period = exceeding.where(
+            Score.created_at >= since, sa.not_(is_named), Score.request_id.not_in(just_changed)
+        )
+        yield of_period if until is None else of_period.where(Score.created_at < until)
+    yield exceeding.where(is_named)
+
+
+def least_exceeded(old: CategoryRule | None, new: CategoryRule | None) -> tuple[float, float | None]:
+    """What a category's scores must exceed to route anything: its highest one, and one that only may act."""
+    rules = [rule for rule in (old, new) if rule is not None]
+    acting = [rule.tier1 for rule in rules if rule.tier1 is not None]
+    return min(rule.tier2 for rule in rules), min(acting, default=None)
+
+
+def _number(rule: CategoryRule | None, order: Order) -> sa.ColumnElement[Any]:
     if rule is None:
         return sa.null().cast(sa.BigInteger)
     tiers: list[tuple[Any, Any]] = []

@@ -59,6 +59,8 @@ class ScoreDay:
     at: Column
     outcome: Column
     apart: Sequence[uuid.UUID]
+    is_in_parts: bool
+    """Whether the scores were stored as whole ``PARTS``."""
 
 
 def first_day(now: datetime) -> int:
@@ -69,6 +71,11 @@ def first_day(now: datetime) -> int:
 def microseconds(moment: datetime) -> int:
     """The microseconds from 1970 to this moment."""
     return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment_of(number: int) -> datetime:
+    """The moment so many microseconds after the beginning of 1970."""
+    return _EPOCH + timedelta(microseconds=number)
 
 
 def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
@@ -168,7 +175,8 @@ def unpacked(data: bytes) -> ScoreDay | None:
     if not data:
         return None
     names, ends, request, score, flags, delay, at, outcome, apart = number_columns.from_bytes(data)
-    if score.dtype.kind == "u":
+    is_in_parts = score.dtype.kind == "u"
+    if is_in_parts:
         score = score / PARTS
     if not len(delay):
         delay = np.zeros(len(score), np.uint8)
@@ -185,4 +193,5 @@ def unpacked(data: bytes) -> ScoreDay | None:
             uuid.UUID(bytes=apart[place : place + ID_BYTES].tobytes())
             for place in range(0, len(apart), ID_BYTES)
         ],
+        is_in_parts,
     )

@@ -63,6 +63,7 @@ def upgrade() -> None:
         sa.Column("community_id", sa.Uuid(), nullable=False),
         sa.Column("kind", sa.String(10), nullable=False),
         sa.Column("day", sa.Integer(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.Column("ids", sa.LargeBinary(), nullable=True),
         sa.PrimaryKeyConstraint("community_id", "kind", "day", name="pk_packed_days"),

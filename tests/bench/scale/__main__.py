@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from app import create_app, migrations
+from app.core import clock
 from app.core.db import Database
-from app.core.insights import rollups
+from app.core.history import packed_days
+from app.core.insights import packing, rollups
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
@@ -56,14 +58,18 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
 
 
 def _roll_up(database: Database) -> None:
-    """Count the statistics, as the hourly job does."""
-    with database.reading() as session:
-        due = rollups.due(session)
-    for community_id in due:
-        is_last = False
-        while not is_last:
-            with database.writing() as session:
-                is_last = rollups.roll_up(session, community_id)
+    """Count the statistics and pack the days, as the hourly job does."""
+    for due, step in (
+        (rollups.due, rollups.roll_up),
+        (lambda session: packed_days.due(session, clock.now()), packing.pack),
+    ):
+        with database.reading() as session:
+            communities = due(session)
+        for community_id in communities:
+            is_last = False
+            while not is_last:
+                with database.writing() as session:
+                    is_last = step(session, community_id)
 
 
 Filled = tuple[Wiring, Cast, int]
