@@ -16,7 +16,7 @@ from app.core.ids import new_id
 from app.core.models import Action, DayChange, PackedDay, Request, Score
 from app.core.models.packed_days import DayKind
 from app.core.permissions import SYSTEM
-from app.core.policies import packed_routes, route_counts, score_days
+from app.core.policies import packed_routes, packed_scores, route_counts, score_days
 from app.core.policies.outcomes import Outcome
 from app.core.policies.route_counts import Item
 from app.core.requests import scoring, submitting
@@ -50,10 +50,13 @@ def check(wiring: Wiring, cast: Cast, chance: random.Random, *, is_packed: bool 
     before, after = some_rules(chance), some_rules(chance)
     with wiring.database.reading() as session:
         now = clock.now()
-        read = packed_routes._read(session, cast.community_id, now)
-        assert (read is not None) == is_packed
-        found = packed_routes.route(session, cast.community_id, before, after, now)
+        packed = packed_scores.read(session, cast.community_id, now)
+        assert (packed is not None) == is_packed
+        found = packed_routes.route(session, cast.community_id, packed, before, after, now)
         expected = route_counts.route(session, cast.community_id, before, after, now)
+        bars = packed_scores.histograms(session, cast.community_id, packed, now)
+        since = now - timedelta(days=route_counts.PERIODS[-1])
+        assert bars == route_counts.histograms(session, cast.community_id, since)
     assert _of(found) == _of(expected)
     return _of(found)
 
@@ -202,7 +205,7 @@ def test_a_day_with_many_changes_is_read_from_its_rows(
     chance = random.Random(9)  # noqa: S311 - the same posts each time
     fill(wiring, cast, chance)
     roll_up(wiring.database)
-    monkeypatch.setattr(packed_routes, "MOST_CHANGED", 3)
+    monkeypatch.setattr(packed_scores, "MOST_CHANGED", 3)
     first = day_of(BEGIN)
     with wiring.database.writing() as session:
         ids = session.scalars(
@@ -213,10 +216,10 @@ def test_a_day_with_many_changes_is_read_from_its_rows(
         assert len(ids) > 3
         session.execute(sa.update(Score).where(Score.request_id.in_(ids)).values(score=0.61))
     with wiring.database.reading() as session:
-        read = packed_routes._read(session, cast.community_id, clock.now())
-        assert read is not None
-        assert first not in read[0].versions
-        assert first + 1 in read[0].versions
+        packed = packed_scores.read(session, cast.community_id, clock.now())
+        assert packed is not None
+        assert first not in packed.versions
+        assert first + 1 in packed.versions
     check(wiring, cast, chance)
 
 

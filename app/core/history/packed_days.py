@@ -2,7 +2,7 @@
 
 A figure reads a packed day in place of its rows. It stays right by the changes of the day that triggers note
 (``DayChange``): the packer takes away those that it sees and reads the rows afterwards, so a change that it cannot see
-yet keeps its note, and whoever reads the packed day sees the note and reads the rows (decision 0064).
+yet keeps its note, and who reads the packed day sees the note and reads the rows (decision 0064).
 """
 
 import uuid

@@ -58,10 +58,14 @@ def total(
 
 
 def by_day(
-    session: Session, kind: TallyKind, community_id: uuid.UUID, first: int
+    session: Session,
+    kind: TallyKind,
+    community_id: uuid.UUID,
+    first: int,
+    days: Collection[int] | None = None,
 ) -> Mapping[int, Mapping[str, int]]:
-    """The totals of a kind that is counted by day, by day and name, from this day on."""
-    rows = counted((kind,), (community_id,), first)
+    """The totals of a kind that is counted by day, by day and name, from this day on; or of these days alone."""
+    rows = counted((kind,), (community_id,), first, days)
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for day, name, total in session.execute(
         sa.select(rows.c.day, rows.c.name, sa.func.sum(rows.c.total)).group_by(rows.c.day, rows.c.name)
@@ -71,7 +75,10 @@ def by_day(
 
 
 def counted(
-    kinds: Collection[TallyKind], communities: Collection[uuid.UUID] | None, first: int = 0
+    kinds: Collection[TallyKind],
+    communities: Collection[uuid.UUID] | None,
+    first: int = 0,
+    days: Collection[int] | None = None,
 ) -> sa.Subquery:
     """The tallies and the changes that they do not hold yet, as rows of kind, day, name and total."""
 
@@ -79,6 +86,8 @@ def counted(
         rows = sa.select(model.kind, model.day, model.name, total.label("total")).where(
             model.kind.in_(kinds), model.day >= first
         )
+        if days is not None:
+            rows = rows.where(model.day.in_(days))
         return rows if communities is None else rows.where(model.community_id.in_(communities))
 
     return sa.union_all(part(Tally, Tally.total), part(TallyChange, TallyChange.change)).subquery("counted")

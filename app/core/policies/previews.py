@@ -17,11 +17,11 @@ from app.core.history import tallies
 from app.core.models import Action, Request
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, packed_routes, policies
+from app.core.policies import outcomes, packed_routes, packed_scores, policies
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.drafts import check as check_drafts
 from app.core.policies.outcomes import Outcome
-from app.core.policies.route_counts import PERIODS, Counted, Route, histograms
+from app.core.policies.route_counts import PERIODS, Counted, Route
 from app.core.policies.routing import CategoryRule
 from app.core.vocabulary import ActionTier, Verb
 
@@ -110,7 +110,8 @@ def preview(
     now = clock.now()
     before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
     after = [policies.rule_of(draft) for draft in drafts]
-    counted, items = packed_routes.route(session, community_id, before, after, now)
+    packed = packed_scores.read(session, community_id, now)
+    counted, items = packed_routes.route(session, community_id, packed, before, after, now)
     flags = _flags(before), _flags(after)
     counted = [
         replace(row, before=_happens(row.before, flags[0]), after=_happens(row.after, flags[1]))
@@ -123,7 +124,7 @@ def preview(
     return Preview(
         periods=[_period(days, scored[days], counted) for days in PERIODS],
         affected=_affected(session, newest),
-        histograms=histograms(session, community_id, now - timedelta(days=PERIODS[-1])),
+        histograms=packed_scores.histograms(session, community_id, packed, now),
     )
 
 

@@ -6,7 +6,7 @@ the index ``ix_scores_previewed``. ``packed_routes`` does the same with packed d
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -111,7 +111,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Loose:
-    """What of a period packed days do not tell.
+    """What of a period packed days do not have.
 
     ``periods``: without packed days, each up to a moment or without an end. ``requests``: those that the packed days
     leave out, or that have changed since. ``packed``: the days that are packed, as stretches up to the day after.
@@ -276,7 +276,7 @@ def _of_loose(
     session: Session, community_id: uuid.UUID, exceeding: sa.Select[Any], loose: Loose
 ) -> Iterator[sa.Select[Any]]:
     """``exceeding`` of each period, and of the requests."""
-    # With a score on a packed day as well, and changed only now: the packed days have told of it as it was.
+    # With a score on a packed day as well, and changed only now: the packed days have it as it was.
     just_changed = changes_of(community_id, DayKind.SCORES, loose.packed)
     is_named = is_one_of(session, Score.request_id, loose.requests)
     for since, until in loose.periods:
@@ -311,9 +311,14 @@ def _days(at: sa.ColumnElement[Any], now: datetime) -> sa.ColumnElement[int]:
     return sa.case(*((at >= now - timedelta(days=days), days) for days in shorter), else_=longest)
 
 
-def histograms(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, list[int]]:
-    """For each category, how many scores above 0 lie in each of ``BINS`` bars, from the day of ``since`` on."""
-    by_day = tallies.by_day(session, TallyKind.BAR, community_id, tallies.day_of(since))
+def histograms(
+    session: Session, community_id: uuid.UUID, since: datetime, days: Collection[int] | None = None
+) -> dict[str, list[int]]:
+    """For each category, how many scores above 0 lie in each of ``BINS`` bars, from the day of ``since`` on.
+
+    With ``days``, only of these days.
+    """
+    by_day = tallies.by_day(session, TallyKind.BAR, community_id, tallies.day_of(since), days)
     bars_by_category: dict[str, list[int]] = {}
     for names in by_day.values():
         for name, count in names.items():

@@ -1,4 +1,4 @@
-"""The scores of each day that previews of thresholds route, packed, with what became of their requests.
+"""The scores of each day that previews of thresholds route, packed, with the outcomes of their requests.
 
 A packed day has a row for each score that could route its request under any thresholds. Requests with scores on more
 than one day are named and left out: they are read from their rows.
