@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -20,6 +21,7 @@ from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay,
 from app.core.insights.trend_queries import Rows, TrendQueries
 from app.core.models import InsightOutcome, InsightSlot
 from app.core.models.insights import OutcomeKind
+from app.core.number_columns import Column
 from app.core.periods import Period, slot_of
 from app.core.permissions import Actor, Permission, require
 
@@ -47,7 +49,8 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     people, raters = rater_days.count(session, community_id, period)
     outcomes = counted.outcomes()
     for part, seconds in rows.waits():
-        waits[part].append(seconds)
+        waits[part].append(np.array([seconds]))
+    seconds_of = {part: np.concatenate([np.zeros(0, np.int64), *waits[part]]) for part in parts}
     waiting = _waiting(session, community_id, period, counted_until)
     backlog = []
     for part in parts:
@@ -65,8 +68,8 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
             )
             for part in parts
         ],
-        delays=[_delay(waits[part]) for part in parts],
-        delay=_delay([seconds for part in parts for seconds in waits[part]]),
+        delays=[_delay(seconds_of[part]) for part in parts],
+        delay=_delay(np.concatenate([seconds_of[part] for part in parts])),
         backlog=backlog,
         activity=[Activity(ratings[part], people.get(part, 0)) for part in parts],
         raters=raters,
@@ -85,19 +88,20 @@ class _Counted:
         self._period = period
         self._slots = slot_of(period.since), slot_of(edge)
 
-    def counts(self) -> tuple[dict[int, dict[str, int]], dict[int, list[int]]]:
+    def counts(self) -> tuple[dict[int, dict[str, int]], dict[int, list[Column]]]:
         """By part, each of ``COUNTS``, and the seconds from submission to decision."""
         part = self._period.part_of_slot(InsightSlot.slot)
         sums = (sa.func.sum(getattr(InsightSlot, name)) for name in COUNTS)
         waits = sa.func.aggregate_strings(InsightSlot.waits, ",")
         counts: dict[int, dict[str, int]] = {}
-        seconds: dict[int, list[int]] = defaultdict(list)
+        seconds: dict[int, list[Column]] = defaultdict(list)
         for number, texts, *values in self._session.execute(
             sa.select(part, waits, *sums).where(*self._within(InsightSlot)).group_by(part)
         ):
             counts[int(number)] = dict(zip(COUNTS, map(int, values), strict=True))
             if texts is not None:
-                seconds[int(number)] = [int(value) for value in texts.split(",")]
+                # Tens of thousands in a long period: to read them one by one would take most of the time.
+                seconds[int(number)] = [np.fromstring(texts, np.int64, sep=",")]
         return counts, seconds
 
     def outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
@@ -151,9 +155,9 @@ def _added(
     return sums
 
 
-def _delay(seconds: list[int]) -> Delay:
-    seconds = sorted(seconds)
-    return Delay(len(seconds), quantiles.nearest(seconds, 0.5), quantiles.nearest(seconds, 0.9))
+def _delay(seconds: Column) -> Delay:
+    in_order: list[int] = np.sort(seconds).tolist()
+    return Delay(len(in_order), quantiles.nearest(in_order, 0.5), quantiles.nearest(in_order, 0.9))
 
 
 def _overturned(
