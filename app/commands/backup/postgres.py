@@ -29,7 +29,8 @@ DO $$ DECLARE one record; BEGIN
   END LOOP;
   -- The functions of our triggers stay when their tables go; those of extensions stay.
   FOR one IN SELECT oid::regprocedure::text AS name FROM pg_proc
-    WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'tally\\_%' LOOP
+    WHERE pronamespace = 'public'::regnamespace AND prorettype = 'trigger'::regtype
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') LOOP
     EXECUTE 'DROP FUNCTION ' || one.name || ' CASCADE';
   END LOOP;
 END $$;
