@@ -6,7 +6,7 @@ yet keeps its note, and who reads the packed day sees the note and reads the row
 """
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from app.core.history import tallies
 from app.core.models import Community, DayChange, PackedDay
 from app.core.models.packed_days import DayKind
 
-Pack = Callable[[Session, uuid.UUID, int], None]
 _SILENT = {"synchronize_session": False}
 
 

@@ -32,8 +32,11 @@ def first_day(session: Session, community_id: uuid.UUID) -> int | None:
     return None if at is None else day_of(at)
 
 
-def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
-    """Pack who rated on this day. Raters that have no number yet are given the next ones."""
+def pack(session: Session, community_id: uuid.UUID, day: int) -> int:
+    """Pack who rated on this day, and return how many rows were read.
+
+    Raters that have no number yet are given the next ones.
+    """
     packed_days.begin(session, community_id, DayKind.RATERS, day)
     slot = slot_of_column(Rating.created_at).label("slot")
     found = session.execute(
@@ -51,6 +54,7 @@ def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
     columns = [] if counts is None else [counts, np.array([number for _, number in pairs])]
     data = number_columns.to_bytes([number_columns.narrowed(column) for column in columns])
     packed_days.store(session, community_id, DayKind.RATERS, day, data)
+    return len(found)
 
 
 def _numbers(

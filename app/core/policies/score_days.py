@@ -78,8 +78,8 @@ def moment_of(number: int) -> datetime:
     return _EPOCH + timedelta(microseconds=number)
 
 
-def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
-    """Pack the scores of this day."""
+def pack(session: Session, community_id: uuid.UUID, day: int) -> int:
+    """Pack the scores of this day, and return how many rows were read."""
     packed_days.begin(session, community_id, DayKind.SCORES, day)
     begin, end = begin_of(day), begin_of(day + 1)
     rows = session.execute(
@@ -99,7 +99,7 @@ def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
     ).all()
     if not rows:
         packed_days.store(session, community_id, DayKind.SCORES, day, b"")
-        return
+        return 0
     requests = list({row.request_id: None for row in rows})
     on_other_days = set(
         session.scalars(
@@ -120,6 +120,7 @@ def pack(session: Session, community_id: uuid.UUID, day: int) -> None:
     data = _columns([row for row in rows if row.request_id in places], places, known, on_other_days)
     ids = b"".join(request_id.bytes for request_id in places)
     packed_days.store(session, community_id, DayKind.SCORES, day, number_columns.to_bytes(data), ids)
+    return len(rows)
 
 
 def _outcomes(session: Session, requests: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, int]:
