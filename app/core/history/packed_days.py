@@ -26,7 +26,11 @@ def due(session: Session, now: datetime) -> Sequence[uuid.UUID]:
     today = tallies.day_of(now)
     packed = (
         sa.select(sa.func.count())
-        .where(PackedDay.community_id == Community.id, PackedDay.day == today - 1)
+        .where(
+            PackedDay.community_id == Community.id,
+            PackedDay.kind.in_([kind.value for kind in DayKind]),
+            PackedDay.day == today - 1,
+        )
         .scalar_subquery()
     )
     changed = sa.exists().where(DayChange.community_id == Community.id, DayChange.day < today)
