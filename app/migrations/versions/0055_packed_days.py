@@ -21,15 +21,16 @@ _OF_REQUEST = (
 _OF_SCORE = "SELECT {row}.community_id, 'scores', {day}, {row}.request_id"
 _OF_RATING = "SELECT {row}.community_id, 'raters', {day}, {none}"
 
+# What routing reads of a score, in the order of the index.
 _SCORES = (
     "community_id",
+    "created_at",
     "request_id",
     "category",
     "score",
     "tier1_capable",
     "is_highest",
     "is_acting",
-    "created_at",
 )
 _ACTIONS = (
     "community_id",
@@ -43,16 +44,6 @@ _ACTIONS = (
 )
 _RATINGS = ("community_id", "rater_id", "created_at")
 _TABLES = ("ratings", "scores", "moderation_actions")
-_PARTS = {
-    "community_id": sa.Uuid(),
-    "created_at": sa.DateTime(timezone=True),
-    "request_id": sa.Uuid(),
-    "category": sa.String(40),
-    "score": sa.Float(),
-    "tier1_capable": sa.Boolean(),
-    "is_highest": sa.Boolean(),
-    "is_acting": sa.Boolean(),
-}
 _HIGHEST = ["community_id", "category", "score", "created_at", "request_id", "tier1_capable", "is_highest"]
 _ACTING = ["community_id", "category", "score", "created_at", "request_id"]
 
@@ -96,7 +87,7 @@ def upgrade() -> None:
     )
     # Previews read days one by one now, and no longer all scores above a threshold.
     op.create_index(
-        "ix_scores_previewed", "scores", list(_PARTS), **_where("is_highest AND score > 0 OR is_acting")
+        "ix_scores_previewed", "scores", list(_SCORES), **_where("is_highest AND score > 0 OR is_acting")
     )
     op.drop_index("ix_scores_highest", "scores")
     op.drop_index("ix_scores_acting", "scores")
