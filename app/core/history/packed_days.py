@@ -6,7 +6,7 @@ yet keeps its note, and who reads the packed day sees the note and reads the row
 """
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -98,6 +98,28 @@ def store(
             "ids": ids,
         },
     )
+
+
+def unchanged(
+    session: Session, community_id: uuid.UUID, kind: DayKind, first: int, end: int
+) -> Mapping[int, bytes]:
+    """What is packed of the days from ``first`` up to ``end`` that are right as they are, by day."""
+    own = PackedDay.community_id == community_id, PackedDay.kind == kind.value
+    changes = DayChange.community_id == community_id, DayChange.kind == kind.value
+    changed = sa.select(DayChange.day).where(*changes, DayChange.day >= first, DayChange.day < end)
+    rows = session.execute(
+        sa.select(PackedDay.day, PackedDay.data).where(
+            *own, PackedDay.day >= first, PackedDay.day < end, PackedDay.day.not_in(changed)
+        )
+    )
+    return {day: data for day, data in rows}
+
+
+def note(session: Session, community_id: uuid.UUID, kind: DayKind, days: Iterable[int]) -> None:
+    """Note a change of each of these days, where no trigger does; in the transaction of the change."""
+    rows = [{"community_id": community_id, "kind": kind.value, "day": day} for day in days]
+    if rows:
+        session.execute(sa.insert(DayChange), rows)
 
 
 def changes_of(

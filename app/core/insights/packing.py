@@ -1,4 +1,4 @@
-"""Packs finished days, some in each transaction: what previews of thresholds route, and who rated (decision 0064)."""
+"""Packs finished days: what previews of thresholds route, who rated, and sums by name (decision 0064)."""
 
 import uuid
 
@@ -7,13 +7,19 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import packed_days, tallies
-from app.core.insights import rater_days
+from app.core.insights import outcome_days, rater_days
 from app.core.models import Rollup
 from app.core.models.packed_days import DayKind
 from app.core.policies import score_days
 
 BATCH = 5_000
 """After so many rows the transaction ends with the day, so that on SQLite other writers need not wait long."""
+
+_VERBS = {
+    DayKind.SCORES: score_days.pack,
+    DayKind.RATERS: rater_days.pack,
+    DayKind.OUTCOMES: outcome_days.pack,
+}
 
 
 def pack(session: Session, community_id: uuid.UUID) -> bool:
@@ -27,19 +33,21 @@ def pack(session: Session, community_id: uuid.UUID) -> bool:
     if session.scalar(state) is None:
         return True
     yesterday = tallies.day_of(now) - 1
-    first_rated = rater_days.first_day(session, community_id)
+    firsts = {
+        DayKind.RATERS: rater_days.first_day(session, community_id),
+        DayKind.OUTCOMES: outcome_days.first_day(session, community_id),
+    }
     first_days = {
         DayKind.SCORES: score_days.first_day(now),
-        DayKind.RATERS: yesterday if first_rated is None else min(first_rated, yesterday),
+        **{kind: yesterday if first is None else min(first, yesterday) for kind, first in firsts.items()},
     }
     rows = 0
     for kind, first in first_days.items():
         packed_days.forget_before(session, community_id, kind, first)
         days = packed_days.days_due(session, community_id, kind, first, now)
-        verb = {DayKind.SCORES: score_days.pack, DayKind.RATERS: rater_days.pack}[kind]
         for day in days:
             if rows >= BATCH:
                 return False
             # Even a day without any takes a moment.
-            rows += verb(session, community_id, day) + 100
+            rows += _VERBS[kind](session, community_id, day) + 100
     return True

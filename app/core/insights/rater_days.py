@@ -18,7 +18,7 @@ from app.core.history import packed_days
 from app.core.history.tallies import begin_of, day_of
 from app.core.insights import trend_queries
 from app.core.listed import is_one_of
-from app.core.models import DayChange, PackedDay, RaterNumber, Rating
+from app.core.models import RaterNumber, Rating
 from app.core.models.packed_days import DayKind
 from app.core.periods import SLOT_SECONDS, Period, slot_of, slot_of_column
 
@@ -87,7 +87,9 @@ def _numbers(
 def count(session: Session, community_id: uuid.UUID, period: Period) -> tuple[Mapping[int, int], int]:
     """The number of people who rated: by part, and in the whole period. As ``trend_queries.raters``."""
     first, end = day_of(period.since), day_of(period.until - timedelta(microseconds=1)) + 1
-    data = _unchanged(session, community_id, first, end) if period.fits_slots else {}
+    data = (
+        packed_days.unchanged(session, community_id, DayKind.RATERS, first, end) if period.fits_slots else {}
+    )
     if not data:
         return trend_queries.raters(session, community_id, period)
     places, numbers = _in_order(data, first, end)
@@ -108,19 +110,6 @@ def count(session: Session, community_id: uuid.UUID, period: Period) -> tuple[Ma
         seen_by_part.append(int(np.count_nonzero(seen)) + len(unknown))
     counts = {part: people for part, people in enumerate(seen_by_part) if people}
     return counts, int(np.count_nonzero(everybody)) + len(nameless)
-
-
-def _unchanged(session: Session, community_id: uuid.UUID, first: int, end: int) -> Mapping[int, bytes]:
-    """The packed days from ``first`` up to ``end`` that are right as they are."""
-    own = PackedDay.community_id == community_id, PackedDay.kind == DayKind.RATERS.value
-    changes = DayChange.community_id == community_id, DayChange.kind == DayKind.RATERS.value
-    changed = sa.select(DayChange.day).where(*changes, DayChange.day >= first, DayChange.day < end)
-    rows = session.execute(
-        sa.select(PackedDay.day, PackedDay.data).where(
-            *own, PackedDay.day >= first, PackedDay.day < end, PackedDay.day.not_in(changed)
-        )
-    )
-    return {day: data for day, data in rows}
 
 
 def _in_order(data: Mapping[int, bytes], first: int, end: int) -> tuple[Numbers, Numbers]:

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Base
+from app.core.insights import outcome_days
 from app.core.insights.trend_queries import RECORDED_WITHIN, TrendQueries
 from app.core.models import (
     Action,
@@ -263,6 +264,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                 sa.not_(stays),
             )
         )
+    outcome_days.note(session, community_id, slots.first, slots.end)
     queries = TrendQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
     rows: dict[int, dict[str, Any]] = defaultdict(dict)
     for counts, names in (

@@ -15,11 +15,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights import rater_days, rollups
+from app.core.insights import outcome_days, rater_days, rollups
 from app.core.insights.rollups import COUNTS
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.insights.trend_queries import Rows, TrendQueries
-from app.core.models import InsightOutcome, InsightSlot
+from app.core.models import InsightSlot
 from app.core.models.insights import OutcomeKind
 from app.core.number_columns import Column
 from app.core.periods import Period, slot_of
@@ -106,18 +106,11 @@ class _Counted:
 
     def outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
         """By kind: name, actions, and how many of them were overturned."""
-        kind, name = InsightOutcome.kind, InsightOutcome.name
-        rows = self._session.execute(
-            sa.select(kind, name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which))
-            .where(
-                *self._within(InsightOutcome),
-                kind.in_((OutcomeKind.CATEGORY.value, OutcomeKind.CLASSIFIER.value)),
-            )
-            .group_by(kind, name)
-        )
         found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-        for of_kind, of_name, acted, overturned in rows:
-            found[of_kind].append((of_name, int(acted), int(overturned)))
+        for of_kind, name, acted, overturned in outcome_days.sums(
+            self._session, self._community_id, *self._slots, (OutcomeKind.CATEGORY, OutcomeKind.CLASSIFIER)
+        ):
+            found[of_kind].append((name, acted, overturned))
         return found
 
     def _within(self, model: Any) -> tuple[sa.ColumnElement[bool], ...]:

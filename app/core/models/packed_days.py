@@ -10,10 +10,15 @@ from app.core.db import Base
 
 
 class DayKind(StrEnum):
-    """What a packed day holds: the ``scores`` that previews of thresholds route, or who rated (``raters``)."""
+    """What a packed day holds.
+
+    The ``scores`` that previews of thresholds route; who rated (``raters``); or the sums of the day's slots by name
+    (``outcomes``, see ``InsightOutcome``).
+    """
 
     SCORES = "scores"
     RATERS = "raters"
+    OUTCOMES = "outcomes"
 
 
 class PackedDay(Base):
@@ -37,7 +42,8 @@ class PackedDay(Base):
 class DayChange(Base):
     """A change of a row of a day, or of what belongs to it. Triggers write it (migration 0055), with the change.
 
-    Packing the day takes it away. ``request_id``: what changed of ``scores``; None for ``raters``.
+    Packing the day takes it away. ``request_id``: what changed of ``scores``; None for other kinds. That of
+    ``outcomes`` is written by the job that counts the slots.
     """
 
     __tablename__ = "day_changes"
