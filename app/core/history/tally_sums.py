@@ -26,71 +26,85 @@ class Sum:
 
 def of_community(session: Session, community_id: uuid.UUID) -> Mapping[TallyKind, Sum]:
     """The sums of each kind that has any (``SUMMED``)."""
-    pending = _pending(community_id, SUMMED)
-    now, before = sa.func.coalesce(Tally.total, 0) + pending.c.change, sa.func.coalesce(Tally.total, 0)
-    more = sa.case((now != 0, 1), else_=0) - sa.case((before != 0, 1), else_=0)
-    parts = sa.union_all(
-        sa.select(TallySum.kind, TallySum.total.label("total"), TallySum.names.label("names")).where(
-            TallySum.kind.in_(SUMMED), TallySum.community_id == community_id
-        ),
-        sa.select(pending.c.kind, pending.c.change, more).outerjoin_from(
-            pending, Tally, _is_tally_of(pending, community_id)
-        ),
-    ).subquery("parts")
-    rows = session.execute(
-        sa.select(parts.c.kind, sa.func.sum(parts.c.total), sa.func.sum(parts.c.names)).group_by(parts.c.kind)
-    )
     found = dict.fromkeys(SUMMED, Sum())
-    found.update({TallyKind(kind): Sum(int(total), int(names)) for kind, total, names in rows})
+    for kind, total, names in session.execute(_SUMS, {"community": community_id}):
+        found[TallyKind(kind)] = Sum(int(total), int(names))
     return found
 
 
 def most_ratings(session: Session, community_id: uuid.UUID, limit: int) -> list[tuple[str, int]]:
     """The raters with most ratings, at most ``limit``, as (name, ratings), the most first and else by name."""
-    pending = _pending(community_id, (TallyKind.RATING,))
-    still = (
-        sa.select(Tally.name, Tally.total.label("total"))
-        .where(
-            sa.text(MOST_RATINGS),
-            Tally.community_id == community_id,
-            Tally.total != 0,
-            ~sa.exists().where(pending.c.name == Tally.name),
-        )
-        .order_by(-Tally.total, Tally.name)
-        .limit(limit)
-        .subquery("still")
-    )
-    total = (sa.func.coalesce(Tally.total, 0) + pending.c.change).label("total")
-    moving = (
-        sa.select(pending.c.name, total)
-        .outerjoin_from(pending, Tally, _is_tally_of(pending, community_id))
-        .where(total != 0)
-        .order_by(total.desc(), pending.c.name)
-        .limit(limit)
-        .subquery("moving")
-    )
-    rows = session.execute(sa.union_all(sa.select(still), sa.select(moving)))
+    rows = session.execute(_MOST, {"community": community_id, "most": limit})
     return sorted(((name, int(total)) for name, total in rows), key=lambda row: (-row[1], row[0]))[:limit]
 
 
-def _pending(community_id: uuid.UUID, kinds: Collection[TallyKind]) -> sa.CTE:
+_COMMUNITY: sa.BindParameter[uuid.UUID] = sa.bindparam("community", type_=sa.Uuid())
+_MOST_ROWS = sa.bindparam("most", type_=sa.Integer())
+
+
+def _pending(kinds: Collection[TallyKind]) -> sa.CTE:
     """What the tallies do not hold yet, by kind and name."""
+    change = sa.cast(sa.func.sum(TallyChange.change), sa.BigInteger)
     return (
-        sa.select(
-            TallyChange.kind,
-            TallyChange.name,
-            sa.cast(sa.func.sum(TallyChange.change), sa.BigInteger).label("change"),
-        )
-        .where(TallyChange.kind.in_(kinds), TallyChange.community_id == community_id)
+        sa.select(TallyChange.kind, TallyChange.name, change.label("change"))
+        .where(TallyChange.kind.in_(kinds), TallyChange.community_id == _COMMUNITY)
         .group_by(TallyChange.kind, TallyChange.name)
         .cte("pending")
     )
 
 
-def _is_tally_of(pending: sa.CTE, community_id: uuid.UUID) -> Any:
-    return sa.and_(
+def _with_tallies(pending: sa.CTE, *columns: Any) -> sa.Select[Any]:
+    """Select of the pending changes and of their tallies, which a new name has not."""
+    is_its = sa.and_(
         Tally.kind == pending.c.kind,
-        Tally.community_id == community_id,
+        Tally.community_id == _COMMUNITY,
         Tally.day == 0,
         Tally.name == pending.c.name,
     )
+    return sa.select(*columns).outerjoin_from(pending, Tally, is_its)
+
+
+def _sums() -> sa.Select[Any]:
+    pending = _pending(SUMMED)
+    before = sa.func.coalesce(Tally.total, 0)
+    names = sa.case((before + pending.c.change != 0, 1), else_=0) - sa.case((before != 0, 1), else_=0)
+    parts = sa.union_all(
+        sa.select(TallySum.kind, TallySum.total.label("total"), TallySum.names.label("names")).where(
+            TallySum.kind.in_(SUMMED), TallySum.community_id == _COMMUNITY
+        ),
+        _with_tallies(pending, pending.c.kind, pending.c.change, names),
+    ).subquery("parts")
+    return sa.select(parts.c.kind, sa.func.sum(parts.c.total), sa.func.sum(parts.c.names)).group_by(
+        parts.c.kind
+    )
+
+
+def _most() -> sa.CompoundSelect[Any]:
+    """The first of those whose tally is all there is, from the index in their order, and the first of all others."""
+    pending = _pending((TallyKind.RATING,))
+    still = (
+        sa.select(Tally.name, Tally.total.label("total"))
+        .where(
+            sa.text(MOST_RATINGS),
+            Tally.community_id == _COMMUNITY,
+            Tally.total != 0,
+            # Not EXISTS: PostgreSQL looks these up in a hash, however few it expects.
+            Tally.name.not_in(sa.select(pending.c.name)),
+        )
+        .order_by(-Tally.total, Tally.name)
+        .limit(_MOST_ROWS)
+        .subquery("still")
+    )
+    total = (sa.func.coalesce(Tally.total, 0) + pending.c.change).label("total")
+    moving = (
+        _with_tallies(pending, pending.c.name, total)
+        .where(total != 0)
+        .order_by(total.desc(), pending.c.name)
+        .limit(_MOST_ROWS)
+        .subquery("moving")
+    )
+    return sa.union_all(sa.select(still), sa.select(moving))
+
+
+# Made once: to put them together would take as long as to run them.
+_SUMS, _MOST = _sums(), _most()

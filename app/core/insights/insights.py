@@ -170,19 +170,16 @@ def _recent_ratings(session: Session, community_id: uuid.UUID, since: datetime) 
     rating, so its note is among those few that were edited or withdrawn in that time.
     """
     recent = sa.and_(Rating.community_id == community_id, Rating.updated_at >= since)
-    ended = (
-        sa.select(sa.func.count())
-        .select_from(Note)
-        .join(Rating, Rating.note_id == Note.id)
-        .where(
-            recent,
-            Note.community_id == community_id,
-            Note.text_ended_at >= since - _CLOCKS_APART,
-            sa.or_(Rating.note_version != Note.version, Note.deleted_at.is_not(None)),
-        )
-    )
     counted = sa.select(sa.func.count()).select_from(Rating).where(recent)
-    return session.scalar(sa.select(counted.scalar_subquery() - ended.scalar_subquery())) or 0
+    # For each note, and not a join: that might read the ratings of the time before it knows how few notes there are.
+    of_note = counted.where(
+        Rating.note_id == Note.id,
+        sa.or_(Rating.note_version != Note.version, Note.deleted_at.is_not(None)),
+    )
+    ended = sa.select(sa.func.coalesce(sa.func.sum(of_note.correlate(Note).scalar_subquery()), 0)).where(
+        Note.community_id == community_id, Note.text_ended_at >= since - _CLOCKS_APART
+    )
+    return int(session.scalar(sa.select(counted.scalar_subquery() - ended.scalar_subquery())) or 0)
 
 
 def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
