@@ -144,8 +144,8 @@ _TOGETHER = (
     .table_valued(*(sa.column(name, kind) for name, kind in _COLUMNS.items()))
     .render_derived(name="added")
 )
-# One statement, because the sums of the tallies are locked at its end (migration 0054): whoever adds up at the same
-# time locks in the same order.
+# One statement: its trigger locks the sums of the tallies after all tallies (migration 0054), so two transactions that
+# add up at the same time lock in the same order.
 _ADDED_TOGETHER = _added(postgresql.insert(_TABLE).from_select(list(_COLUMNS), sa.select(*_TOGETHER.c)))
 
 
