@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.db import Base
-from app.core.models import Tally, TallyChange
+from app.core.models import Tally, TallyChange, TallySum
 
 
 def defaults(table: sa.Table) -> dict[str, Any]:
@@ -56,4 +56,8 @@ def tally(connection: sa.Connection) -> None:
         connection.execute(sa.delete(model))
     migration = importlib.import_module("app.migrations.versions.0045_tallies")
     for statement in migration.counting(connection.dialect.name):
+        connection.execute(sa.text(statement))
+    # Their sums too: a connection that runs no triggers has left them.
+    connection.execute(sa.delete(TallySum))
+    for statement in importlib.import_module("app.migrations.versions.0054_sums_of_tallies").counting():
         connection.execute(sa.text(statement))

@@ -8,7 +8,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -36,10 +36,17 @@ def begin_of(day: int) -> datetime:
 
 
 def read(
-    session: Session, kinds: Collection[TallyKind], communities: Collection[uuid.UUID] | None
+    session: Session,
+    kinds: Collection[TallyKind],
+    communities: Collection[uuid.UUID] | None,
+    names: Collection[str] | None = None,
 ) -> dict[TallyKind, dict[str, int]]:
-    """The totals by kind and name, of these communities; None: of all."""
-    rows = counted(kinds, communities)
+    """The totals by kind and name, of these communities; None: of all.
+
+    ``names``: only of these, of kinds that are not counted by day; so no other is read. ``tally_sums`` has the sums of
+    kinds with thousands of names.
+    """
+    rows = counted(kinds, communities, names=names)
     found: dict[TallyKind, dict[str, int]] = {kind: {} for kind in kinds}
     for kind, name, total in session.execute(
         sa.select(rows.c.kind, rows.c.name, sa.func.sum(rows.c.total)).group_by(rows.c.kind, rows.c.name)
@@ -65,7 +72,7 @@ def by_day(
     days: Collection[int] | None = None,
 ) -> Mapping[int, Mapping[str, int]]:
     """The totals of a kind that is counted by day, by day and name, from this day on; or of these days alone."""
-    rows = counted((kind,), (community_id,), first, days)
+    rows = counted((kind,), (community_id,), first, days=days)
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for day, name, total in session.execute(
         sa.select(rows.c.day, rows.c.name, sa.func.sum(rows.c.total)).group_by(rows.c.day, rows.c.name)
@@ -79,6 +86,7 @@ def counted(
     communities: Collection[uuid.UUID] | None,
     first: int = 0,
     days: Collection[int] | None = None,
+    names: Collection[str] | None = None,
 ) -> sa.Subquery:
     """The tallies and the changes that they do not hold yet, as rows of kind, day, name and total."""
 
@@ -88,6 +96,9 @@ def counted(
         )
         if days is not None:
             rows = rows.where(model.day.in_(days))
+        if names is not None:
+            # With the day the primary key leads to each name.
+            rows = rows.where(model.day == 0, model.name.in_(names))
         return rows if communities is None else rows.where(model.community_id.in_(communities))
 
     return sa.union_all(part(Tally, Tally.total), part(TallyChange, TallyChange.change)).subquery("counted")
@@ -118,17 +129,31 @@ def add_up(session: Session) -> bool:
         for (kind, community_id, day, name), total in sorted(sums.items())
         if total
     ]
-    if rows:
-        insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-        adding = insert(Tally.__table__)
-        session.connection().execute(
-            adding.on_conflict_do_update(
-                index_elements=["kind", "community_id", "day", "name"],
-                set_={"total": Tally.total + adding.excluded.total},
-            ),
-            rows,
-        )
+    if rows and session.get_bind().dialect.name == "postgresql":
+        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
+        session.connection().execute(_ADDED_TOGETHER, columns)
+    elif rows:
+        session.connection().execute(_added(sqlite.insert(_TABLE)), rows)
     return len(gone) == BATCH
+
+
+def _added(adding: Any) -> Any:
+    return adding.on_conflict_do_update(
+        index_elements=["kind", "community_id", "day", "name"],
+        set_={"total": Tally.total + adding.excluded.total},
+    )
+
+
+_TABLE = cast(sa.Table, Tally.__table__)
+_COLUMNS: dict[str, Any] = {column.name: column.type for column in _TABLE.columns}
+_TOGETHER = (
+    sa.func.unnest(*(sa.bindparam(name, type_=sa.ARRAY(kind)) for name, kind in _COLUMNS.items()))
+    .table_valued(*(sa.column(name, kind) for name, kind in _COLUMNS.items()))
+    .render_derived(name="added")
+)
+# One statement: its trigger locks the sums of the tallies after all tallies (migration 0054), so two transactions that
+# add up at the same time lock in the same order.
+_ADDED_TOGETHER = _added(postgresql.insert(_TABLE).from_select(list(_COLUMNS), sa.select(*_TOGETHER.c)))
 
 
 def prune(session: Session, now: datetime) -> None:

@@ -96,6 +96,12 @@ class TallyKind(StrEnum):
     BAR = "bar"
 
 
+SUMMED = (TallyKind.RATING, TallyKind.SIDED, TallyKind.BORNE_OUT)
+"""Kinds with a name for each rater, of which ``TallySum`` has the sums."""
+MOST_RATINGS = "kind = 'rating'"
+"""Which tallies are found in order, the largest first. An index repeats it."""
+
+
 class Tally(Base):
     """How many rows count for one name of a kind; ``TallyChange`` has what is not in ``total`` yet.
 
@@ -103,12 +109,36 @@ class Tally(Base):
     """
 
     __tablename__ = "tallies"
+    __table_args__ = (
+        sa.Index(
+            "ix_tallies_most_ratings",
+            sa.text("community_id"),
+            sa.text("(-total)"),
+            sa.text("name"),
+            sqlite_where=sa.text(MOST_RATINGS),
+            postgresql_where=sa.text(MOST_RATINGS),
+        ),
+    )
 
     kind: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
     community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
     total: Mapped[int] = mapped_column(sa.BigInteger)
+
+
+class TallySum(Base):
+    """The sum of all tallies of a kind in a community, and how many ``names`` have a total other than 0.
+
+    Triggers keep it equal the tallies (migration 0054). ``TallyChange`` has what is in neither yet.
+    """
+
+    __tablename__ = "tally_sums"
+
+    kind: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    total: Mapped[int] = mapped_column(sa.BigInteger)
+    names: Mapped[int] = mapped_column(sa.BigInteger)
 
 
 class TallyChange(Base):

@@ -9,7 +9,7 @@ from app import migrations
 from app.core.db import Base
 from app.core.history import chain
 from app.core.history.tallies import TallyKind, total
-from app.core.models import Action, Community, Delivery, Note, Rating, Request, Score
+from app.core.models import Action, Community, Delivery, Note, Rating, Request, Score, TallySum
 from app.jobs.tables import is_foreign
 from app.wiring import Wiring
 
@@ -77,3 +77,5 @@ def check(wiring: Wiring) -> None:
             .where(Rating.note_version == Note.version, Note.deleted_at.is_(None)),
         }.items():
             assert session.scalar(total(kind, None)) == session.scalar(counted), kind
+        sums = sa.select(sa.func.sum(TallySum.total)).where(TallySum.kind == TallyKind.RATING)
+        assert session.scalar(sums) == session.scalar(total(TallyKind.RATING, None)), "their sums too"
