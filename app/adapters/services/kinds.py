@@ -1,5 +1,6 @@
 """All kinds of services that this installation knows: the shipped ones, and those of installed packages."""
 
+import functools
 import logging
 from collections.abc import Mapping
 from importlib.metadata import entry_points
@@ -18,8 +19,12 @@ SHIPPED = (
 )
 
 
+@functools.cache
 def known_kinds() -> Mapping[str, Kind]:
-    """The kinds by name. A package that cannot be loaded, or takes a name that is taken, is logged and left out."""
+    """The kinds by name, looked for once: what is installed does not change while a process runs.
+
+    A package that cannot be loaded, or takes a name that is taken, is logged and left out.
+    """
     kinds = {kind.name: kind for kind in SHIPPED}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         try:

@@ -5,6 +5,7 @@ Everything else goes to reviewers, because identity words and quoted abuse cause
 recognise.
 """
 
+import functools
 import hashlib
 import json
 import threading
@@ -165,10 +166,17 @@ def _foremost(matches: Iterable[Match]) -> tuple[Match, ...]:
     return tuple(sorted(chosen, key=lambda match: (match.start, match.end, match.rule)))
 
 
+@functools.cache
 def starter_pack() -> RulePack:
-    """The pack that is shipped with the service, packs/starter.json."""
+    """The pack that is shipped with the service, packs/starter.json, read once for the whole process."""
     source = resources.files("app.core.classify").joinpath("packs", "starter.json")
     return parse_pack(json.loads(source.read_text(encoding="utf-8")))
+
+
+@functools.cache
+def _shipped() -> CompiledPack:
+    """The starter pack, compiled once for the whole process: that takes longer than most posts."""
+    return CompiledPack(starter_pack())
 
 
 _SHIPPED_LANGUAGES = frozenset({"en"})
@@ -222,7 +230,7 @@ class RulePackClassifier:
             with self._lock:
                 if self._compiled is None:
                     pack = self._pack() if callable(self._pack) else self._pack
-                    self._compiled = CompiledPack(pack or starter_pack())
+                    self._compiled = _shipped() if pack is None else CompiledPack(pack)
                 compiled = self._compiled
         return compiled
 

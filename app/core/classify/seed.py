@@ -4,6 +4,7 @@ It was trained on public posts and on sentences written for this project; ``pyth
 of weights from the same data again. It is a starter: what it finds goes to people, never straight to an action.
 """
 
+import functools
 import hashlib
 import io
 import json
@@ -133,6 +134,12 @@ def shipped_file() -> Path:
     return Path(str(resources.files("app.core.classify"))) / "weights" / "seed.npz"
 
 
+@functools.cache
+def _shipped() -> Weights:
+    """Read once for the whole process."""
+    return read_weights(shipped_file().read_bytes())
+
+
 class SeedClassifier:
     """The shipped model as a `Classifier`. The file is read once, on first use, and shared by all threads.
 
@@ -159,8 +166,7 @@ class SeedClassifier:
         if weights is None:
             with self._lock:
                 if self._weights is None:
-                    content = self._content if self._content is not None else shipped_file().read_bytes()
-                    self._weights = read_weights(content)
+                    self._weights = _shipped() if self._content is None else read_weights(self._content)
                 weights = self._weights
         return weights
 

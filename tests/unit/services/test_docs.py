@@ -73,7 +73,7 @@ def test_an_installed_package_appears_among_the_kinds(
     (folder / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{lines}")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLE)
-    kinds = known_kinds()
+    kinds = known_kinds.__wrapped__()  # this process has looked before the package was there
     assert set(kinds) == {*(kind.name for kind in SHIPPED), "shouting"}
     assert "broken cannot be loaded" in caplog.text
     assert "taken is no Kind" in caplog.text
