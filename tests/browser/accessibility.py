@@ -18,9 +18,12 @@ ALTERNATE: tuple[Sight, ...] = (("light", DESKTOP), ("dark", PHONE))
 """Both themes and both screens, in two looks."""
 
 _AXE = Axe()
-_RUN = """() => axe.run({resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then((result) =>
-  result.violations.flatMap((one) => one.nodes.map((node) => `${one.id} (${one.help}): ${node.html.slice(0, 160)}`)))"""
-"""With WCAG 2.2's targets of at least 24 pixels, which axe leaves out unless told."""
+_RUN = """() => axe.run({
+  resultTypes: ["violations"], rules: {"target-size": {enabled: true}}, preload: {assets: ["media"]},
+}).then((result) => result.violations.flatMap(
+  (one) => one.nodes.map((node) => `${one.id} (${one.help}): ${node.html.slice(0, 160)}`)))"""
+"""With WCAG 2.2's targets of at least 24 pixels, which axe leaves out unless told, and without a second reading of all
+style sheets: only a rule that is still an experiment, and not among these, needs it."""
 
 
 @dataclass(frozen=True)
