@@ -1,6 +1,7 @@
 """Fixtures for every group. A test that takes ``database_url`` can run on both databases (docs/testing.md)."""
 
 import copy
+import functools
 import gc
 import os
 import shutil
@@ -217,13 +218,13 @@ def database_url(request: pytest.FixtureRequest, engines: Engines) -> str:
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    return Settings(
-        _env_file=None,
-        environment="test",
-        data_dir=tmp_path / "var",
-        database_url=database_url,
-        rate_limit_enabled=False,
-    ).ready()
+    return _settings().model_copy(update={"data_dir": tmp_path / "var", "database_url": database_url}).ready()
+
+
+@functools.cache
+def _settings() -> Settings:
+    """Read once: to look for each of them in the environment takes longer than to empty the database."""
+    return Settings(_env_file=None, environment="test", rate_limit_enabled=False)
 
 
 @dataclass
