@@ -18,6 +18,10 @@ _OF_REQUEST = (
     " WHERE scores.request_id = {row}.request_id"
     " AND (scores.is_highest AND scores.score > 0 OR scores.is_acting)"
 )
+_OF_REQUESTS = (
+    "SELECT DISTINCT one.* FROM (SELECT DISTINCT request_id FROM day_scores AS made WHERE {previewed}) AS found"
+    " CROSS JOIN LATERAL ({scores} OFFSET 0) AS one"
+)
 _OF_SCORE = "SELECT {row}.community_id, 'scores', {day}, {row}.request_id"
 _OF_RATING = "SELECT {row}.community_id, 'raters', {day}, {none}"
 
@@ -126,15 +130,18 @@ def triggers(dialect: str) -> list[str]:
     made: list[str] = []
     for row, event in (("NEW", "insert"), ("OLD", "delete")):
         made += _trigger(dialect, "ratings", event, "", [_filled(dialect, _OF_RATING, row)])
-        # A score that was deleted is none of the request's any more.
-        own = [_OF_SCORE] if row == "OLD" else []
-        made += _trigger(
-            dialect,
-            "scores",
-            event,
-            f"WHEN ({_PREVIEWED.format(row=row)})",
-            [_filled(dialect, one, row) for one in (*own, _OF_REQUEST)],
-        )
+        if dialect == "postgresql" and event == "insert":
+            made += _once_a_statement(dialect)
+        else:
+            # A score that was deleted is none of the request's any more.
+            own = [_OF_SCORE] if row == "OLD" else []
+            made += _trigger(
+                dialect,
+                "scores",
+                event,
+                f"WHEN ({_PREVIEWED.format(row=row)})",
+                [_filled(dialect, one, row) for one in (*own, _OF_REQUEST)],
+            )
         made += _trigger(dialect, "moderation_actions", event, "", [_filled(dialect, _OF_REQUEST, row)])
     both = ("OLD", "NEW")
     made += _trigger(
@@ -184,6 +191,22 @@ def _trigger(
     return [
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {insert}; RETURN NULL; END $$",
         f"{head}EXECUTE FUNCTION {name}()",
+    ]
+
+
+def _once_a_statement(dialect: str) -> list[str]:
+    """The scores of a post are written by one statement: one note for all of them, and not one for each.
+
+    The scores of each request are looked up one by one, whatever PostgreSQL expects (``OFFSET 0``).
+    """
+    name = "day_scores_insert"
+    insert = _INTO + _OF_REQUESTS.format(
+        previewed=_PREVIEWED.format(row="made"), scores=_filled(dialect, _OF_REQUEST, "found")
+    )
+    return [
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {insert}; RETURN NULL; END $$",
+        f"CREATE TRIGGER {name} AFTER INSERT ON scores REFERENCING NEW TABLE AS day_scores "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
     ]
 
 
