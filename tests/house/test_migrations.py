@@ -91,7 +91,7 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
 def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: pytest.FixtureRequest) -> None:
     """With 1,000 requests here; ``python -m tests.bench.scale --migrate`` does the same with as many as you like."""
     server = request.getfixturevalue("postgres_server") if kind == "postgresql" else None
-    with filled(1_000, server) as (wiring, _):
+    with filled(1_000, server, is_packed=False) as (wiring, _):
         assert migrating.there_and_back(wiring)
 
 

@@ -3,12 +3,14 @@
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from sqlalchemy.orm import Session
 
 from app import create_app, migrations
 from app.core import clock
@@ -25,8 +27,13 @@ from tests.inline_engine import InlineEngine
 
 
 @contextmanager
-def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiring, Cast]]:
-    """A database with so many requests, on the server or in a file."""
+def filled(
+    requests: int, server: postgres.Server | None, *, is_packed: bool = True
+) -> Iterator[tuple[Wiring, Cast]]:
+    """A database with so many requests, on the server or in a file.
+
+    ``is_packed``: with all days of all communities packed, which takes longest of a small one.
+    """
     with tempfile.TemporaryDirectory(prefix="bridgenote-scale-") as folder:
         own = {"database_url": server.url(server.create())} if server else {}
         settings = Settings(
@@ -40,7 +47,7 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         cast = assemble(wiring.database)
         begin = time.perf_counter()
         Filler(wiring.database, cast, requests).run()
-        _roll_up(wiring.database)
+        _roll_up(wiring.database, is_packed=is_packed)
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
@@ -57,19 +64,25 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
             wiring.database.dispose()
 
 
-def _roll_up(database: Database) -> None:
+def _roll_up(database: Database, *, is_packed: bool) -> None:
     """Count the statistics and pack the days, as the hourly job does."""
-    for due, step in (
-        (rollups.due, rollups.roll_up),
-        (lambda session: packed_days.due(session, clock.now()), packing.pack),
-    ):
-        with database.reading() as session:
-            communities = due(session)
-        for community_id in communities:
-            is_last = False
-            while not is_last:
-                with database.writing() as session:
-                    is_last = step(session, community_id)
+    _repeat(database, rollups.due, rollups.roll_up)
+    if is_packed:
+        _repeat(database, lambda session: packed_days.due(session, clock.now()), packing.pack)
+
+
+def _repeat(
+    database: Database,
+    find_due: Callable[[Session], Sequence[uuid.UUID]],
+    step: Callable[[Session, uuid.UUID], bool],
+) -> None:
+    with database.reading() as session:
+        due = find_due(session)
+    for community_id in due:
+        is_last = False
+        while not is_last:
+            with database.writing() as session:
+                is_last = step(session, community_id)
 
 
 Filled = tuple[Wiring, Cast, int]
