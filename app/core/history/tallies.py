@@ -11,9 +11,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.models import Tally, TallyChange
 from app.core.models.insights import TallyKind
 
@@ -129,31 +129,10 @@ def add_up(session: Session) -> bool:
         for (kind, community_id, day, name), total in sorted(sums.items())
         if total
     ]
-    if rows and session.get_bind().dialect.name == "postgresql":
-        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
-        session.connection().execute(_ADDED_TOGETHER, columns)
-    elif rows:
-        session.connection().execute(_added(sqlite.insert(_TABLE)), rows)
+    # One statement on PostgreSQL: its trigger locks the sums of the tallies after all tallies (migration 0054), so two
+    # transactions that add up at the same time lock in the same order.
+    bulk.insert(session.connection(), cast(sa.Table, Tally.__table__), rows, adds_to="total")
     return len(gone) == BATCH
-
-
-def _added(adding: Any) -> Any:
-    return adding.on_conflict_do_update(
-        index_elements=["kind", "community_id", "day", "name"],
-        set_={"total": Tally.total + adding.excluded.total},
-    )
-
-
-_TABLE = cast(sa.Table, Tally.__table__)
-_COLUMNS: dict[str, Any] = {column.name: column.type for column in _TABLE.columns}
-_TOGETHER = (
-    sa.func.unnest(*(sa.bindparam(name, type_=sa.ARRAY(kind)) for name, kind in _COLUMNS.items()))
-    .table_valued(*(sa.column(name, kind) for name, kind in _COLUMNS.items()))
-    .render_derived(name="added")
-)
-# One statement: its trigger locks the sums of the tallies after all tallies (migration 0054), so two transactions that
-# add up at the same time lock in the same order.
-_ADDED_TOGETHER = _added(postgresql.insert(_TABLE).from_select(list(_COLUMNS), sa.select(*_TOGETHER.c)))
 
 
 def prune(session: Session, now: datetime) -> None:

@@ -124,8 +124,8 @@ def _where(condition: str) -> dict[str, Any]:
 def triggers(dialect: str) -> list[str]:
     """The statements that make the triggers.
 
-    They look at no clock, nor at what is packed: whoever packs a day at this moment does not see the change yet, and
-    the change does not see the packed day.
+    They note every change, whether or not its day is packed: a transaction that packs the day at the same time does not
+    see the change, and the trigger does not see the packed day.
     """
     made: list[str] = []
     for row, event in (("NEW", "insert"), ("OLD", "delete")):

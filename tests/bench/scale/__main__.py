@@ -32,7 +32,7 @@ def filled(
 ) -> Iterator[tuple[Wiring, Cast]]:
     """A database with so many requests, on the server or in a file.
 
-    ``is_packed``: with all days of all communities packed, which takes longest of a small one.
+    ``is_packed``: also pack the finished days of all communities, which takes most of the time of a small database.
     """
     with tempfile.TemporaryDirectory(prefix="bridgenote-scale-") as folder:
         own = {"database_url": server.url(server.create())} if server else {}
