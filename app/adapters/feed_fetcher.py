@@ -17,6 +17,7 @@ from app.adapters.net import (
     GuardedTransport,
     Lookups,
     Resolver,
+    authorities,
     system_addresses,
 )
 from app.adapters.net import dial as dial_address
@@ -49,7 +50,7 @@ class HttpFeedFetcher:
         self._allow = allow
         self._lookups = Lookups(resolver)
         self._dial = dial
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._tls = tls or authorities()
         self._seconds = deadline
         self._most = most
 

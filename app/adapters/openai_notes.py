@@ -18,7 +18,15 @@ from typing import Any, Literal
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.adapters.net import Deadline, GuardedBackend, GuardedTransport, Lookups, dial, system_addresses
+from app.adapters.net import (
+    Deadline,
+    GuardedBackend,
+    GuardedTransport,
+    Lookups,
+    authorities,
+    dial,
+    system_addresses,
+)
 from app.core import clock
 from app.core.classify import Classifier
 from app.core.classify.language import detect
@@ -120,7 +128,7 @@ class OpenAiCompatibleWriter:
         self._classifiers = classifiers
         self._seconds = deadline
         self._lookups = Lookups(system_addresses)
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._tls = tls or authorities()
 
     def write(self, post: Post, item: Item | None) -> Draft:
         """Return a checked draft of the model, or the fallback's draft with the reason (see ``NoteWriter.write``)."""

@@ -18,6 +18,7 @@ from app.adapters.net import (
     GuardedTransport,
     Lookups,
     Resolver,
+    authorities,
     system_addresses,
 )
 from app.adapters.net import dial as dial_address
@@ -58,7 +59,7 @@ class HttpSender:
         self._allow = allow
         self._lookups = Lookups(resolver)
         self._dial = dial
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._tls = tls or authorities()
 
     def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
         """POST ``body`` (see ``Sender.send``). The response's body is read for at most one second after its head.

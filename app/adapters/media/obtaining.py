@@ -9,7 +9,6 @@ import ssl
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import IO
 from urllib.parse import quote, urldefrag, urljoin
 
@@ -23,6 +22,7 @@ from app.adapters.net import (
     GuardedTransport,
     Lookups,
     Resolver,
+    authorities,
     system_addresses,
 )
 from app.adapters.net import dial as dial_address
@@ -109,7 +109,7 @@ class HttpObtainer:
         deadline = Deadline(min(self._first_seconds, end - time.monotonic()))
         backend = GuardedBackend(target, deadline, self._lookups, self._dial)
         try:
-            with GuardedTransport(backend, self._tls or _tls()) as transport:
+            with GuardedTransport(backend, self._tls or authorities()) as transport:
                 response = transport.handle_request(request)
                 try:
                     status = response.status_code
@@ -191,9 +191,3 @@ def _check_status(status: int) -> None:
     if status in _GONE:
         raise FetchFailed(AttachmentRefusal.NOT_FOUND)
     raise FetchFailed(AttachmentRefusal.UNREACHABLE, retry=status >= 500 or status in _LATER)
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    """The usual authorities, read when the first attachment is fetched."""
-    return httpx.create_ssl_context(trust_env=False)

@@ -5,14 +5,20 @@ guarded connection of ``adapters.net`` ends every wait at the deadline.
 """
 
 import json
-import ssl
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, NoReturn
 
 import httpx
 
-from app.adapters.net import Deadline, GuardedBackend, GuardedTransport, Lookups, dial, system_addresses
+from app.adapters.net import (
+    Deadline,
+    GuardedBackend,
+    GuardedTransport,
+    Lookups,
+    authorities,
+    dial,
+    system_addresses,
+)
 from app.core import clock
 from app.core.services.kinds import Connection, Failure
 from app.core.webhooks.sending import BadAddress, check_url, parse_retry_after
@@ -22,11 +28,6 @@ _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which asking again may help."""
 
 _lookups = Lookups(system_addresses)
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)
 
 
 def post_json(
@@ -63,7 +64,7 @@ def post_json(
     )
     backend = GuardedBackend(target, deadline, _lookups, dial)
     try:
-        with GuardedTransport(backend, _tls()) as transport:
+        with GuardedTransport(backend, authorities()) as transport:
             response = transport.handle_request(request)
             try:
                 _check_status(response)
