@@ -64,7 +64,10 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
 
     # Imported before the fork, so that the forked processes share the memory of the modules.
     from app.application import create_app
+    from app.jobs import dispatcher, registry  # noqa: F401 - each process needs them
+    from app.web import import_pages
 
+    import_pages()
     # All connections opened above are closed. Collect their objects before the fork, not after it.
     gc.collect()
     gc.freeze()

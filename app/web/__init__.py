@@ -36,10 +36,15 @@ from app.web.item import note_views
 from app.wiring import EXTENSION
 
 
-def register(app: APIFlask) -> None:
-    """Add the dashboard to the application."""
+def import_pages() -> None:
+    """Import every module of this package, which adds its views to the blueprint."""
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         importlib.import_module(module.name)
+
+
+def register(app: APIFlask) -> None:
+    """Add the dashboard to the application."""
+    import_pages()
     settings = app.extensions[EXTENSION].settings
     filters.register(app)
     security.register(app, settings)
