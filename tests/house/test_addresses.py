@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.house.source import ROOT, modules, nodes_of, walk
+
 TEMPLATES = ROOT / "templates"
-WEB = ROOT / "app" / "web"
 
 _ATTRIBUTE = re.compile(r"""\b(?:href|action|formaction|src|hx-(?:get|post|put|patch|delete))=["']/[^"'{]*""")
 _EXPRESSION = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
@@ -47,18 +47,17 @@ def test_templates_ask_for_addresses(template: Path) -> None:
 def test_views_ask_for_addresses() -> None:
     """A path stands in the decorator of its view, and nowhere else."""
     wrong = []
-    for path in sorted(WEB.rglob("*.py")):
-        tree = ast.parse(path.read_text())
+    for path in modules("web"):
         routes = {
             id(node)
-            for function in ast.walk(tree)
+            for function in nodes_of(path)
             if isinstance(function, ast.FunctionDef)
             for decorator in function.decorator_list
-            for node in ast.walk(decorator)
+            for node in walk(decorator)
         }
         wrong += [
             f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
-            for node in ast.walk(tree)
+            for node in nodes_of(path)
             if isinstance(node, ast.Constant) and id(node) not in routes and _is_path(node.value)
         ]
     assert wrong == []

@@ -3,12 +3,13 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-APP = Path(__file__).parents[2] / "app"
+from tests.house.source import APP, modules, nodes_of, walk
+
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "adapters": {"core"},
@@ -57,23 +58,25 @@ CORE_MAY_IMPORT = {
 }
 
 
-def _modules(folder: str = "") -> list[Path]:
-    return sorted((APP / folder).rglob("*.py"))
-
-
 @cache
 def _imports(path: Path) -> tuple[str, ...]:
-    return tuple(_imported(ast.parse(path.read_text())))
+    return tuple(_imported(nodes_of(path)))
 
 
 @cache
 def _imports_of_running(path: Path) -> tuple[str, ...]:
     """What it imports when it runs, and not for its types alone."""
-    return tuple(_imported(_WithoutTypes().visit(ast.parse(path.read_text()))))
+    for_types = {id(part) for node in nodes_of(path) if _is_for_types(node) for part in walk(node)}
+    return tuple(_imported(node for node in nodes_of(path) if id(node) not in for_types))
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _is_for_types(node: ast.AST) -> bool:
+    """Whether this is an ``if TYPE_CHECKING``."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -96,9 +99,9 @@ def test_the_root_holds_what_puts_the_house_together_and_nothing_else() -> None:
 
 
 def test_there_is_something_to_guard() -> None:
-    assert len(_modules("core")) > 20
-    assert _modules("api")
-    assert _modules("web")
+    assert len(modules("core")) > 20
+    assert modules("api")
+    assert modules("web")
 
 
 def _may_import_in_core(imported: str) -> bool:
@@ -110,7 +113,7 @@ def _may_import_in_core(imported: str) -> bool:
 def test_core_imports_only_itself_and_what_it_is_allowed() -> None:
     wrong = [
         f"{_name(path)} imports {imported}"
-        for path in _modules("core")
+        for path in modules("core")
         for imported in _imports(path)
         if not _may_import_in_core(imported)
     ]
@@ -127,9 +130,9 @@ def _commits_or_reads_the_clock(node: ast.AST) -> bool:
 def test_core_never_commits_nor_reads_the_system_clock() -> None:
     wrong = [
         f"{_name(path)}:{node.lineno}"
-        for path in _modules("core")
+        for path in modules("core")
         if path.name not in {"db.py", "clock.py"}
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if _commits_or_reads_the_clock(node)
     ]
     assert wrong == []
@@ -139,7 +142,7 @@ def test_rooms_open_only_into_rooms_below_them() -> None:
     wrong = [
         f"{_name(path)} imports {imported}"
         for room, below in MAY_IMPORT.items()
-        for path in _modules(room)
+        for path in modules(room)
         for imported in _imports(path)
         if imported.startswith("app.") and imported.split(".")[1] not in {room, *below}
     ]
@@ -150,7 +153,7 @@ def test_packages_of_the_core_import_only_packages_below_them() -> None:
     found = {path.name for path in (APP / "core").iterdir() if (path / "__init__.py").is_file()}
     assert found == set(CORE_ORDER)
     wrong = []
-    for path in _modules("core"):
+    for path in modules("core"):
         inside = path.relative_to(APP / "core").parts
         # A module beside the packages stands below them all.
         allowed = set(CORE_ORDER[: CORE_ORDER.index(inside[0]) + 1]) if len(inside) > 1 else set()
@@ -166,17 +169,9 @@ def test_no_modules_need_each_other_in_a_circle() -> None:
 
     What only types need does not count: tables name each other.
     """
-    modules = {_module(path): path for path in _modules()}
-    needs = {name: _needed(path, modules) - {name} for name, path in modules.items()}
+    found = {_module(path): path for path in modules()}
+    needs = {name: _needed(path, found) - {name} for name, path in found.items()}
     TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
-
-
-class _WithoutTypes(ast.NodeTransformer):
-    """Leaves out what stands under ``if TYPE_CHECKING``."""
-
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        for_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return None if for_types else self.generic_visit(node)
 
 
 def _needed(path: Path, modules: Mapping[str, Path]) -> set[str]:
@@ -188,23 +183,23 @@ def _needed(path: Path, modules: Mapping[str, Path]) -> set[str]:
 
 
 def test_only_the_engine_knows_the_job_library() -> None:
-    users = {_name(path) for path in _modules() if any(i.split(".")[0] == "dbos" for i in _imports(path))}
+    users = {_name(path) for path in modules() if any(i.split(".")[0] == "dbos" for i in _imports(path))}
     assert users == {"jobs/engine.py"}
 
 
 def test_only_settings_read_the_environment() -> None:
-    for path in _modules():
+    for path in modules():
         if _name(path) == "settings.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
                 assert node.attr not in {"getenv"}, f"{_name(path)}:{node.lineno}"
 
 
 def test_states_are_assigned_in_one_place_only() -> None:
     """``x.action_state = …`` and its like appear nowhere: ``moves.make_move`` alone changes a state."""
-    for path in _modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in modules():
+        for node in nodes_of(path):
             targets = node.targets if isinstance(node, ast.Assign) else []
             for target in targets:
                 if isinstance(target, ast.Attribute):
@@ -227,5 +222,5 @@ def test_docstrings_refer_only_to_what_a_reader_can_open() -> None:
         r"\((?:Spec|Contract|SCORING|CLASSIFIERS|DASHBOARD|RELIABILITY|HOUSE)\b(?!\.)|\bSCORING[ :]\d"
     )
     here = Path(__file__)
-    files = [*_modules(), *(path for path in here.parents[1].rglob("*.py") if path != here)]
+    files = [*modules(), *(path for path in here.parents[1].rglob("*.py") if path != here)]
     assert [f"{path}: {found[0]}" for path in files if (found := closed.search(path.read_text()))] == []

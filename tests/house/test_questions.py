@@ -1,10 +1,12 @@
 """A function whose name asks a question only answers it: it changes no row, itself or through what it calls."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
-APP = Path(__file__).parents[2] / "app"
+from tests.house.source import APP, modules, nodes_of, walk
+
 ASKING = ("is_", "are_", "may_", "has_", "can_", "was_")
 SESSION_CHANGES = {"add", "add_all", "delete", "flush", "merge", "begin_nested"}
 STATEMENTS = {"insert", "update", "delete"}
@@ -16,25 +18,25 @@ Name = tuple[str, str]
 def _functions() -> dict[Name, ast.FunctionDef]:
     return {
         (module, node.name): node
-        for module, tree in _trees().items()
-        for node in ast.walk(tree)
+        for module, path in _paths().items()
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
     }
 
 
-def _trees() -> dict[str, ast.Module]:
-    paths = [path for room in ("core", "web", "api") for path in (APP / room).rglob("*.py")]
+def _paths() -> dict[str, Path]:
     return {
-        ".".join(path.relative_to(APP.parent).with_suffix("").parts): ast.parse(path.read_text())
-        for path in paths
+        ".".join(path.relative_to(APP.parent).with_suffix("").parts): path
+        for room in ("core", "web", "api")
+        for path in modules(room)
     }
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _imported(path: Path) -> dict[str, str]:
     """What each imported name stands for: "actions" → "app.core.actions.actions"."""
     return {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("app")
         for alias in node.names
     }
@@ -54,8 +56,8 @@ def _is_change(node: ast.AST) -> bool:
     return False
 
 
-def _called(function: ast.FunctionDef, module: str, imported: dict[str, str]) -> Iterator[Name]:
-    for node in ast.walk(function):
+def _called(nodes: Iterable[ast.AST], module: str, imported: dict[str, str]) -> Iterator[Name]:
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)):
                 place, _, last = imported.get(name, f"{module}.{name}").rpartition(".")
@@ -64,20 +66,21 @@ def _called(function: ast.FunctionDef, module: str, imported: dict[str, str]) ->
                 yield imported[owner], attr
 
 
-def _changing(functions: dict[Name, ast.FunctionDef]) -> set[Name]:
+@cache
+def _changing() -> frozenset[Name]:
     """Functions that change a row, themselves or through others."""
-    imported = {module: _imported(tree) for module, tree in _trees().items()}
-    calls = {name: set(_called(function, name[0], imported[name[0]])) for name, function in functions.items()}
-    changing = {
-        name for name, function in functions.items() if any(_is_change(node) for node in ast.walk(function))
-    }
+    functions = _functions()
+    imported = {module: _imported(path) for module, path in _paths().items()}
+    nodes = {name: tuple(walk(function)) for name, function in functions.items()}
+    calls = {name: set(_called(nodes[name], name[0], imported[name[0]])) for name in functions}
+    changing = {name for name in functions if any(map(_is_change, nodes[name]))}
     while more := {name for name in functions if name not in changing and calls[name] & changing}:
         changing |= more
-    return changing
+    return frozenset(changing)
 
 
 def test_what_changes_rows_is_recognised() -> None:
-    changing = _changing(_functions())
+    changing = _changing()
     assert ("app.core.actions.moves", "make_move") in changing
     assert ("app.core.history.chain", "record") in changing
     assert ("app.core.notes.verdicts", "follow") in changing, "through make_move"
@@ -85,7 +88,6 @@ def test_what_changes_rows_is_recognised() -> None:
 
 
 def test_functions_that_ask_change_no_row() -> None:
-    functions = _functions()
-    asking = {name for name in functions if name[1].lstrip("_").startswith(ASKING)}
+    asking = {name for name in _functions() if name[1].lstrip("_").startswith(ASKING)}
     assert len(asking) > 50
-    assert sorted(".".join(name) for name in asking & _changing(functions)) == []
+    assert sorted(".".join(name) for name in asking & _changing()) == []

@@ -64,11 +64,14 @@ def of_rows(session: Session, community_id: uuid.UUID) -> Figures:
         counts = by_rater.setdefault(rater_id, [0, 0, 0])
         counts[:] = counts[0] + 1, counts[1] + sided, counts[2] + borne_out
     most = sorted(by_rater, key=lambda rater_id: (-by_rater[rater_id][0], str(rater_id)))[:10]
+    named = session.execute(
+        sa.select(Profile.id, Profile.display_name, Profile.platform_user_id).where(Profile.id.in_(most))
+    )
+    names = {rater_id: display_name or user_id for rater_id, display_name, user_id in named}
     reviewers = []
     for rater_id in most:
-        profile = session.get_one(Profile, rater_id)
+        name = names[rater_id]
         count, sided, borne_out = by_rater[rater_id]
-        name = profile.display_name or profile.platform_user_id
         reviewers.append(Reviewer(name, count, round(borne_out / sided, 4) if sided else None))
     reviewers.sort(key=lambda reviewer: (-reviewer.review_count, reviewer.username))
     sided, borne_out = (sum(row[place] for row in rows) for place in (2, 3))

@@ -8,10 +8,11 @@ so it is the same in every process and no list of words is stored. Names of grou
 Everything here is pure and its time is linear in the text.
 """
 
+import math
 import re
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Set
 from functools import lru_cache
 from itertools import pairwise
 
@@ -73,14 +74,20 @@ def vectorise(text: str) -> Vector:
     pieces: set[int] = set()
     for token in set(tokens):
         pieces.update(_piece_buckets(token))
-    buckets = np.fromiter((*words, *pieces), np.int64, len(words) + len(pieces))
-    values = np.concatenate([_block(len(words)), _block(len(pieces))])
-    found, places = np.unique(buckets, return_inverse=True)
-    return found, np.bincount(places, values, len(found)).astype(np.float64)
+    found = sorted(words | pieces)
+    of_word, of_piece = _share(words), _share(pieces)
+    of_both = of_word + of_piece
+    # For some hundred numbers this takes half as long as numpy's ways.
+    values = [
+        of_piece if bucket not in words else of_both if bucket in pieces else of_word for bucket in found
+    ]
+    return np.array(found, np.int64), np.array(values, np.float64)
 
 
-def named_features(text: str) -> dict[int, str]:
+def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
     """By bucket of `vectorise(text)`, the words or the piece of a word behind it, as a person may read it.
+
+    ``wanted``: only of these buckets, which takes a third of the time when they are few.
 
     Names come from this text alone. Where several share a bucket, words win over pieces and the first wins. Pairs
     read "word word"; pieces of words begin or end with "·" where the word goes on.
@@ -88,11 +95,17 @@ def named_features(text: str) -> dict[int, str]:
     names: dict[int, str] = {}
     tokens = _tokens(text[:MAX_CHARS])
     for name in _word_names(tokens):
-        names.setdefault(zlib.crc32(name.encode()) % BUCKETS, _SHOWN.sub(_shown, name[2:]))
+        bucket = zlib.crc32(name.encode()) % BUCKETS
+        if bucket not in names and (wanted is None or bucket in wanted):
+            names[bucket] = _SHOWN.sub(_shown, name[2:])
     for token in dict.fromkeys(tokens):
+        if wanted is not None and wanted.isdisjoint(_piece_buckets(token)):
+            continue
         for piece in _pieces(token):
-            shown = ("" if piece[0] == " " else "·") + piece.strip() + ("" if piece[-1] == " " else "·")
-            names.setdefault(zlib.crc32(piece.encode()) % BUCKETS, shown)
+            bucket = zlib.crc32(piece.encode()) % BUCKETS
+            if bucket not in names and (wanted is None or bucket in wanted):
+                shown = ("" if piece[0] == " " else "·") + piece.strip() + ("" if piece[-1] == " " else "·")
+                names[bucket] = shown
     return names
 
 
@@ -130,8 +143,8 @@ def chunks(text: str) -> list[str]:
     return parts
 
 
-def _block(count: int) -> NDArray[np.float64]:
-    return np.full(count, 1.0 / np.sqrt(max(1, count)))
+def _share(buckets: Collection[int]) -> float:
+    return 1.0 / math.sqrt(max(1, len(buckets)))
 
 
 def _tokens(text: str) -> list[str]:

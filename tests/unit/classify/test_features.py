@@ -101,7 +101,12 @@ def test_a_german_group_is_the_same_group_too() -> None:
 
 def test_every_feature_has_a_name_taken_from_the_text() -> None:
     for text in SENTENCES:
-        assert set(named_features(text)) == set(vectorise(text)[0].tolist())
+        named = named_features(text)
+        assert set(named) == set(vectorise(text)[0].tolist())
+        some = set(list(named)[::3])
+        assert named_features(text, some) == {
+            bucket: name for bucket, name in named.items() if bucket in some
+        }
     assert {"idiot", "an idiot", "·idi·"} <= names("such an idiot")
 
 
