@@ -1,4 +1,4 @@
-"""``score-texts`` as a program of its own: JSON lines in, scores out, in order, without a database."""
+"""``score-texts``, once as a program of its own: JSON lines in, scores out, in order, without a database."""
 
 import json
 import os
@@ -22,19 +22,7 @@ ABUSE = "You are a pathetic idiot, nobody wants you here."
 SPAM = "BUY 10,000 REAL FOLLOWERS for only $9! Limited offer, click here: https://bit.ly/followers-now"
 
 
-def _run(folder: Path, lines: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "app", "score-texts", *options],
-        cwd=ROOT,
-        env=os.environ | {"BRIDGENOTE_DATA_DIR": str(folder)},
-        input=lines,
-        capture_output=True,
-        timeout=300,
-    )
-
-
 def _invoke(folder: Path, lines: bytes, *options: str) -> Result:
-    """The same without a process of its own."""
     environment = {"BRIDGENOTE_DATA_DIR": str(folder)}
     return CliRunner(env=environment).invoke(main.cli, ["score-texts", *options], input=lines)
 
@@ -46,8 +34,8 @@ def _lines(*rows: dict[str, object]) -> bytes:
 def test_each_line_gets_its_scores_in_order_and_no_database_is_made(tmp_path: Path) -> None:
     folder = tmp_path / "var"
     rows = ({"text": TALK}, {"text": ABUSE}, {"text": SPAM}, {"text": "", "id": 4})
-    done = _run(folder, _lines(*rows))
-    assert done.returncode == 0, done.stderr
+    done = _invoke(folder, _lines(*rows))
+    assert done.exit_code == 0, done.stderr
     talk, abuse, spam, empty = (json.loads(line) for line in done.stdout.splitlines())
     assert set(talk) == set(CATEGORIES)
     assert max(talk.values()) < 0.5
@@ -59,7 +47,7 @@ def test_each_line_gets_its_scores_in_order_and_no_database_is_made(tmp_path: Pa
 
 def test_the_language_decides_what_is_scored(tmp_path: Path) -> None:
     text = "Du bist ein Idiot, halt die Klappe."
-    done = _run(
+    done = _invoke(
         tmp_path / "var",
         _lines({"text": text, "language": "de"}, {"text": text, "language": "fr"}, {"text": text}),
     )
@@ -102,6 +90,7 @@ def test_scores_are_written_as_the_lines_come(tmp_path: Path) -> None:
             assert time.monotonic() - started < 60
         program.stdin.close()
         assert program.wait(timeout=60) == 0
+    assert not (tmp_path / "var").exists()
 
 
 def test_a_community_is_named_by_id_or_name_and_scores_with_its_own_classifiers(

@@ -212,7 +212,7 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webh
     """
     posts = f"""(
         SELECT n, n % 3 = 0 AS acted, n % 93 = 0 AS waits,
-            timestamptz '{now.isoformat()}' - make_interval(secs => ({POSTS} - n) * 900.0) AS moment,
+            timestamptz '{now.isoformat()}' - make_interval(secs => ({POSTS} - n) * 450.0) AS moment,
             CASE WHEN n % 5 = 0 THEN '{cast.other_community_id}' ELSE '{cast.community_id}' END::uuid AS home,
             CASE WHEN n % 3003 = 0 THEN 'rare' WHEN n % 2 = 0 THEN 'spam' ELSE 'toxicity' END AS category,
             'author-' || n % 500 AS author, CASE WHEN n % 7 = 0 THEN 'de' ELSE 'en' END AS language
