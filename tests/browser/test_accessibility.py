@@ -37,10 +37,10 @@ def test_no_page_has_a_violation(
         filled = site.fill(service, place)
         visitors = {}
         addresses = {("nobody", "empty", page): path for page, path in site.OPEN_PAGES.items()}
-        visitors["nobody", "empty"] = visit(None)
+        visitors["nobody", "empty"] = visit(None, own=True)
         for state, where, what in (("empty", empty, None), ("full", place, filled)):
             for role in ROLES:
-                visitor = visitors[role, state] = visit(getattr(where, role))
+                visitor = visitors[role, state] = visit(getattr(where, role), own=True)
                 visitor.wants(403, 404)
                 addresses |= {(role, state, page): path for page, path in site.pages(visitor, what).items()}
         visitors["nobody", "empty"].wants(401, 404)

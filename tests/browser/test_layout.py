@@ -77,7 +77,7 @@ def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:
     for number in range(WAITING):
         place.submit(f"{DOUBTFUL[number % len(DOUBTFUL)]} And this is number {number}.")
     wait_for("routing of all", lambda: len(place.actions("under_review")) == WAITING, 2 * PATIENCE)
-    visitor = visit(place.moderator)
+    visitor = visit(place.moderator, own=True)
     visitor.page.add_init_script(_WATCH_SHIFTS)
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}
