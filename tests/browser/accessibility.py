@@ -92,16 +92,20 @@ def dress(visitor: Visitor, theme: Theme, screen: ViewportSize) -> None:
     visitor.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
 
 
+def look(visitor: Visitor, where: str, sight: Sight) -> list[str]:
+    """What axe finds on the page that is open, in this theme and on this screen: rule and element."""
+    theme, screen = sight
+    dress(visitor, theme, screen)
+    visitor.page.wait_for_function(_SETTLED)
+    visitor.page.evaluate(_PAINTED)
+    if not visitor.page.evaluate("() => 'axe' in window"):
+        visitor.page.evaluate(_AXE.axe_script)
+    lines: list[str] = visitor.page.evaluate(_RUN)
+    return [f"{where}, {screen['width']} px, {theme}: {line}" for line in lines]
+
+
 def violations(visitor: Visitor, where: str, *sights: Sight) -> list[str]:
-    """What axe finds on the page that is open: rule and element. Afterwards the visitor is back at a desk."""
-    found = []
-    for theme, screen in sights or ALTERNATE:
-        dress(visitor, theme, screen)
-        visitor.page.wait_for_function(_SETTLED)
-        visitor.page.evaluate(_PAINTED)
-        if not visitor.page.evaluate("() => 'axe' in window"):
-            visitor.page.evaluate(_AXE.axe_script)
-        lines: list[str] = visitor.page.evaluate(_RUN)
-        found += [f"{where}, {screen['width']} px, {theme}: {line}" for line in lines]
+    """What axe finds on the page that is open, in several sights. Afterwards the visitor is back at a desk."""
+    found = [line for sight in sights or ALTERNATE for line in look(visitor, where, sight)]
     visitor.page.set_viewport_size(DESKTOP)
     return found

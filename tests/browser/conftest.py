@@ -4,25 +4,17 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import (
-    BrowserContext,
-    ConsoleMessage,
-    Locator,
-    Page,
-    Request,
-    Response,
-    ViewportSize,
-    expect,
-)
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response, ViewportSize, expect
 
 from tests.browser.live import Service, running
 from tests.browser.place import PASSWORD, Person, Place, opened_place
 from tests.browser.receiver import Receiver, listening
+from tests.browser.seats import Seat, Seats
+from tests.browser.watch import Watch
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -37,11 +29,6 @@ PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 _SETTLING = ".htmx-swapping, .htmx-settling, .htmx-added"
-
-_REPORT_VIOLATIONS = """
-document.addEventListener("securitypolicyviolation", (event) =>
-  console.error(`Content-Security-Policy: ${event.violatedDirective} forbids ${event.blockedURI} ${event.sample}`));
-"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,36 +75,6 @@ def place(service: Service) -> Iterator[Place]:
 def receiver() -> Iterator[Receiver]:
     with listening() as opened:
         yield opened
-
-
-@dataclass
-class Watch:
-    """Records forbidden behaviour: console errors, exceptions, violations of the CSP, requests to other hosts.
-
-    The console also reports each response of 400 and above; a test declares which of those it expects.
-    """
-
-    origin: str
-    wanted: set[int] = field(default_factory=set)
-    faults: list[str] = field(default_factory=list)
-
-    def over(self, context: BrowserContext) -> None:
-        context.add_init_script(_REPORT_VIOLATIONS)
-        context.on("console", self._said)
-        context.on("weberror", lambda error: self.faults.append(f"thrown: {error.error}"))
-        context.on("request", self._sent)
-
-    def _said(self, message: ConsoleMessage) -> None:
-        if message.type not in {"error", "warning"}:
-            return
-        if any(f"responded with a status of {status} " in message.text for status in self.wanted):
-            return
-        self.faults.append(f"{message.type} in the console: {message.text}")
-
-    def _sent(self, request: Request) -> None:
-        address = urlsplit(request.url)
-        if address.scheme != "data" and f"{address.scheme}://{address.netloc}" != self.origin:
-            self.faults.append(f"a request to {request.url}")
 
 
 @dataclass
@@ -182,19 +139,39 @@ class Visitor:
 Visit = Callable[..., Visitor]
 
 
-@pytest.fixture
-def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Iterator[Visit]:
-    """``visit(person)`` opens a browser signed in as this person; ``visit(None)`` one without sign-in."""
-    opened: list[Visitor] = []
+@pytest.fixture(scope="session")
+def seats(browser: Browser) -> Iterator[Seats]:
+    """The browsers that the tests of this worker use one after the other."""
+    made = Seats(browser, PATIENCE)
+    yield made
+    made.close()
 
-    def begin(person: Person | None, **options: Any) -> Visitor:
-        context = new_context(base_url=service.url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
-        watch = Watch(service.url)
-        watch.over(context)
+
+@pytest.fixture
+def visit(service: Service, seats: Seats, new_context: Callable[..., BrowserContext]) -> Iterator[Visit]:
+    """``visit(person)`` shows a page signed in as this person; ``visit(None)`` one without sign-in.
+
+    Another test had the browser before: ``visit(person, own=True)`` opens one that ends with the test, to which it can
+    add what stays, such as a clock.
+    """
+    opened: list[Visitor] = []
+    taken: list[Seat] = []
+
+    def begin(person: Person | None, *, own: bool = False, **options: Any) -> Visitor:
+        options = {"viewport": DESKTOP, "locale": "en-GB", **options}
+        if own:
+            context = new_context(base_url=service.url, **options)
+            context.set_default_timeout(PATIENCE)
+            watch = Watch(service.url)
+            watch.over(context)
+            page = context.new_page()
+        else:
+            seat = seats.take(service.url, options)
+            taken.append(seat)
+            context, page, watch = seat.context, seat.page, seat.watch
         if person is not None:
             context.add_cookies([{"name": "bridgenote", "value": person.token, "url": service.url}])
-        context.set_default_timeout(PATIENCE)
-        opened.append(Visitor(context.new_page(), watch, person.name if person else ""))
+        opened.append(Visitor(page, watch, person.name if person else ""))
         return opened[-1]
 
     yield begin
@@ -202,6 +179,8 @@ def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Itera
     for visitor in opened:
         visitor.page.wait_for_timeout(1)  # receive the last console messages
         faults += visitor.watch.faults
+    for seat in taken:
+        seats.give_back(seat)
     assert not faults, "\n".join(faults)
 
 

@@ -13,7 +13,7 @@ KEY = re.compile(r"^bnk_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$")
 def test_a_key_is_copied_and_reloading_neither_shows_it_again_nor_mints_another(
     place: Place, visit: Visit
 ) -> None:
-    ada = visit(place.admin, permissions=["clipboard-read", "clipboard-write"])
+    ada = visit(place.admin, own=True, permissions=["clipboard-read", "clipboard-write"])
     ada.wants(409)
     ada.open("/keys")
     ada.page.get_by_text("Create a key", exact=True).click()

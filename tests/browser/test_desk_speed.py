@@ -45,7 +45,7 @@ def test_fifty_items_are_cleared_by_keys_and_the_next_is_undone(
         kind = VEILED if number % 5 == 4 else DOUBTFUL[number % len(DOUBTFUL)]
         place.submit(f"{kind} And this is number {number}.")
     wait_for("routing of all", lambda: len(place.actions("under_review")) == ITEMS + 1, 2 * PATIENCE)
-    max_, sam = visit(place.moderator), visit(place.other_moderator)
+    max_, sam = visit(place.moderator), visit(place.other_moderator, own=True)
     sam.page.clock.install()
     sam.open("/review")
     rows = sam.page.locator("[data-row]")

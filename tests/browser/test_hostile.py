@@ -20,7 +20,7 @@ def test_hostile_posts_notes_and_names_are_shown_and_do_nothing(place: Place, vi
     for number, action_id in enumerate(actions[:8]):
         request = place.request_uuid(place.action(action_id)["request_id"])
         place.write_note(request, HARD[number], author=NOTHINGS[number % len(NOTHINGS)])
-    rita, max_ = visit(place.rater), visit(place.moderator)
+    rita, max_ = visit(place.rater, own=True), visit(place.moderator, own=True)
     opened: list[str] = []
     for visitor in (rita, max_):
         visitor.page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))

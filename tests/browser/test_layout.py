@@ -1,4 +1,5 @@
-"""Pages fit: 320 pixels without scrolling sideways, and a full queue within its budget."""
+"""Long names push nothing away, and a full queue keeps within its budget. That every page fits, test_accessibility.py
+sees while it has them open."""
 
 import sqlalchemy as sa
 from playwright.sync_api import ViewportSize
@@ -6,7 +7,7 @@ from playwright.sync_api import ViewportSize
 from app.core.models import Account
 from tests.browser import site
 from tests.browser.conftest import Visit
-from tests.browser.layout import SCREENS, cut_dates, too_wide
+from tests.browser.layout import too_wide
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
 from tests.browser.place import Place
 
@@ -27,31 +28,6 @@ window.shifted = 0;
 new PerformanceObserver((list) => { for (const one of list.getEntries()) window.shifted += one.value; })
   .observe({ type: "layout-shift", buffered: true });
 """
-
-
-def test_no_page_scrolls_sideways_and_every_date_keeps_its_year(
-    service: Service, place: Place, visit: Visit
-) -> None:
-    filled = site.fill(service, place)
-    found = []
-    for role, locale in (("rater", "en-GB"), ("admin", "en-US")):
-        visitor = visit(getattr(place, role), locale=locale)
-        visitor.wants(403, 404)
-        paths = site.pages(visitor, filled).values()
-        assert role == "rater" or "/history" in paths
-        for path in paths:
-            visitor.open(path)
-            found += too_wide(visitor, *SCREENS)
-            found += cut_dates(visitor)
-    assert not found, "\n".join(found)
-
-
-def test_no_page_for_whoever_is_signed_out_scrolls_sideways(visit: Visit) -> None:
-    visitor = visit(None)
-    visitor.wants(404)
-    for path in site.OPEN_PAGES.values():
-        visitor.open(path)
-        assert too_wide(visitor, *SCREENS) == []
 
 
 def test_on_a_small_laptop_long_names_push_nothing_away(service: Service, place: Place, visit: Visit) -> None:
@@ -77,7 +53,7 @@ def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:
     for number in range(WAITING):
         place.submit(f"{DOUBTFUL[number % len(DOUBTFUL)]} And this is number {number}.")
     wait_for("routing of all", lambda: len(place.actions("under_review")) == WAITING, 2 * PATIENCE)
-    visitor = visit(place.moderator)
+    visitor = visit(place.moderator, own=True)
     visitor.page.add_init_script(_WATCH_SHIFTS)
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}

@@ -94,7 +94,7 @@ def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_foc
 ) -> None:
     place.queue(*[f"{DOUBTFUL[number % 4]} And this is number {number}." for number in range(12)])
     take_a_minute(service, place.moderator)
-    max_ = visit(place.moderator, viewport=screen)
+    max_ = visit(place.moderator, own=True, viewport=screen)
     max_.page.clock.install()  # the bar stays for as long as the test looks
     max_.open("/review")
     max_.page.clock.pause_at(max_.page.evaluate("Date.now()") + 1000)

@@ -10,7 +10,7 @@ from tests.browser.place import Place
 
 def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, visit: Visit) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
-    max_, sam = visit(place.moderator), visit(place.other_moderator)
+    max_, sam = visit(place.moderator, own=True), visit(place.other_moderator)
     max_.page.clock.install()
     max_.open("/review")
     expect(max_.page).to_have_title("(2) Review queue – Bridgenote")
@@ -44,7 +44,7 @@ def test_a_tab_in_the_background_asks_once_a_minute_and_at_once_when_it_is_looke
     place: Place, visit: Visit
 ) -> None:
     place.queue(DOUBTFUL[0])
-    page = visit(place.moderator).page
+    page = visit(place.moderator, own=True).page
     page.clock.install(time=0)
     page.clock.pause_at(1)  # from here on only the test lets time pass
     page.goto("/review")

@@ -30,7 +30,7 @@ def test_a_covered_picture_opens_by_click_by_v_and_without_script(
     (action_id,) = place.queue(THREAT)
     attach(service.wiring, uuid.UUID(action_id))
     path = f"/review/{action_id}"
-    rita = visit(place.rater)
+    rita = visit(place.rater, own=True)
     asked: list[str] = []
     rita.page.on("request", lambda request: asked.append(request.url))
     picture, box = _opened(rita, path)

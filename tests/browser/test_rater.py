@@ -45,7 +45,7 @@ def test_a_new_rater_practises_first_and_then_rates(scripted: bool, place: Place
 
 
 def test_posts_that_come_meanwhile_are_announced_and_move_nothing(place: Place, visit: Visit) -> None:
-    rita = visit(place.rater)
+    rita = visit(place.rater, own=True)
     rita.page.clock.install()
     rita.open("/help-needed")
     expect(rita.page.get_by_text("Nothing needs your help. Next check in 15 s.")).to_be_visible()
@@ -190,7 +190,7 @@ def test_a_note_with_mistakes_leads_to_its_errors_when_only_htmx_is_missing(
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(place.rater)
+    rita = visit(place.rater, own=True)
     rita.wants(422)
     # The form is sent as a form, and our own script is there.
     rita.page.route("**/htmx*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
