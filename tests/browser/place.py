@@ -24,8 +24,8 @@ from tests.browser.receiver import Receiver
 API = "/api/public/v1"
 PASSWORD = "correct horse battery"
 PLATFORM = "forum"
-_TRUSTED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""No certificate: the service is met without TLS, and to read those of the system takes long."""
+_NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""The service is met without TLS, and to read the certificates of the system takes long."""
 NEWCOMER = "Nora"
 """The rater who has never been here; the others have been welcomed before."""
 
@@ -221,7 +221,10 @@ def opened_place(service: Service) -> Iterator[Place]:
         key = keys.mint(session, SYSTEM, "Forum adapter", KeyTemplate.ADAPTER, [community.id]).text
         community_id, platform_id = community.id, community.platform_community_server_id
     with httpx.Client(
-        base_url=service.url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE, verify=_TRUSTED
+        base_url=service.url,
+        headers={"Authorization": f"Bearer {key}"},
+        timeout=PATIENCE,
+        verify=_NO_AUTHORITIES,
     ) as client:
         yield Place(
             service,

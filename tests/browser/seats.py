@@ -86,7 +86,10 @@ class Seat:
 
     def is_empty(self) -> bool:
         """Whether it stayed as it was left: an answer may have been on its way."""
-        return bool(self.page.evaluate(_IS_EMPTY)) and not self.context.cookies()
+        try:
+            return bool(self.page.evaluate(_IS_EMPTY)) and not self.context.cookies()
+        except Error:
+            return False  # it went on to another page, or ended
 
 
 @dataclass

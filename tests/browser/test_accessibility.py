@@ -70,13 +70,10 @@ def test_no_page_has_a_violation_or_scrolls_sideways_and_every_date_keeps_its_ye
 
 def _faults(visitor: Visitor, where: str, sights: Sequence[Sight], measured: bool) -> list[str]:
     """What is wrong with the page that is open: for axe in these sights, and, if it is measured, on all screens."""
-    found = []
-    for screen in layout.SCREENS:
-        if measured:
-            found += [f"{where}: {wide}" for wide in layout.too_wide(visitor, screen)]
-        found += [line for one in sights if one[1] == screen for line in look(visitor, where, one)]
+    found = [line for sight in sights for line in look(visitor, where, sight)]
     if measured:
-        found += [f"{where}: {cut}" for cut in layout.cut_dates(visitor)]
+        wide_or_cut = layout.too_wide(visitor, *layout.SCREENS) + layout.cut_dates(visitor)
+        found += [f"{where}: {line}" for line in wide_or_cut]
     return found
 
 
