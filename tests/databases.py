@@ -1,7 +1,7 @@
 """One database of each kind for each worker of a test run, emptied and filled again before each test.
 
 A PostgreSQL database copied from a template for every test costs 50 to 250 ms, for PostgreSQL writes all its files;
-deleting the rows and copying the template's back costs about 5. After a test that made or dropped tables the database
+deleting the rows and copying the template's back costs about 4. After a test that made or dropped tables the database
 is made anew. With the database its engine is kept: a new one compiles every statement again.
 """
 

@@ -166,15 +166,15 @@ def _import_all() -> None:
     import_pages()
     # The Prometheus client looks into the environment when it is imported, for where counts are kept. Here there is
     # none yet, so each process looks before its first count.
-    values.ValueClass = _count
+    values.ValueClass = _new_value
 
 
-def _count(*given: Any, **named: Any) -> Any:
-    return _class_of_counts()(*given, **named)
+def _new_value(*given: Any, **named: Any) -> Any:
+    return _value_class()(*given, **named)
 
 
 @functools.cache
-def _class_of_counts() -> Any:
+def _value_class() -> Any:
     return values.get_value_class()  # type: ignore[no-untyped-call]
 
 

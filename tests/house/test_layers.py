@@ -174,12 +174,12 @@ def test_no_modules_need_each_other_in_a_circle() -> None:
     TopologicalSorter(needs).prepare()  # raises CycleError, which names the circle
 
 
-def _needed(path: Path, modules: Mapping[str, Path]) -> set[str]:
+def _needed(path: Path, known: Mapping[str, Path]) -> set[str]:
     """The modules that this one imports. ``from package import module`` needs the module, not the package."""
     imported = _imports_of_running(path)
-    packages = {name.rpartition(".")[0] for name in imported if name in modules}
-    values = {name.rpartition(".")[0] for name in imported if name not in modules}
-    return {name for name in imported if name in modules and (name not in packages or name in values)}
+    packages = {name.rpartition(".")[0] for name in imported if name in known}
+    values = {name.rpartition(".")[0] for name in imported if name not in known}
+    return {name for name in imported if name in known and (name not in packages or name in values)}
 
 
 def test_only_the_engine_knows_the_job_library() -> None:
