@@ -81,6 +81,7 @@ lock: ## Resolve the dependencies anew and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
 	@uv export -q --frozen --no-emit-project --no-header -o requirements-dev.txt
+	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 
 clean: ## Remove the environment and all caches; what is in var/ stays
 	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
