@@ -39,11 +39,11 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=;!~ ]", name)[0]).lower()
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-setup.txt"])
 def test_every_requirement_is_pinned_to_what_is_locked_with_its_hashes(name: str) -> None:
     locked = _locked()
     pins = _pinned(name)
-    assert len(pins) > 50
+    assert len(pins) > (0 if name == "requirements-setup.txt" else 50)
     for (package, version), hashes in pins.items():
         entry = next((one for one in locked.get(package, []) if one["version"] == version), None)
         assert entry is not None, (
@@ -63,6 +63,8 @@ def test_the_lock_and_the_requirements_hold_every_dependency_that_is_declared() 
     assert needed <= {package for package, _ in _pinned("requirements.txt")}
     for_tests = {_normal(one) for one in project["dependency-groups"]["dev"]}
     assert needed | for_tests <= {package for package, _ in _pinned("requirements-dev.txt")}
+    for_setup = {_normal(one) for one in project["dependency-groups"]["setup"]}
+    assert for_setup == {package for package, _ in _pinned("requirements-setup.txt")}
 
 
 def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:
@@ -111,16 +113,21 @@ def test_every_script_can_be_run_and_read_by_its_shell(script: Path) -> None:
         subprocess.run(["bash" if "bash" in first_line else "sh", "-n", script], check=True)
 
 
+def _checkout(folder: Path, python: str) -> None:
+    """What scripts/setup needs, with an environment whose Python does these lines of a shell instead."""
+    (folder / "scripts").mkdir()
+    names = ("scripts/setup", "requirements.txt", "requirements-dev.txt", "requirements-setup.txt")
+    for name in names:
+        shutil.copy(ROOT / name, folder / name)
+    fake = folder / ".venv" / "bin" / "python"
+    fake.parent.mkdir(parents=True)
+    fake.write_text(f"#!/bin/sh\n{python}\n")
+    fake.chmod(0o755)
+
+
 def test_a_second_setup_finds_the_work_done(tmp_path: Path) -> None:
     """With the stamp of the very requirements in place nothing is installed: not even a package index is needed."""
-    (tmp_path / "scripts").mkdir()
-    for name in ("scripts/setup", "requirements.txt", "requirements-dev.txt"):
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    (tmp_path / "scripts" / "setup").chmod(0o755)
-    fake = tmp_path / ".venv" / "bin"
-    fake.mkdir(parents=True)
-    (fake / "python").write_text("#!/bin/sh\necho installing >&2\nexit 1\n")
-    (fake / "python").chmod(0o755)
+    _checkout(tmp_path, "echo installing >&2\nexit 1")
     digest = subprocess.run(
         ["sha256sum", tmp_path / "requirements-dev.txt"], capture_output=True, text=True, check=True
     ).stdout.split()[0]
@@ -130,6 +137,59 @@ def test_a_second_setup_finds_the_work_done(tmp_path: Path) -> None:
             [tmp_path / "scripts" / "setup", kind], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("index", "uv", "installed"),
+    [
+        ("global.extra-index-url='https://more.test'", 0, ["pip setup", "uv dev"]),
+        ("global.index-url='https://own.test'", 0, ["pip dev"]),
+        ("", 1, ["pip setup", "uv dev", "pip dev"]),
+        ("", None, ["pip setup", "pip dev"]),
+    ],
+    ids=["by uv", "pip knows another index", "uv fails", "there is no uv"],
+)
+def test_uv_installs_where_it_can_and_pip_where_it_cannot(
+    tmp_path: Path, index: str, uv: int | None, installed: list[str]
+) -> None:
+    note = f'for last in "$@"; do :; done; echo "$name $last" >>{tmp_path}/installed'
+    fetched = "exit 1"
+    if uv is not None:
+        (tmp_path / "uv").write_text(f"#!/bin/sh\nname=uv\n{note}\nexit {uv}\n")
+        (tmp_path / "uv").chmod(0o755)
+        fetched = f"cp {tmp_path}/uv {tmp_path}/.venv/bin/uv"
+    _checkout(
+        tmp_path,
+        f"""name=pip
+case "$*" in
+*"config list") echo "{index}" ;;
+*requirements-setup.txt) {note}; {fetched} ;;
+*requirements-dev.txt) {note} ;;
+*install*) exit 1 ;;
+esac""",
+    )
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("bash", "sh", "dirname", "sha256sum", "cut", "cat", "cp", "grep"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
+    done = subprocess.run(
+        [tools / "bash", tmp_path / "scripts" / "setup", "dev"],
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = [
+        line.replace("requirements-", "").removesuffix(".txt") for line in _lines(tmp_path / "installed")
+    ]
+    assert files == installed
+    (stamp,) = _lines(tmp_path / ".venv" / "stamp-dev")
+    assert len(stamp) == 64
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
 
 
 @pytest.mark.parametrize(
