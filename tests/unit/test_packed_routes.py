@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.history.tallies import day_of
+from app.core.history import packed_days
+from app.core.history.tallies import begin_of, day_of
 from app.core.ids import new_id
 from app.core.models import Action, DayChange, PackedDay, Request, Score
 from app.core.models.packed_days import DayKind
@@ -221,6 +222,70 @@ def test_a_day_with_many_changes_is_read_from_its_rows(
         assert first not in packed.versions
         assert first + 1 in packed.versions
     check(wiring, cast, chance)
+
+
+def test_days_before_the_first_score_are_packed_and_a_score_that_comes_there_later_is_found(
+    wiring: Wiring, cast: Cast
+) -> None:
+    chance = random.Random(23)  # noqa: S311 - the same posts each time
+    fill(wiring, cast, chance)
+    roll_up(wiring.database)
+    early = day_of(BEGIN) - 30
+    assert _packed_on(wiring, cast, early) == b""
+    _move_a_score_to(wiring, early)
+    check(wiring, cast, chance)
+    roll_up(wiring.database)
+    assert _packed_on(wiring, cast, early)
+    check(wiring, cast, chance)
+
+
+def test_a_score_that_comes_while_days_before_the_first_are_packed_is_not_lost(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look for the first score and the moment from which its note would be kept."""
+    chance = random.Random(29)  # noqa: S311 - the same posts each time
+    fill(wiring, cast, chance)
+    early = day_of(BEGIN) - 30
+    own_begin, moved = packed_days.begin, []
+
+    def begin(session: Session, community_id: uuid.UUID, kind: DayKind, *days: int) -> None:
+        if len(days) > 1 and not moved:
+            moved.append(_move_one(session, early))
+        own_begin(session, community_id, kind, *days)
+
+    monkeypatch.setattr(packed_days, "begin", begin)
+    roll_up(wiring.database)
+    assert moved
+    assert _packed_on(wiring, cast, early)
+    assert _packed_on(wiring, cast, early - 1) == b""
+    check(wiring, cast, chance)
+
+
+def _move_a_score_to(wiring: Wiring, day: int) -> None:
+    with wiring.database.writing() as session:
+        _move_one(session, day)
+
+
+def _move_one(session: Session, day: int) -> uuid.UUID:
+    """Give the scores of one request to this day."""
+    request_id = session.scalars(
+        sa.select(Score.request_id).where(score_days.PREVIEWED).order_by(Score.request_id)
+    ).first()
+    assert request_id is not None
+    moment = begin_of(day) + timedelta(hours=1)
+    session.execute(sa.update(Score).where(Score.request_id == request_id).values(created_at=moment))
+    return request_id
+
+
+def _packed_on(wiring: Wiring, cast: Cast, day: int) -> bytes:
+    with wiring.database.reading() as session:
+        return session.scalars(
+            sa.select(PackedDay.data).where(
+                PackedDay.community_id == cast.community_id,
+                PackedDay.kind == DayKind.SCORES.value,
+                PackedDay.day == day,
+            )
+        ).one()
 
 
 def test_what_retention_removes_leaves_the_packed_days(wiring: Wiring, cast: Cast) -> None:

@@ -65,11 +65,11 @@ def forget_before(session: Session, community_id: uuid.UUID, kind: DayKind, firs
         )
 
 
-def begin(session: Session, community_id: uuid.UUID, kind: DayKind, day: int) -> None:
-    """Take away what was noted of this day. Its rows are to be read by later statements, and not before."""
+def begin(session: Session, community_id: uuid.UUID, kind: DayKind, *days: int) -> None:
+    """Take away what was noted of these days. Their rows are to be read by later statements, and not before."""
     session.execute(
         sa.delete(DayChange)
-        .where(DayChange.community_id == community_id, DayChange.kind == kind.value, DayChange.day == day)
+        .where(DayChange.community_id == community_id, DayChange.kind == kind.value, DayChange.day.in_(days))
         .execution_options(**_SILENT)
     )
 
@@ -78,6 +78,22 @@ def store(
     session: Session, community_id: uuid.UUID, kind: DayKind, day: int, data: bytes, ids: bytes | None = None
 ) -> None:
     """Write the packed day, in place of the one before."""
+    _store(session, community_id, kind, [day], data, ids)
+
+
+def store_empty(session: Session, community_id: uuid.UUID, kind: DayKind, days: Iterable[int]) -> None:
+    """Write that these days, one or more, have nothing to pack."""
+    _store(session, community_id, kind, days, b"", None)
+
+
+def _store(
+    session: Session,
+    community_id: uuid.UUID,
+    kind: DayKind,
+    days: Iterable[int],
+    data: bytes,
+    ids: bytes | None,
+) -> None:
     insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     adding = insert(PackedDay.__table__)
     session.connection().execute(
@@ -89,14 +105,17 @@ def store(
                 "ids": adding.excluded.ids,
             },
         ),
-        {
-            "community_id": community_id,
-            "kind": kind.value,
-            "day": day,
-            "version": 1,
-            "data": data,
-            "ids": ids,
-        },
+        [
+            {
+                "community_id": community_id,
+                "kind": kind.value,
+                "day": day,
+                "version": 1,
+                "data": data,
+                "ids": ids,
+            }
+            for day in days
+        ],
     )
 
 

@@ -45,6 +45,8 @@ def pack(session: Session, community_id: uuid.UUID) -> bool:
     for kind, first in first_days.items():
         packed_days.forget_before(session, community_id, kind, first)
         days = packed_days.days_due(session, community_id, kind, first, now)
+        if kind is DayKind.SCORES:
+            days = score_days.pack_empty(session, community_id, days)
         for day in days:
             if rows >= BATCH:
                 return False

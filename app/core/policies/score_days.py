@@ -123,6 +123,31 @@ def pack(session: Session, community_id: uuid.UUID, day: int) -> int:
     return len(rows)
 
 
+def pack_empty(session: Session, community_id: uuid.UUID, days: Sequence[int]) -> Sequence[int]:
+    """Pack those of these days that came before the first score, all at once; return the others. The days are sorted.
+
+    A new community has ninety of them.
+    """
+    early = _before_first_score(session, community_id, days)
+    if not early:
+        return days
+    packed_days.begin(session, community_id, DayKind.SCORES, *early)
+    # Read again: a score that was noted meanwhile has lost its note.
+    empty = _before_first_score(session, community_id, early)
+    if empty:
+        packed_days.store_empty(session, community_id, DayKind.SCORES, empty)
+    for day in early[len(empty) :]:
+        pack(session, community_id, day)
+    return days[len(early) :]
+
+
+def _before_first_score(session: Session, community_id: uuid.UUID, days: Sequence[int]) -> Sequence[int]:
+    first = session.scalar(
+        sa.select(sa.func.min(Score.created_at)).where(Score.community_id == community_id, PREVIEWED)
+    )
+    return days if first is None else [day for day in days if day < day_of(first)]
+
+
 def _outcomes(session: Session, requests: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, int]:
     rows = session.execute(
         sa.select(Action.request_id, sa.func.min(outcomes.code()))
