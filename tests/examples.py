@@ -1,4 +1,4 @@
-"""How many generated values a test tries: ten times as many in `make faults` as in `make test`."""
+"""How many generated values or random changes a test tries: ten times as many in `make faults` as in `make test`."""
 
 import os
 from collections.abc import Callable
@@ -17,4 +17,9 @@ settings.register_profile("long", max_examples=100 * LONG, deadline=None)
 
 def examples(count: int) -> Callable[[Any], Any]:
     """So many values in `make test`."""
-    return settings(max_examples=count * LONG if PROFILE == "long" else count, deadline=None)
+    return settings(max_examples=turns(count), deadline=None)
+
+
+def turns(count: int) -> int:
+    """So many turns of random changes in `make test`."""
+    return count * LONG if PROFILE == "long" else count

@@ -22,6 +22,7 @@ from app.core.services import figures
 from app.core.vocabulary import ActionState, ActionTier, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.examples import turns
 
 pytestmark = pytest.mark.both_databases
 
@@ -66,8 +67,8 @@ def some_rules(chance: random.Random) -> list[CategoryRule]:
 
 def test_the_database_routes_exactly_as_routing_does(wiring: Wiring, cast: Cast) -> None:
     chance = random.Random(11)  # noqa: S311 - the same posts each time
-    seen = score(wiring, cast, [scorings(chance) for _ in range(120)])
-    for _ in range(12):
+    seen = score(wiring, cast, [scorings(chance) for _ in range(80)])
+    for _ in range(turns(6)):
         before, after = some_rules(chance), some_rules(chance)
         expected: Counter[object] = Counter()
         for scores in seen:

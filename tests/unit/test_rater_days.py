@@ -20,6 +20,7 @@ from app.jobs.rollups import roll_up
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance, at
+from tests.examples import turns
 from tests.unit.test_rollups import Days
 
 pytestmark = pytest.mark.both_databases
@@ -89,7 +90,7 @@ def test_packed_days_count_as_the_ratings_do(wiring: Wiring, cast: Cast) -> None
     days.pass_by(12)
     check(wiring, cast)
     late = 0
-    for _ in range(5):
+    for _ in range(turns(3)):
         days.pass_by(12)
         before = check(wiring, cast)
         roll_up(wiring.database)

@@ -25,6 +25,7 @@ from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance, at
+from tests.examples import turns
 
 pytestmark = pytest.mark.both_databases
 
@@ -189,7 +190,7 @@ def test_the_analysis_equals_the_rows_after_any_change(
     at(NOW)
     town = Town(wiring, cast, seed=1)
     most = 0
-    for number in range(100):
+    for number in range(turns(60)):
         town.step()
         if number % 10 == 9:
             with wiring.database.writing() as session:
