@@ -117,9 +117,14 @@ class Database:
         self._write_lock = WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """A session that only reads; its changes are rolled back."""
-        with Session(self.engine, autoflush=False, info=self.info) as session:
+    def reading(self, *, in_transaction: bool = True) -> Iterator[Session]:
+        """A session that only reads; its changes are rolled back.
+
+        ``in_transaction=False``: on PostgreSQL each statement is a transaction of its own, which spares the messages
+        that begin and end one. Such a session must not change anything: nothing would be rolled back.
+        """
+        engine = self.engine if in_transaction else self._looker
+        with Session(engine, autoflush=False, info=self.info) as session:
             yield session
 
     @contextmanager

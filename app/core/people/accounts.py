@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock, limits, tokens
 from app.core.db import serialise
@@ -230,15 +230,16 @@ def signed_in(
 
     None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
     """
-    row = session.execute(
+    rows = session.execute(
         sa.select(Account, SignIn)
         .join(SignIn, SignIn.account_id == Account.id)
         .where(SignIn.token_hash == tokens.digest(token))
-        .options(selectinload(Account.memberships))
-    ).first()
-    if row is None:
+        .options(joinedload(Account.memberships))
+    )
+    found = rows.unique().one_or_none()
+    if found is None:
         return None
-    account, sign_in = row
+    account, sign_in = found
     now = clock.now()
     ended = sign_in.ended_at is not None or account.disabled_at is not None
     if ended or now - sign_in.last_seen_at > idle or now - sign_in.created_at > longest:

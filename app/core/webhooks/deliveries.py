@@ -106,7 +106,7 @@ def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list
 
 
 def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> tuple[int, int]:
-    """Count the dead or parked deliveries that could be sent again, and the disabled webhooks; two quick queries.
+    """Count the dead or parked deliveries that could be sent again, and the disabled webhooks; one quick query.
 
     Deliveries are counted up to one more than ``MOST_COUNTED``.
     """
@@ -122,10 +122,9 @@ def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> t
         .subquery()
     )
     disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(Webhook.is_active))
-    return (
-        session.scalar(sa.select(sa.func.count()).select_from(dead)) or 0,
-        session.scalar(disabled) or 0,
-    )
+    many = sa.select(sa.func.count()).select_from(dead)
+    found = session.execute(sa.select(many.scalar_subquery(), disabled.scalar_subquery())).one()
+    return found[0], found[1]
 
 
 def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
