@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -375,3 +376,27 @@ def test_the_rest_of_a_refused_body_is_no_request(start: Callable[..., Server]) 
         client.sendall(hidden)
         answer = b"".join(iter(lambda: client.recv(4096), b""))
     assert answer.count(b"HTTP/1.1") == 1
+
+
+_LATE_IMPORTS = """
+import os, sys
+from app.process import startup
+from app.settings import Settings
+
+def serve_http(*, load_app, **_):
+    forked = set(sys.modules)
+    load_app(0)
+    print(*sorted(name for name in set(sys.modules) - forked if name.startswith("app.")), flush=True)
+    os._exit(0)
+
+startup.serve_http = serve_http
+startup.serve(Settings(_env_file=None, environment="test", data_dir=sys.argv[1]).ready())
+"""
+
+
+def test_a_process_that_is_forked_imports_nothing_of_ours_itself(tmp_path: Path) -> None:
+    """What it imports itself is in memory once for each process (docs/operations.md)."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LATE_IMPORTS, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
