@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock
 from app.core.actions import decisions, panels_due
@@ -320,14 +320,15 @@ def siblings(session: Session, action: Action) -> Sequence[Action]:
 
 def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     """The action with its request, note and hold loaded, for a page. Raises NotFound as ``get`` does."""
+    request = joinedload(Action.request)
     action = session.scalars(
         sa.select(Action)
         .where(Action.id == action_id)
         .options(
-            selectinload(Action.request).selectinload(Request.decision),
-            selectinload(Action.request).selectinload(Request.attachments),
-            selectinload(Action.note),
-            selectinload(Action.held),
+            request.joinedload(Request.decision),
+            request.selectinload(Request.attachments),
+            joinedload(Action.note),
+            joinedload(Action.held),
         )
     ).first()
     return require_found(actor, Permission.READ, action, "item")
