@@ -9,6 +9,7 @@ ours but imported modules. Tests of the start itself start an interpreter of the
 answers at SOCKET until the process PID is gone, and then kills what it started.
 """
 
+import faulthandler
 import functools
 import gc
 import importlib
@@ -31,6 +32,8 @@ from app.web import import_pages
 
 SETTING = "BRIDGENOTE_TEST_WARM"
 """In the environment: where the process answers."""
+WHERE_ARE_YOU = signal.SIGRTMIN
+"""A process that gets this signal writes what each of its threads does to its error stream. gunicorn uses others."""
 _LONG = (
     "app.commands.main",
     "app.process.startup",
@@ -250,6 +253,7 @@ def main(path: Path, pid: int) -> None:
     os.environ.update(told["env"])
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - as long as the process
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
+    faulthandler.register(WHERE_ARE_YOU, file=sys.stderr)
     module, *arguments = told["args"]
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -31,7 +31,7 @@ from tests.faults import figures, storm
 from tests.faults.engine_app import Ran
 from tests.faults.service import Service, free_port
 from tests.faults.waiting import eventually
-from tests.warm import Process
+from tests.warm import WHERE_ARE_YOU, Process
 
 HEADERS = {"Content-Type": "application/json"}
 
@@ -54,9 +54,20 @@ class Place:
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, http.client.HTTPMessage, bytes]:
         with closing(http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=60)) as connection:
             headers = HEADERS | {"Authorization": f"Bearer {self.key}"}
-            connection.request(method, path, json.dumps(body) if body else None, headers)
-            response = connection.getresponse()
-            return response.status, response.headers, response.read()
+            try:
+                connection.request(method, path, json.dumps(body) if body else None, headers)
+                response = connection.getresponse()
+                return response.status, response.headers, response.read()
+            except TimeoutError as error:
+                raise AssertionError(f"{method} {path} is not answered\n{self.stacks()}") from error
+
+    def stacks(self) -> str:
+        """What each thread of the service does, and the end of its log before that."""
+        _limit_files(self, resource.RLIM_INFINITY)
+        for pid in _processes(self):
+            os.kill(pid, WHERE_ARE_YOU)
+            time.sleep(0.5)  # or they would write into each other's lines
+        return self.service.log.read_text(errors="replace")[-40_000:]
 
     def submit(self, name: str) -> tuple[int, http.client.HTTPMessage, bytes]:
         attributes = {
@@ -105,13 +116,15 @@ def durable(own_server: postgres.Server) -> str:
 
 def _limit_files(place: Place, most: int) -> None:
     """No process of the service may write beyond the first ``most`` bytes of any file: the disk is full."""
+    for pid in _processes(place):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def _processes(place: Place) -> list[int]:
     assert place.service.process is not None
-    group = place.service.process.pid
-    listed = subprocess.run(
-        ["ps", "-o", "pid=", "-g", str(group)], capture_output=True, text=True, check=True
-    )
-    for pid in listed.stdout.split():
-        resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+    group = str(place.service.process.pid)
+    listed = subprocess.run(["ps", "-o", "pid=", "-g", group], capture_output=True, text=True, check=True)
+    return [int(pid) for pid in listed.stdout.split()]
 
 
 def test_a_full_disk_refuses_writes_clearly_and_is_forgotten_once_there_is_room(
