@@ -244,7 +244,8 @@ def test_days_before_the_first_score_are_packed_and_a_score_that_comes_there_lat
     roll_up(wiring.database)
     early = day_of(BEGIN) - 30
     assert _packed_on(wiring, cast, early) == b""
-    _move_a_score_to(wiring, early)
+    with wiring.database.writing() as session:
+        _move_one(session, early)
     check(wiring, cast, chance)
     roll_up(wiring.database)
     assert _packed_on(wiring, cast, early)
@@ -272,11 +273,6 @@ def test_a_score_that_comes_while_days_before_the_first_are_packed_is_not_lost(
     assert _packed_on(wiring, cast, early)
     assert _packed_on(wiring, cast, early - 1) == b""
     check(wiring, cast, chance)
-
-
-def _move_a_score_to(wiring: Wiring, day: int) -> None:
-    with wiring.database.writing() as session:
-        _move_one(session, day)
 
 
 def _move_one(session: Session, day: int) -> uuid.UUID:
