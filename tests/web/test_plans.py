@@ -131,7 +131,8 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
         operator = accounts.open_sign_in(session, admin, "test")
     recorder = Recorder(wiring.database.engine)
     now = clock.now()
-    clocks.at(now)  # a session that is used for longer than a minute is marked, by one statement more
+    # Each minute of a session its last use is written, which is a statement more for the page that comes then.
+    clocks.at(now)
     found: dict[str, list[int]] = {}
     webhook_id = _webhook(wiring, cast)
 
@@ -397,7 +398,7 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webh
             status="CASE WHEN failed THEN 500 ELSE 200 END",
             milliseconds="n % 400",
         )
-        # Without it, what is known of the tables is what the tests before left, and counting them can take a minute.
+        # Else how the rows are counted depends on the statistics that the tests before left of these tables.
         connection.exec_driver_sql("ANALYZE")
         bulk.tally(connection)
         connection.commit()
