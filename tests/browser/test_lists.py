@@ -10,7 +10,7 @@ from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
-from tests.browser.undoing import take_a_minute
+from tests.browser.undoing import be_brief, take_a_minute
 
 
 @pytest.fixture
@@ -141,8 +141,9 @@ def test_what_can_be_undone_on_an_item_covers_nothing(
     assert place.state(second) == "under_review"
 
 
-def test_when_the_time_is_over_nothing_moves(place: Place, visit: Visit) -> None:
+def test_when_the_time_is_over_nothing_moves(service: Service, place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:3])
+    be_brief(service, place.moderator)
     max_ = visit(place.moderator, viewport=NARROW)
     max_.open("/review")
     max_.page.get_by_role("checkbox", name="Select: ").first.check()

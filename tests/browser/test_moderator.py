@@ -8,7 +8,7 @@ from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
-from tests.browser.undoing import be_quick, take_a_minute
+from tests.browser.undoing import be_brief, be_quick, take_a_minute
 
 
 def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
@@ -52,9 +52,12 @@ def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
     expect(undone.filter(has_text="Waiting for platform")).to_have_count(0)
 
 
-def test_dismissing_ends_the_review_without_action(place: Place, visit: Visit, receiver: Receiver) -> None:
+def test_dismissing_ends_the_review_without_action(
+    service: Service, place: Place, visit: Visit, receiver: Receiver
+) -> None:
     place.register(receiver)
     (action_id,) = place.queue(DOUBTFUL[2])
+    be_brief(service, place.moderator)
     max_ = visit(place.moderator)
     max_.open("/review")
     max_.page.get_by_role("link", name=DOUBTFUL[2], exact=True).click()
@@ -119,8 +122,9 @@ def test_while_a_colleague_can_still_undo_nobody_else_decides(place: Place, visi
     place.becomes(action_id, "proposed")
 
 
-def test_several_are_dismissed_for_one_reason(place: Place, visit: Visit) -> None:
+def test_several_are_dismissed_for_one_reason(service: Service, place: Place, visit: Visit) -> None:
     first, second, third = place.queue(*DOUBTFUL[:3])
+    be_brief(service, place.moderator)
     max_ = visit(place.moderator)
     max_.open("/review")
     max_.page.get_by_role("checkbox", name=f"Select: {DOUBTFUL[0][:20]}").check()

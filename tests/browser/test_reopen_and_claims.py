@@ -10,7 +10,7 @@ from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
-from tests.browser.undoing import be_quick, take_a_minute
+from tests.browser.undoing import be_brief, take_a_minute
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_n
     max_.button("Undo").click()
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")
 
-    be_quick(service, place.moderator)
+    be_brief(service, place.moderator)
     # The second time it is left to go, and the page shows what came of it by itself.
     max_.open(f"/review/{first}")
     max_.page.get_by_label("Act at once").check()

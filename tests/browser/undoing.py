@@ -1,4 +1,5 @@
-"""How long a moderator can undo: a minute where a test undoes, so that no slow machine sends the decision first."""
+"""How long a moderator can undo: a minute where a test undoes, so that no slow machine sends the decision first, and a
+few seconds where it waits until the time is over."""
 
 import sqlalchemy as sa
 
@@ -16,6 +17,11 @@ def take_a_minute(service: Service, person: Person) -> None:
 def be_quick(service: Service, person: Person) -> None:
     """Give this person the short time of the tests again, for what is to be carried out."""
     _set(service, person, None)
+
+
+def be_brief(service: Service, person: Person) -> None:
+    """Give this person less time to undo than anybody may choose, for what a page is to show when it is over."""
+    _set(service, person, 5)
 
 
 def _set(service: Service, person: Person, seconds: int | None) -> None:
