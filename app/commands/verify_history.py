@@ -18,7 +18,7 @@ def verify_history(*, only_new: bool) -> None:
             visible = communities.visible(session, SYSTEM)
         for community in visible:
             where = f"{community.name} ({community.platform}/{community.platform_community_server_id})"
-            with wiring.database.reading() as session:
+            with wiring.database.reading(in_transaction=True) as session:
                 first, _ = history.start_of(session, community.id, only_new=only_new)
                 count, fault = history.verify(session, community.id, only_new=only_new)
             if fault is None:

@@ -117,14 +117,19 @@ class Database:
         self._write_lock = WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
-    def reading(self, *, in_transaction: bool = True) -> Iterator[Session]:
-        """A session that only reads; its changes are rolled back.
+    def reading(self, *, in_transaction: bool = False) -> Iterator[Session]:
+        """A session that only reads.
 
-        ``in_transaction=False``: on PostgreSQL each statement is a transaction of its own, which spares the messages
-        that begin and end one. Such a session must not change anything: nothing would be rolled back.
+        On PostgreSQL each of its statements is a transaction of its own, which spares the messages that begin and end
+        one. In a common transaction, too, each would see its own moment (READ COMMITTED). On SQLite they share one.
+
+        ``in_transaction`` is for what needs a common one on PostgreSQL: rows that are fetched in parts (``yield_per``),
+        ``SET LOCAL``, savepoints, an isolation level.
         """
         engine = self.engine if in_transaction else self._looker
-        with Session(engine, autoflush=False, info=self.info) as session:
+        with ReadingSession(
+            engine, autoflush=False, info={**self.info, IN_TRANSACTION: in_transaction}
+        ) as session:
             yield session
 
     @contextmanager
@@ -182,6 +187,25 @@ class Database:
         self.engine.dispose()
         if self._write_lock is not None:
             self._write_lock.close()
+
+
+class ReadingSession(Session):
+    """A session that refuses to change anything, for nothing would be rolled back."""
+
+    def get_bind(self, *args: Any, **given: Any) -> sa.Engine | sa.Connection:
+        if self._flushing or isinstance(given.get("clause"), sa.UpdateBase):
+            raise RuntimeError("a session that reads was told to write")
+        return super().get_bind(*args, **given)
+
+
+IN_TRANSACTION = "in_transaction"
+"""Where a session that only reads has noted whether its statements belong to one transaction."""
+
+
+def require_transaction(session: Session) -> None:
+    """Raise RuntimeError if a transaction ends with each statement, so that cursors and ``SET LOCAL`` are in vain."""
+    if not session.info.get(IN_TRANSACTION, True):
+        raise RuntimeError("this needs reading(in_transaction=True)")
 
 
 def serialise(session: Session, community_id: uuid.UUID) -> bool:

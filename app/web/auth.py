@@ -300,7 +300,7 @@ def _load(request: Request) -> Reader | None:
 
 
 def _read(token: str, idle: timedelta, longest: timedelta) -> Reader | None:
-    with wired().database.reading(in_transaction=False) as reading:
+    with wired().database.reading() as reading:
         signed_in = accounts.signed_in(reading, token, idle=idle, longest=longest)
         if signed_in is None:
             return None

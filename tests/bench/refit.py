@@ -251,7 +251,7 @@ def decide_all(database: Database, community_id: uuid.UUID) -> None:
         claimed = refits.claim(session, community_id)
     if claimed is None:
         raise SystemExit("the refit was not due")
-    with database.reading() as session:
+    with database.reading(in_transaction=True) as session:
         snapshot = refits.read(session, claimed)
     scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     note = Note.__table__

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from psycopg.pq import TransactionStatus
 
 from app.core import outbox, write_lock
-from app.core.db import Database, make_engine
+from app.core.db import Database, make_engine, require_transaction
+from app.core.models import Community
 from app.jobs import tables
 from app.settings import Settings
+from app.wiring import Wiring
+from tests.cast import Cast
 from tests.faults.waiting import eventually
 
 
@@ -217,3 +221,38 @@ def test_a_connection_that_the_server_closed_is_noticed_and_one_in_use_is_not_as
             assert connection.scalar(mine) != pid
     engine.dispose()
     other.dispose()
+
+
+@pytest.mark.both_databases
+def test_a_session_that_reads_refuses_to_write(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.reading() as session:
+        community = session.get_one(Community, cast.community_id)
+        name = community.name
+        community.name = "Elsewhere"
+        with pytest.raises(RuntimeError, match="told to write"):
+            session.flush()
+    for statement in (sa.update(Community).values(name="Elsewhere"), sa.delete(Community)):
+        with wiring.database.reading() as session:
+            with pytest.raises(RuntimeError, match="told to write"):
+                session.execute(statement)
+            with pytest.raises(RuntimeError, match="told to write"):
+                session.scalar(statement.returning(Community.id))
+    with wiring.database.reading() as session:
+        assert session.get_one(Community, cast.community_id).name == name
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_on_postgresql_what_only_reads_begins_no_transaction_unless_it_needs_one(wiring: Wiring) -> None:
+    for in_transaction in (False, True):
+        with wiring.database.reading(in_transaction=in_transaction) as session:
+            session.scalar(sa.select(sa.func.count()).select_from(Community))
+            driver: Any = session.connection().connection.driver_connection
+            is_idle = driver.info.transaction_status == TransactionStatus.IDLE
+            assert is_idle is not in_transaction
+            if in_transaction:
+                require_transaction(session)
+            else:
+                with pytest.raises(RuntimeError, match="in_transaction=True"):
+                    require_transaction(session)
+    with wiring.database.writing() as session:
+        require_transaction(session)

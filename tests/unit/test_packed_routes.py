@@ -30,6 +30,7 @@ from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance, at
 from tests.examples import turns
+from tests.undone import undone
 from tests.unit.test_previews import NAMES, scorings, some_rules
 
 pytestmark = pytest.mark.both_databases
@@ -54,7 +55,7 @@ def post(wiring: Wiring, cast: Cast, chance: random.Random, names: str, count: i
 def check(wiring: Wiring, cast: Cast, chance: random.Random, *, is_packed: bool = True) -> tuple[Any, ...]:
     """Compare what packed days and rows give under some rules, and return it."""
     before, after = some_rules(chance), some_rules(chance)
-    with wiring.database.reading() as session:
+    with undone(wiring.database) as session:
         now = clock.now()
         packed = packed_scores.read(session, cast.community_id, now)
         assert (packed is not None) == is_packed

@@ -45,6 +45,7 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
+from tests.undone import undone
 
 pytestmark = pytest.mark.both_databases
 
@@ -75,7 +76,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
     factories.scored_action(wiring, cast, request_id="new")
     keep(wiring, history=100)
     prune(wiring)
-    with wiring.database.reading() as session:
+    with wiring.database.reading(in_transaction=True) as session:
         kept = entries(session, cast)
         assert kept[0].number == old + 1
         assert session.scalar(sa.select(sa.func.count()).select_from(HistoryText)) == session.scalar(
@@ -96,7 +97,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         )
     advance(days=150)
     prune(wiring)
-    with wiring.database.reading() as session:
+    with wiring.database.reading(in_transaction=True) as session:
         assert entries(session, cast)[0].id == new[1].id, (
             "what was altered is not removed, nor what follows it"
         )
@@ -116,7 +117,7 @@ def test_a_history_that_is_unlike_what_was_noted_of_it_is_broken(wiring: Wiring,
         """What both kinds of check say after a change, which is undone."""
         found = []
         for only_new in (False, True):
-            with wiring.database.reading() as session:
+            with undone(wiring.database) as session:
                 change(session)
                 session.flush()
                 broken = history.verify(session, cast.community_id, only_new=only_new)[1]

@@ -30,6 +30,7 @@ from app.core.vocabulary import ActionState, ReopenTo
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.undone import undone
 from tests.unit.test_claims import actor
 
 
@@ -199,7 +200,7 @@ def plans_of(wiring: Wiring, read: Any) -> list[str]:
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
         sent.append((statement, parameters))
 
-    with wiring.database.reading() as session:
+    with undone(wiring.database) as session:
         is_sqlite = session.get_bind().dialect.name == "sqlite"
         if not is_sqlite:
             for way in ("seqscan", "sort", "bitmapscan", "hashagg"):

@@ -187,7 +187,7 @@ def test_a_secret_is_sealed_and_nowhere_in_history(desk: Desk) -> None:
     assert desk.secrets(webhook) == [SECRET]
     (entry,) = desk.history("webhook.")
     assert (entry.what, entry.after["url"], entry.object_id) == ("webhook.registered", URL, webhook.id)
-    with desk.wiring.database.reading() as session:
+    with desk.wiring.database.reading(in_transaction=True) as session:
         assert history.verify(session, desk.cast.community_id)[1] is None
 
 

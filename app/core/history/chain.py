@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import bulk, clock
-from app.core.db import innermost, is_within, serialise
+from app.core.db import innermost, is_within, require_transaction, serialise
 from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
 from app.core.history.why import UNSAID, Why
@@ -192,6 +192,7 @@ def _removed(session: Session, community_id: uuid.UUID) -> int:
 
 
 def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
+    require_transaction(session)
     number = first
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)

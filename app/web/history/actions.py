@@ -224,7 +224,7 @@ def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[str
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
-    with wired().database.reading() as session:
+    with wired().database.reading(in_transaction=True) as session:
         for change in action_history.export(session, actor, community_id, wanted):
             writer.writerow([csv_cells.cell(value) for value in _values(change)])
             if buffer.tell() > 32_768:

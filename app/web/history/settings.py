@@ -193,7 +193,7 @@ def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iter
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
-    with wired().database.reading() as session:
+    with wired().database.reading(in_transaction=True) as session:
         for entry, text in setting_history.export(session, actor, community_id, wanted):
             for line in setting_words.differences(entry) or [setting_words.Difference("", "", "")]:
                 values = (

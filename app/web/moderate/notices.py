@@ -117,7 +117,7 @@ def _unread() -> int:
     who = None if g.get("bare_page") else auth.reader()
     if who is None or not _moderates():
         return 0
-    with wired().database.reading(in_transaction=False) as session:
+    with wired().database.reading() as session:
         return notices.unread(session, who.actor)
 
 

@@ -162,7 +162,7 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
     if community is None or not auth.may(Permission.MANAGE_WEBHOOKS, community.id):
         return {}
     if "attention" not in g:
-        with wired().database.reading(in_transaction=False) as session:
+        with wired().database.reading() as session:
             g.attention = deliveries.need_attention(session, auth.current_actor(), community.id)
     dead, disabled = g.attention
     most = deliveries.MOST_COUNTED

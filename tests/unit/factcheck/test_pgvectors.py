@@ -22,6 +22,7 @@ from app.core.vocabulary import ServiceMode
 from app.jobs import embedding
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.undone import undone
 
 ON_POSTGRESQL = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
@@ -61,7 +62,7 @@ def space_of(session: Session, cast: Cast, dimensions: int) -> uuid.UUID:
 
 
 def test_a_vector_of_another_model_and_a_deleted_space_have_nothing_near(wiring: Wiring, cast: Cast) -> None:
-    with wiring.database.reading() as session:
+    with undone(wiring.database) as session:
         space_id = space_of(session, cast, dimensions=3)
         assert pgvectors.nearest(session, space_id, np.ones(4, np.float32), 20) == Nearest()
         assert pgvectors.nearest(session, uuid.uuid4(), np.ones(3, np.float32), 20) == Nearest()
@@ -71,7 +72,7 @@ def test_a_vector_of_another_model_and_a_deleted_space_have_nothing_near(wiring:
 def test_a_search_that_meets_the_switching_off_leaves_the_transaction_usable(
     wiring: Wiring, cast: Cast
 ) -> None:
-    with wiring.database.reading() as session:
+    with undone(wiring.database) as session:
         space_id = space_of(session, cast, dimensions=3)
         assert pgvectors.nearest(session, space_id, np.ones(3, np.float32), 20) is None
         assert session.get(VectorSpace, space_id) is not None
@@ -82,7 +83,7 @@ def test_it_is_not_switched_off_while_an_index_is_being_made(wiring: Wiring) -> 
     with wiring.database.writing() as session:
         session.execute(sa.text("CREATE SCHEMA bridgenote_vectors"))
         session.execute(sa.text("CREATE TABLE bridgenote_vectors.embeddings (position integer)"))
-    with wiring.database.reading() as making:
+    with undone(wiring.database) as making:
         making.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": pgvectors.BUILD_LOCK})
         with pytest.raises(click.ClickException, match="An index is being made just now"):
             _switch_off(wiring.database)
@@ -98,7 +99,7 @@ def test_a_sample_is_taken_evenly_from_the_vectors_that_are_there_whatever_gaps_
     wiring: Wiring,
 ) -> None:
     space_id = uuid.uuid4()
-    with wiring.database.reading() as session:
+    with undone(wiring.database) as session:
         session.execute(sa.text("CREATE SCHEMA bridgenote_vectors"))
         session.execute(
             sa.text("CREATE TABLE bridgenote_vectors.embeddings (space_id uuid, position integer)")
