@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -37,16 +38,21 @@ TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 @dataclass
 class Visitor:
-    """One browser. ``post`` adds the token of a form that it has loaded."""
+    """One browser. ``post`` adds the token of a form, from a page that is loaded when the first token is needed."""
 
     client: FlaskClient
-    token: str = ""
+    page_with_form: str = SMALL_PAGE
+
+    @cached_property
+    def token(self) -> str:
+        found = TOKEN.search(self.client.get(self.page_with_form).text)
+        assert found, "every form carries a token"
+        return found.group(1)
 
     def renew(self) -> None:
-        """Load a page for a new form token: signing in and out invalidate the old one."""
-        found = TOKEN.search(self.client.get(SMALL_PAGE).text)
-        assert found, "every form carries a token"
-        self.token = found.group(1)
+        """Forget the token: signing in and out invalidate it."""
+        self.page_with_form = SMALL_PAGE
+        self.__dict__.pop("token", None)
 
     def get(self, path: str, **headers: str) -> TestResponse:
         return self.client.get(path, headers=headers)
@@ -67,10 +73,7 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
             with wiring.database.writing() as session:
                 token = accounts.open_sign_in(session, session.get_one(Account, person.account_id), "Test")
             client.set_cookie("bridgenote", token)
-        page = client.get(SMALL_PAGE if person is not None else "/sign-in").text
-        found = TOKEN.search(page)
-        assert found, "every form carries a token"
-        return Visitor(client, found.group(1))
+        return Visitor(client, "/sign-in" if person is None else SMALL_PAGE)
 
     return begin
 
