@@ -126,7 +126,7 @@ def _resolve_caller(
     with wired().database.reading() as session:
         scope = _scope(session, actor, asserted)
         has_local_id = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
-        home = only_community(session, actor) if scope is None and has_local_id else scope
+        home = communities.only_one(session, actor) if scope is None and has_local_id else scope
         caller = Caller(actor, key.id, asserted, scope.id if scope is not None else None, home)
         identity = caller.identity_in(home)
         return caller, identity, _known_profile(session, identity)
@@ -186,12 +186,6 @@ def _scope(session: Session, actor: Actor, asserted: Asserted) -> Community | No
         if actor.may_open_communities and getattr(view, "opens_communities", False):
             return None
         raise Forbidden("X-Adapter-Scope names no community of this API key") from None
-
-
-def only_community(session: Session, actor: Actor) -> Community | None:
-    """Return the community of a key that has exactly one, else None."""
-    ids = actor.communities
-    return session.get(Community, next(iter(ids))) if ids is not None and len(ids) == 1 else None
 
 
 def _known_profile(session: Session, identity: Identity | None) -> Profile | None:

@@ -35,7 +35,7 @@ def look_up_profile(query_data: ProfileLookup) -> Response:
         if query_data.provider_scope:
             scope = communities.provider_scope(session, caller.actor, platform, query_data.provider_scope)
         else:
-            home = caller.home or auth.only_community(session, caller.actor)
+            home = caller.home or communities.only_one(session, caller.actor)
             scope = profiles.scope_in(platform, home)
         identity = Identity(platform, query_data.platform_user_id, scope)
         profile = profiles.find_known(session, caller.actor, identity)

@@ -40,15 +40,29 @@ def read(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     return require_found(actor, Permission.READ, action, "moderation action")
 
 
+# Built once: every rating and every item asks these, and to build one takes longer than to send it.
+_OF_NOTE = (
+    sa.select(Action)
+    .where(Action.note_id == sa.bindparam("note_id"), Action.restores_id.is_(None))
+    .order_by(Action.created_at.desc())
+    .limit(1)
+    .execution_options(populate_existing=True)
+)
+_WITH_CONTENT = (
+    sa.select(Action)
+    .where(Action.id == sa.bindparam("id"))
+    .options(
+        joinedload(Action.request).joinedload(Request.decision),
+        joinedload(Action.request).selectinload(Request.attachments),
+        joinedload(Action.note),
+        joinedload(Action.held),
+    )
+)
+
+
 def of_note(session: Session, note_id: uuid.UUID) -> Action | None:
     """The action whose rationale this note is, or None. Read again: others may have moved it since it was loaded."""
-    return session.scalars(
-        sa.select(Action)
-        .where(Action.note_id == note_id, Action.restores_id.is_(None))
-        .order_by(Action.created_at.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
-    ).first()
+    return session.scalars(_OF_NOTE, {"note_id": note_id}).first()
 
 
 def matching(
@@ -320,17 +334,7 @@ def siblings(session: Session, action: Action) -> Sequence[Action]:
 
 def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     """The action with its request, note and hold loaded, for a page. Raises NotFound as ``get`` does."""
-    request = joinedload(Action.request)
-    action = session.scalars(
-        sa.select(Action)
-        .where(Action.id == action_id)
-        .options(
-            request.joinedload(Request.decision),
-            request.selectinload(Request.attachments),
-            joinedload(Action.note),
-            joinedload(Action.held),
-        )
-    ).first()
+    action = session.scalars(_WITH_CONTENT, {"id": action_id}).first()
     return require_found(actor, Permission.READ, action, "item")
 
 

@@ -32,12 +32,23 @@ def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
     return community
 
 
+# Built once: every page asks one of these, and to build it takes longer than to send it.
+_ALL = sa.select(Community).order_by(Community.name, Community.id)
+_VISIBLE = _ALL.where(Community.id.in_(sa.bindparam("ids", expanding=True)))
+
+
 def visible(session: Session, actor: Actor) -> Sequence[Community]:
     """The actor's communities, ordered by name."""
-    statement = sa.select(Community).order_by(Community.name, Community.id)
-    if actor.communities is not None:
-        statement = statement.where(Community.id.in_(actor.communities))
-    return session.scalars(statement).all()
+    if actor.communities is None:
+        return session.scalars(_ALL).all()
+    return session.scalars(_VISIBLE, {"ids": list(actor.communities)}).all()
+
+
+def only_one(session: Session, actor: Actor) -> Community | None:
+    """The actor's community if there is exactly one, else None."""
+    if actor.communities is None or len(actor.communities) != 1:
+        return None
+    return session.scalars(_VISIBLE, {"ids": list(actor.communities)}).first()
 
 
 def by_ids(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:

@@ -63,21 +63,24 @@ class Scored:
         )
 
 
+# Built once: every rating asks this, and to build it takes longer than to send it.
+_IN_FORCE = (
+    sa.select(Community.settings, ScoringModel)
+    .outerjoin(ScoringState, ScoringState.community_id == Community.id)
+    .outerjoin(
+        ScoringModel,
+        sa.and_(
+            ScoringModel.community_id == ScoringState.community_id,
+            ScoringModel.version == ScoringState.model_version,
+        ),
+    )
+    .where(Community.id == sa.bindparam("community_id"))
+)
+
+
 def in_force(session: Session, community_id: uuid.UUID) -> Fit:
     """The fit that scores the community's notes now."""
-    stored = (
-        sa.select(Community.settings, ScoringModel)
-        .outerjoin(ScoringState, ScoringState.community_id == Community.id)
-        .outerjoin(
-            ScoringModel,
-            sa.and_(
-                ScoringModel.community_id == ScoringState.community_id,
-                ScoringModel.version == ScoringState.model_version,
-            ),
-        )
-        .where(Community.id == community_id)
-    )
-    stored_settings, model = session.execute(stored).one()
+    stored_settings, model = session.execute(_IN_FORCE, {"community_id": community_id}).one()
     settings = community_settings.parse_stored(stored_settings, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)

@@ -58,14 +58,18 @@ def newest(session: Session, action_id: uuid.UUID) -> Panel | None:
     return newest_of(session, [action_id]).get(action_id)
 
 
+# Built once: every rating asks this, and to build it takes longer than to send it.
+_NEWEST_LAST = (
+    sa.select(Panel)
+    .where(Panel.action_id.in_(sa.bindparam("action_ids", expanding=True)))
+    .order_by(Panel.ended_at.is_(None), Panel.opened_at)
+    .execution_options(populate_existing=True)
+)
+
+
 def newest_of(session: Session, action_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Panel]:
     """The newest panel of each of these actions that has had one. An open one is always the newest."""
-    rows = session.scalars(
-        sa.select(Panel)
-        .where(Panel.action_id.in_(action_ids))
-        .order_by(Panel.ended_at.is_(None), Panel.opened_at)
-        .execution_options(populate_existing=True)
-    )
+    rows = session.scalars(_NEWEST_LAST, {"action_ids": list(action_ids)})
     return {panel.action_id: panel for panel in rows}
 
 

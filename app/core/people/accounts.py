@@ -223,6 +223,15 @@ def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
     return token
 
 
+# Built once: every page asks this, and to build it takes longer than to send it.
+_SIGNED_IN = (
+    sa.select(Account, SignIn)
+    .join(SignIn, SignIn.account_id == Account.id)
+    .where(SignIn.token_hash == sa.bindparam("token_hash"))
+    .options(joinedload(Account.memberships))
+)
+
+
 def signed_in(
     session: Session, token: str, *, idle: timedelta, longest: timedelta
 ) -> tuple[Account, SignIn] | None:
@@ -230,13 +239,7 @@ def signed_in(
 
     None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
     """
-    rows = session.execute(
-        sa.select(Account, SignIn)
-        .join(SignIn, SignIn.account_id == Account.id)
-        .where(SignIn.token_hash == tokens.digest(token))
-        .options(joinedload(Account.memberships))
-    )
-    found = rows.unique().one_or_none()
+    found = session.execute(_SIGNED_IN, {"token_hash": tokens.digest(token)}).unique().one_or_none()
     if found is None:
         return None
     account, sign_in = found

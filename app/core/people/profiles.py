@@ -69,16 +69,17 @@ def is_complete(identity: Identity) -> bool:
     return identity.platform in GLOBAL_PLATFORMS or identity.provider_scope != ""
 
 
+# Built once, like the statements below that every page or rating sends: to build one takes longer than to send it.
+_BY_IDENTITY = sa.select(Profile).where(
+    Profile.platform == sa.bindparam("platform"),
+    Profile.provider_scope == sa.bindparam("provider_scope"),
+    Profile.platform_user_id == sa.bindparam("user_id"),
+)
+
+
 def find(session: Session, platform: str, user_id: str, provider_scope: str = "") -> Profile | None:
-    return session.scalars(_by_identity(Identity(platform, user_id, provider_scope))).first()
-
-
-def _by_identity(identity: Identity) -> sa.Select[Any]:
-    return sa.select(Profile).where(
-        Profile.platform == identity.platform,
-        Profile.provider_scope == identity.provider_scope,
-        Profile.platform_user_id == identity.user_id,
-    )
+    identity = Identity(platform, user_id, provider_scope)
+    return session.scalars(_BY_IDENTITY, identity._asdict()).first()
 
 
 def ensure(
@@ -184,6 +185,10 @@ def canonical(session: Session, profile: Profile) -> Profile:
     return find(session, WEB, str(profile.account_id)) or profile
 
 
+_ACCOUNT = sa.select(Profile.account_id).where(Profile.id == sa.bindparam("id"))
+_ACCOUNTS = sa.select(Profile.account_id).where(Profile.id.in_(sa.bindparam("ids", expanding=True)))
+
+
 def hold_canonical(session: Session, profile: Profile) -> Profile:
     """Like ``canonical``, but locked until the transaction ends. For verbs that store what a person writes.
 
@@ -193,7 +198,7 @@ def hold_canonical(session: Session, profile: Profile) -> Profile:
     if profile.platform == WEB:
         return profile
     serialise(session, profile.id)
-    account_id = session.scalar(sa.select(Profile.account_id).where(Profile.id == profile.id))
+    account_id = session.scalar(_ACCOUNT, {"id": profile.id})
     return (find(session, WEB, str(account_id)) if account_id else None) or profile
 
 
@@ -201,7 +206,7 @@ def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
     """Whether two profiles are the same person: the same profile, or linked to the same account."""
     if first == second:
         return True
-    accounts = session.scalars(sa.select(Profile.account_id).where(Profile.id.in_((first, second)))).all()
+    accounts = session.scalars(_ACCOUNTS, {"ids": [first, second]}).all()
     return len(accounts) == 2 and accounts[0] is not None and accounts[0] == accounts[1]
 
 
@@ -254,7 +259,7 @@ def get_known(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile 
 
 def find_known(session: Session, actor: Actor, identity: Identity) -> Profile | None:
     """The profile of a platform identity; None when it is unknown, or the actor may not know of it."""
-    return session.scalars(_by_identity(identity).where(known_to(actor))).first()
+    return session.scalars(_BY_IDENTITY.where(known_to(actor)), identity._asdict()).first()
 
 
 def look_up(session: Session, actor: Actor, identity: Identity) -> Profile:
