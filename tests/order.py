@@ -1,10 +1,10 @@
 """Which tests run, and in which order, when several workers share them.
 
 ``--dist worksteal`` gives each worker an equal stretch of the list, and whoever has ended takes over the end of the
-longest stretch that is left. So one stretch begins with the fault tests, which wait more than they compute, another
-with what computes longest, so that the processors have work meanwhile, and the others with the browser tests, each of
-whose workers needs a service and a Chromium. These take a third of the whole: of few workers, the one with the fault
-tests goes on with half of them.
+longest stretch that is left. So one stretch begins with the fault tests (two of them from five workers on), which wait
+more than they compute, another with what computes longest, so that the processors have work meanwhile, and the others
+with the browser tests, each of whose workers needs a service and a Chromium. These take a third of the whole: of few
+workers, the one with the fault tests goes on with half of them.
 """
 
 from collections.abc import Iterable
@@ -80,7 +80,8 @@ def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     browser = [item for item in items if _file(item).startswith("browser/")]
     others = [item for item in items if _file(item) in LONGEST and item not in {*faults, *browser}]
     turn = cycle(range(workers))
-    with_faults, with_browser = 1 if workers < 5 else 2, max(2, workers * 2 // 5)
+    with_faults = 1 if workers < 5 else 2
+    with_browser = max(2, workers * 2 // 5)
     with_others = max(1, workers - with_faults - with_browser)
     for group, parts in ((faults, with_faults), (others, with_others), (browser, with_browser)):
         _deal(group, [stretches[next(turn)] for _ in range(min(parts, workers))])

@@ -8,7 +8,7 @@ from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 from tests.browser.receiver import Receiver
-from tests.browser.undoing import be_brief, be_quick, take_a_minute
+from tests.browser.undoing import be_brief, take_a_minute
 
 
 def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
@@ -33,7 +33,7 @@ def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[0])
     assert place.state(first) == "under_review"
 
-    be_quick(service, place.moderator)
+    be_brief(service, place.moderator)
     max_.page.get_by_label("Reason").fill("An insult after all")
     max_.button("Force-publish").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])

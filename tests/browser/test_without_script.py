@@ -8,7 +8,7 @@ from app.core.classify.samples import SAMPLES
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
-from tests.browser.undoing import be_quick, take_a_minute
+from tests.browser.undoing import be_brief, take_a_minute
 
 
 def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place, visit: Visit) -> None:
@@ -56,7 +56,7 @@ def test_a_moderator_decides_and_undoes_without_script(service: Service, place: 
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[0])
     assert place.state(first) == "under_review"
 
-    be_quick(service, place.moderator)
+    be_brief(service, place.moderator)
     max_.open(f"/review/{second}")
     max_.page.get_by_label("Reason").fill("Banter")
     max_.button("Dismiss").click()

@@ -14,17 +14,12 @@ def take_a_minute(service: Service, person: Person) -> None:
     _set(service, person, limits.UNDO_SECONDS[1])
 
 
-def be_quick(service: Service, person: Person) -> None:
-    """Give this person the short time of the tests again, for what is to be carried out."""
-    _set(service, person, None)
-
-
 def be_brief(service: Service, person: Person) -> None:
-    """Give this person less time to undo than anybody may choose, for what a page is to show when it is over."""
+    """Give this person less time to undo than anybody may choose, for what is to be carried out."""
     _set(service, person, 5)
 
 
-def _set(service: Service, person: Person, seconds: int | None) -> None:
+def _set(service: Service, person: Person, seconds: int) -> None:
     with service.wiring.database.writing() as session:
         account = session.scalars(sa.select(Account).where(Account.email == person.email)).one()
         account.undo_seconds = seconds
