@@ -10,6 +10,7 @@ from app.core.db import Database
 from app.jobs.engine import Engine
 from tests.faults.engine_app import Ran
 from tests.faults.waiting import eventually
+from tests.undone import undone
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_what_a_transaction_takes_along_runs_no_more_and_what_it_rolls_back_runs
     assert waiting(database, engine) == ["a", "b", "c"]
     with database.reading() as session:
         assert len(engine.waiting(session, "note", "ours", 2)) == 2
-    with database.reading() as session:  # which rolls back
+    with undone(database) as session:
         assert engine.take(session, "note", ["a", "b"]) == {"a", "b"}
     assert waiting(database, engine) == ["a", "b", "c"]
     with database.writing() as session:
@@ -68,7 +69,7 @@ def test_jobs_that_another_transaction_is_taking_are_passed_over_without_waiting
     with database.writing() as first:
         assert engine.take(first, "note", ["a", "b"]) == {"a", "b"}
         assert waiting(other, engine) == ["c"]
-        with other.reading() as second:
+        with undone(other) as second:
             assert engine.take(second, "note", ["a", "b", "c"]) == {"c"}
     other.dispose()
     assert waiting(database, engine) == ["c"]
