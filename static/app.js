@@ -6,8 +6,10 @@
   root.classList.add("js");
   const keysOn = () => document.body.dataset.keys !== "off";
   const seen = (element) => element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null;
+  // A field of a dialog that was just closed keeps the focus until the next frame; the key pressed meanwhile is the page's.
   const typing = (element) =>
     element instanceof Element &&
+    seen(element) &&
     element.matches("input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select, [contenteditable=true]");
 
   // --- Keys that this person chose in the settings. Everything below knows each key by what it is at first: what is pressed

@@ -214,3 +214,20 @@ def test_a_persons_own_keys_work_are_shown_and_can_be_given_up(place: Place, vis
     max_.open(f"/review/{action_id}")
     max_.press("d")
     expect(max_.page.get_by_label("Reason")).to_be_focused()
+
+
+def test_a_key_that_follows_the_closing_of_the_commands_at_once_is_the_pages(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.open(f"/review/{action_id}")
+    max_.press("Control+k")
+    expect(max_.page.locator("#command")).to_be_focused()
+    # In one task, for with the next frame the field that is hidden then loses the focus.
+    max_.page.evaluate("""() => {
+        document.getElementById("commands").close();
+        const key = new KeyboardEvent("keydown", {key: "d", bubbles: true});
+        document.getElementById("command").dispatchEvent(key);
+    }""")
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
