@@ -232,6 +232,8 @@ def test_the_jobs_of_a_process_that_hangs_are_taken_over(
         with database.writing() as session:
             session.connection()  # begins, so that on SQLite the write lock is ours and not theirs
             os.kill(hanging.pid, signal.SIGSTOP)
+            # A thread that is within a call ends it before it stops, and could take the lock once it is free.
+            eventually(lambda: _stands_still(hanging.pid), "all of its threads stand still")
         other = start("two")
         eventually(lambda: f"begun work two {other.pid}" in ran.lines(), "the other took it over")
         (tmp_path / "gate").touch()
@@ -248,3 +250,12 @@ def test_the_jobs_of_a_process_that_hangs_are_taken_over(
             process.wait()
             assert process.stdout is not None
             process.stdout.close()
+
+
+def _stands_still(pid: int) -> bool:
+    """Whether every thread of the process was stopped (proc_pid_stat(5))."""
+    try:
+        stats = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:  # one of them has just ended
+        return False
+    return all(one.rpartition(")")[2].split()[0] == "T" for one in stats)
