@@ -118,7 +118,7 @@ class Database:
 
     @contextmanager
     def reading(self, *, in_transaction: bool = False) -> Iterator[Session]:
-        """A session that only reads.
+        """A session that only reads, and raises RuntimeError when it is told to write.
 
         On PostgreSQL each of its statements is a transaction of its own, which spares the messages that begin and end
         one. In a common transaction, too, each would see its own moment (READ COMMITTED). On SQLite they share one.
@@ -128,7 +128,7 @@ class Database:
         """
         engine = self.engine if in_transaction else self._looker
         with ReadingSession(
-            engine, autoflush=False, info={**self.info, IN_TRANSACTION: in_transaction}
+            engine, autoflush=False, info={**self.info, _IN_TRANSACTION: in_transaction}
         ) as session:
             yield session
 
@@ -190,7 +190,10 @@ class Database:
 
 
 class ReadingSession(Session):
-    """A session that refuses to change anything, for nothing would be rolled back."""
+    """A session that refuses to change anything, for nothing would be rolled back.
+
+    It does not see statements that are written as text, nor those that are given to its connection.
+    """
 
     def get_bind(self, *args: Any, **given: Any) -> sa.Engine | sa.Connection:
         if self._flushing or isinstance(given.get("clause"), sa.UpdateBase):
@@ -198,13 +201,13 @@ class ReadingSession(Session):
         return super().get_bind(*args, **given)
 
 
-IN_TRANSACTION = "in_transaction"
+_IN_TRANSACTION = "in_transaction"
 """Where a session that only reads has noted whether its statements belong to one transaction."""
 
 
 def require_transaction(session: Session) -> None:
     """Raise RuntimeError if a transaction ends with each statement, so that cursors and ``SET LOCAL`` are in vain."""
-    if not session.info.get(IN_TRANSACTION, True):
+    if not session.info.get(_IN_TRANSACTION, True):
         raise RuntimeError("this needs reading(in_transaction=True)")
 
 

@@ -258,4 +258,4 @@ def _stands_still(pid: int) -> bool:
         stats = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
     except OSError:  # one of them has just ended
         return False
-    return all(one.rpartition(")")[2].split()[0] == "T" for one in stats)
+    return bool(stats) and all(one.rpartition(")")[2].split()[0] == "T" for one in stats)

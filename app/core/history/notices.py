@@ -8,7 +8,7 @@ history, where they can be erased.
 """
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,21 +164,29 @@ def tell_disabled(session: Session, entry: HistoryEntry) -> None:
     session.flush()
 
 
+def _is_readable(reader: Any, moderated: Any = None) -> sa.ColumnElement[bool]:
+    """SQL condition: the account's notices, of these communities alone if any are given. Values or bind parameters."""
+    mine = Notice.account_id == reader
+    return mine if moderated is None else sa.and_(mine, Notice.community_id.in_(moderated))
+
+
+def _count_unread(readable: sa.ColumnElement[bool]) -> sa.Select[int]:
+    return sa.select(sa.func.count()).select_from(Notice).where(readable, Notice.read_at.is_(None))
+
+
 # Built once: every page asks this, and to build it takes longer than to send it.
-_UNREAD = (
-    sa.select(sa.func.count())
-    .select_from(Notice)
-    .where(Notice.account_id == sa.bindparam("account_id"), Notice.read_at.is_(None))
+_UNREAD = _count_unread(_is_readable(sa.bindparam("reader")))
+_UNREAD_MODERATED = _count_unread(
+    _is_readable(sa.bindparam("reader"), sa.bindparam("moderated", expanding=True))
 )
-_UNREAD_IN = _UNREAD.where(Notice.community_id.in_(sa.bindparam("community_ids", expanding=True)))
 
 
 def unread(session: Session, actor: Actor) -> int:
     """The number of the actor's unread notices, in all communities that they moderate."""
-    if actor.communities is None:
-        return session.scalar(_UNREAD, {"account_id": actor.account_id}) or 0
-    mine = {"account_id": actor.account_id, "community_ids": _moderated(actor, actor.communities)}
-    return session.scalar(_UNREAD_IN, mine) or 0
+    moderated = _moderated(actor)
+    if moderated is None:
+        return session.scalar(_UNREAD, {"reader": actor.account_id}) or 0
+    return session.scalar(_UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}) or 0
 
 
 def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:
@@ -211,14 +219,14 @@ def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None
 
 def _readable(actor: Actor) -> sa.ColumnElement[bool]:
     """SQL condition: the actor's notices from communities whose history they may read now."""
-    mine = Notice.account_id == actor.account_id
+    return _is_readable(actor.account_id, _moderated(actor))
+
+
+def _moderated(actor: Actor) -> list[uuid.UUID] | None:
+    """The communities whose history the actor may read; None: all."""
     if actor.communities is None:
-        return mine
-    return sa.and_(mine, Notice.community_id.in_(_moderated(actor, actor.communities)))
-
-
-def _moderated(actor: Actor, communities: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    return [one for one in communities if allows(actor, Permission.SEE_HISTORY, one)]
+        return None
+    return [one for one in actor.communities if allows(actor, Permission.SEE_HISTORY, one)]
 
 
 def _with_entries(session: Session, rows: Sequence[Notice]) -> list[NoticeEntry]:
