@@ -50,6 +50,9 @@ def test_without_script_the_result_stands_there_after_a_reload(
     olga.page.get_by_role("button", name=re.compile("Send test event")).click()
     receiver.wait("webhook.test")
     result = olga.page.get_by_role("region", name="What became of it")
+    # The event may arrive before the browser has the next page, and a page on its way cannot be loaded again.
+    expect(result).to_be_visible()
+    olga.page.wait_for_load_state()
 
     def is_delivered() -> bool:
         olga.page.reload()
