@@ -77,6 +77,55 @@ def test_preview_tells_what_would_have_happened_and_saves_nothing(place: Place, 
     expect(olga.page.get_by_role("cell", name="Shipped defaults")).to_be_visible()
 
 
+def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
+    place: Place, visit: Visit
+) -> None:
+    place.queue(DOUBTFUL[0])
+    olga = visit(place.operator)
+    olga.open("/thresholds")
+    verdict, field = (
+        olga.page.locator("#verdict"),
+        olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True),
+    )
+    olga.button("Toxicity").click()
+    plot = olga.page.locator("[data-picture=toxicity] > svg")
+    expect(plot).to_be_visible()
+    box = plot.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    olga.page.mouse.move(box["x"] + box["width"] * 0.56, middle)
+    olga.page.mouse.down()
+    olga.page.mouse.move(box["x"] + box["width"] * 0.97, middle, steps=4)
+    expect(field).to_have_value("0.97")
+    olga.page.mouse.up()
+    expect(verdict).to_contain_text("Toxicity, 30 days: 1 fewer put before people (1 → 0).")
+
+    # The slider below the line has the focus: keys move it on, and back to where nothing would be different.
+    slider = olga.page.get_by_role("slider", name="Toxicity: Line above which people are asked")
+    expect(slider).to_be_focused()
+    olga.press("ArrowLeft")
+    expect(field).to_have_value("0.96")
+    slider.fill("0.55")
+    expect(verdict).to_contain_text("Nothing would have been different in the last 30 days.")
+    expect(slider).to_be_focused()
+
+    # A line stops at the other one, and the right end of the scale means never.
+    acting = olga.page.get_by_label("Toxicity, Acts by itself (Tier 1)", exact=True)
+    other = olga.page.get_by_role("slider", name="Toxicity: Line above which it acts by itself")
+    other.fill("0.3")
+    expect(acting).to_have_value("0.55")
+    other.fill("1")
+    expect(acting).to_have_value("")
+
+    # Typing in another category's row brings its histogram.
+    olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True).fill("0.7")
+    expect(olga.page.get_by_role("slider", name="Spam: Line above which it acts by itself")).to_have_value(
+        "0.7"
+    )
+    olga.page.reload()
+    expect(field).to_have_value("0.55")
+
+
 def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) -> None:
     tour = "Come on a harbour tour with us"
     place.finished(place.submit(tour))

@@ -177,7 +177,7 @@ def test_packed_days_route_as_the_rows_do_after_any_change(wiring: Wiring, cast:
                 chance.choice((change_scores, change_actions))(session, chance)
             counted, items = check(wiring, cast, chance)
             outcomes |= {row.outcome for row in counted}
-            assert len(items) <= route_counts.SHOWN_ITEMS
+            assert len(items) <= len(route_counts.Judged) * route_counts.SHOWN_ITEMS
         if turn % 2:
             post(wiring, cast, chance, f"turn-{turn}", 4)
             advance(hours=20)

@@ -14,7 +14,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies, previews
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import Outcome
-from app.core.policies.route_counts import route
+from app.core.policies.route_counts import SHOWN_ITEMS, Judged, judge, route
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring, combined
@@ -82,10 +82,10 @@ def test_the_database_routes_exactly_as_routing_does(wiring: Wiring, cast: Cast)
         for one in counted:
             got[one.before, one.after] += one.count
         assert got == expected
-        assert len(newest) <= 20
+        for judged in Judged:
+            assert len([item for item in newest if item.judged is judged]) <= SHOWN_ITEMS
         for item in newest:
-            assert item.after is not None
-            assert item.before is None or item.after[0].number < item.before[0].number
+            assert item.judged is judge(item.before, item.after, item.outcome)
 
 
 def test_a_preview_counts_by_period_with_known_outcomes(wiring: Wiring, cast: Cast) -> None:
@@ -121,9 +121,63 @@ def test_a_preview_counts_by_period_with_known_outcomes(wiring: Wiring, cast: Ca
     assert dict(month.outcomes) == {Outcome.OVERTURNED: 1, Outcome.DISMISSED: 1, Outcome.OPEN: 1}
     assert dict(month.outcomes_before) == {Outcome.OVERTURNED: 1}
     assert (month.newly_affected, month.no_longer_affected) == (3, 0)
-    assert [one.outcome for one in made.affected] == [None, Outcome.OPEN, Outcome.DISMISSED]
+    listed = [(one.judged, one.outcome) for one in made.affected]
+    assert listed == [
+        (Judged.WRONGLY, Outcome.DISMISSED),
+        (Judged.UNKNOWN, None),
+        (Judged.UNKNOWN, Outcome.OPEN),
+    ]
+    assert dict(week.newly_acted) == {"spam": previews.Acted(1)}
+    assert dict(month.newly_acted) == {"spam": previews.Acted(2, wrong=1)}
+    assert dict(month.no_longer_acted) == {}
     assert sum(made.histograms["spam"]) == 4
     assert made.histograms["spam"][19] == 1
+
+
+IMMEDIATE, REVIEWED = (ActionTier.IMMEDIATE, "spam"), (ActionTier.CONSENSUS, "spam")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome", "expected"),
+    [
+        # To act where people upheld is right, where they dismissed wrong; to stop acting is the other way round.
+        (REVIEWED, IMMEDIATE, Outcome.UPHELD, Judged.RIGHTLY),
+        (None, IMMEDIATE, Outcome.DISMISSED, Judged.WRONGLY),
+        (IMMEDIATE, REVIEWED, Outcome.OVERTURNED, Judged.RIGHTLY),
+        (IMMEDIATE, None, Outcome.UPHELD, Judged.WRONGLY),
+        # Stricter, and nobody has decided.
+        (REVIEWED, IMMEDIATE, Outcome.OPEN, Judged.UNKNOWN),
+        (None, REVIEWED, None, Judged.UNKNOWN),
+        # What people say of a review that goes on as before, or of one that ends, says nothing of acting.
+        (None, REVIEWED, Outcome.UPHELD, Judged.UNKNOWN),
+        (REVIEWED, None, Outcome.UPHELD, None),
+        (IMMEDIATE, None, None, None),
+        (IMMEDIATE, IMMEDIATE, Outcome.OVERTURNED, None),
+    ],
+)
+def test_a_changed_route_is_judged_by_what_people_decided(
+    before: object, after: object, outcome: Outcome | None, expected: Judged | None
+) -> None:
+    assert judge(before, after, outcome) is expected  # type: ignore[arg-type]  # routes, named above
+
+
+def test_values_that_spare_posts_are_judged_too(wiring: Wiring, cast: Cast) -> None:
+    only = [
+        [Scoring("one", "1", frozenset({"spam"}), Result(scores={"spam": s}))] for s in (0.96, 0.97, 0.98)
+    ]
+    score(wiring, cast, only)
+    with wiring.database.writing() as session:
+        first, second, _ = session.scalars(sa.select(Action).order_by(Action.created_at, Action.id)).all()
+        for action, state in ((first, ActionState.OVERTURNED), (second, ActionState.CONFIRMED)):
+            session.execute(sa.update(Action).where(Action.id == action.id).values(action_state=state))
+    with wiring.database.reading() as session:
+        made = previews.preview(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.5, 0.99)])
+    assert dict(made.periods[0].no_longer_acted) == {"spam": previews.Acted(3, right=1, wrong=1)}
+    assert dict(made.periods[0].newly_acted) == {}
+    assert [(one.judged, one.was, one.now) for one in made.affected] == [
+        (Judged.RIGHTLY, ActionTier.IMMEDIATE, ActionTier.CONSENSUS),
+        (Judged.WRONGLY, ActionTier.IMMEDIATE, ActionTier.CONSENSUS),
+    ]
 
 
 def test_a_sure_score_acts_below_a_higher_one_that_may_not_and_evidence_names_it(

@@ -15,7 +15,7 @@ from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import SCORE, FixedClassifier, Stage, Visitor
+from tests.web.conftest import HTMX, SCORE, FixedClassifier, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -276,7 +276,55 @@ def test_the_preview_draws_scores_and_lists_what_is_newly_affected(
     for action_id in (open_, dismissed, veiled):
         assert f'href="/review/{action_id}"' in page
     assert "Something hard" not in page
-    assert "Dismissed" in page
+    spam, threat = re.findall(r"<strong>(\w+), 30 days:</strong> ([^<]+?)\s*</div>", page)
+    assert spam[0] == "Spam"
+    assert spam[1].startswith(
+        "2 more posts acted on by themselves; 1 of 1 known one was wrong; 2 fewer put before"
+    )
+    assert threat[0] == "Threat"
+    assert threat[1].startswith("1 more post acted on by itself; no outcome is known; 1 fewer put before")
+    rightly, wrongly = (page.index(f"</span> {title} ") for title in ("Rightly", "Wrongly"))
+    rest = page.index("Nobody has decided about: 2 posts")
+    assert rightly < wrongly < page.index(f'href="/review/{dismissed}"') < rest
+    assert rest < page.index(f'href="/review/{open_}"')
+
+
+def shown(page: str) -> list[str]:
+    """The categories whose histograms are not hidden."""
+    return re.findall(r'data-picture="(\w+)">', page)
+
+
+def test_one_histogram_is_shown_the_one_that_was_asked_for_or_changed(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    assert len(shown(operator.get("/thresholds").get_data(as_text=True))) == 1
+    assert shown(operator.get("/thresholds?category=spam").get_data(as_text=True)) == ["spam"]
+    assert shown(operator.get("/thresholds?category=nothing").get_data(as_text=True)) == ["threat"]
+    changed = as_form(wiring, cast, spam_tier1="0.8", reason="")
+    assert shown(operator.post("/thresholds", preview="1", **changed).text) == ["spam"]
+    # Without script a category's button looks at it, keeps what was typed and saves nothing.
+    other = operator.post("/thresholds", preview="of-hate", shown="spam", **changed)
+    assert other.status_code == 200
+    assert shown(other.text) == ["hate"]
+    assert 'value="0.8"' in other.text
+    assert version(wiring, cast) == 1
+
+
+def test_what_is_dragged_is_answered_with_its_effects_alone(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    operator = visit(cast.operator)
+    typed = as_form(wiring, cast, spam_tier1="0.8", reason="")
+    part = operator.post("/thresholds", HTMX, preview="live", **typed)
+    assert part.status_code == 200
+    assert "Nothing would have been different in the last 30 days." in part.text
+    assert part.text.count('id="effects"') == part.text.count('id="verdict"') == 1
+    assert "data-focus" not in part.text, "the focus stays on the line"
+    assert 'id="thresholds-form"' not in part.text
+    wrong = as_form(wiring, cast, spam_tier2="0.99", reason="")
+    refused = operator.post("/thresholds", HTMX, preview="live", **wrong)
+    assert refused.status_code == 422
+    assert "Correct the values first: Spam, Asks people (Tier 2) must be at most 0.95" in refused.text
+    assert version(wiring, cast) == 1
 
 
 def test_a_suggestion_fills_the_field_or_says_what_is_missing(
@@ -325,7 +373,7 @@ def test_a_suggestion_fills_the_field_or_says_what_is_missing(
 
 def _expected(page: str) -> dict[str, tuple[int, float]]:
     """By category, the shares in per cent that the page says are caught and raised."""
-    rows = page.split('<div class="threshold">')[1:]
+    rows = page.split('<div class="threshold" ')[1:]
     said = {}
     for row in rows:
         name = re.search(r"<strong>([^<]+)</strong>", row)

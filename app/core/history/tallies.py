@@ -81,6 +81,23 @@ def by_day(
     return found
 
 
+def by_name(
+    session: Session,
+    kind: TallyKind,
+    community_id: uuid.UUID,
+    first: int,
+    days: Collection[int] | None = None,
+) -> Mapping[str, int]:
+    """The totals of a kind that is counted by day, by name, over all days from this one on; or of these days alone."""
+    rows = counted((kind,), (community_id,), first, days=days)
+    return {
+        name: int(total)
+        for name, total in session.execute(
+            sa.select(rows.c.name, sa.func.sum(rows.c.total)).group_by(rows.c.name)
+        )
+    }
+
+
 def counted(
     kinds: Collection[TallyKind],
     communities: Collection[uuid.UUID] | None,

@@ -29,6 +29,8 @@ WRONG = frozenset({Outcome.OVERTURNED, Outcome.DISMISSED})
 _CODES = dict(enumerate(Outcome, start=1))
 HIGHEST_CODE = max(_CODES)
 _NUMBERS = {outcome: number for number, outcome in _CODES.items()}
+RIGHT_CODES = sorted(_NUMBERS[outcome] for outcome in RIGHT)
+WRONG_CODES = sorted(_NUMBERS[outcome] for outcome in WRONG)
 
 
 def from_code(code: int | None) -> Outcome | None:

@@ -26,6 +26,7 @@ from app.core.policies.route_counts import (
     SHOWN_ITEMS,
     Counted,
     Item,
+    Judged,
     Order,
     in_force,
     least_exceeded,
@@ -88,27 +89,45 @@ def _route_packed(
     acted = routes < np.array(first_reviewed)
     outcome = np.where(acted.any(axis=0), packed.outcome[places], 0)
     counted = _counted(routes, at, outcome, orders, now)
-    is_none = routes == _NONE
-    stricter = np.flatnonzero((is_none[0] & ~is_none[1]) | (~is_none[0] & ~acted[0] & acted[1]))
-    if len(stricter) > SHOWN_ITEMS:
-        # All of the moment that the last one shown has: which of them is shown, their ids tell.
-        oldest = np.partition(at[stricter], -SHOWN_ITEMS)[-SHOWN_ITEMS]
-        stricter = stricter[at[stricter] >= oldest]
-    ids = _ids(session, community_id, packed, places[stricter])
+    judged = _judged(routes, acted, outcome)
+    chosen = np.sort(np.concatenate([_newest(np.flatnonzero(judged == kind), at) for kind in Judged]))
+    ids = _ids(session, community_id, packed, places[chosen])
     if ids is None:
         return counted, None
     items = [
         Item(
             request_id,
             score_days.moment_of(int(at[place])),
-            *(
-                _read_route(order, int(number))
-                for order, number in zip(orders, routes[:, place], strict=True)
-            ),
+            _read_route(orders[0], int(routes[0, place])),
+            _read_route(orders[1], int(routes[1, place])),
+            outcomes.from_code(int(outcome[place]) or None),
+            Judged(int(judged[place])),
         )
-        for request_id, place in zip(ids, stricter, strict=True)
+        for request_id, place in zip(ids, chosen, strict=True)
     ]
     return counted, newest_of(items)
+
+
+def _judged(routes: Numbers, acted: Numbers, outcome: Numbers) -> Numbers:
+    """As ``route_counts.judge``, of each request; 0 for None. Both before and after, in two rows."""
+    was_acted, acts = acted
+    newly, no_longer = acts & ~was_acted, was_acted & ~acts
+    right, wrong = np.isin(outcome, outcomes.RIGHT_CODES), np.isin(outcome, outcomes.WRONG_CODES)
+    is_new = (routes[0] == _NONE) & (routes[1] != _NONE)
+    return np.select(
+        [newly & right | no_longer & wrong, newly & wrong | no_longer & right, newly | is_new],
+        [int(judged) for judged in Judged],
+        0,
+    )
+
+
+def _newest(places: Numbers, at: Numbers) -> Numbers:
+    """The newest ``SHOWN_ITEMS`` of these, and all of the moment that the last of them has: ids tell which is shown."""
+    if len(places) <= SHOWN_ITEMS:
+        return places
+    moments = at[places]
+    oldest = np.partition(moments, -SHOWN_ITEMS)[-SHOWN_ITEMS]
+    return np.asarray(places[moments >= oldest])
 
 
 def _scores(

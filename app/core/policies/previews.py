@@ -17,11 +17,11 @@ from app.core.history import tallies
 from app.core.models import Action, Request
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, packed_routes, packed_scores, policies
+from app.core.policies import outcomes, packed_routes, packed_scores, policies, route_counts
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.drafts import check as check_drafts
-from app.core.policies.outcomes import Outcome
-from app.core.policies.route_counts import PERIODS, Counted, Route
+from app.core.policies.outcomes import RIGHT, WRONG, Outcome
+from app.core.policies.route_counts import PERIODS, Counted, Item, Judged, Route, judge, strictness
 from app.core.policies.routing import CategoryRule
 from app.core.vocabulary import ActionTier, Verb
 
@@ -46,9 +46,28 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Acted:
+    """Requests whose route comes to act without review, or no longer does, and what people decided about them."""
+
+    count: int = 0
+    right: int = 0
+    """Upheld: to act was right."""
+    wrong: int = 0
+    """Overturned or dismissed: to act was wrong."""
+
+    @property
+    def known(self) -> int:
+        return self.right + self.wrong
+
+    def __add__(self, other: "Acted") -> "Acted":
+        return Acted(self.count + other.count, self.right + other.right, self.wrong + other.wrong)
+
+
+@dataclass(frozen=True)
 class Period:
     """The last ``days``. A request counts in the one category that its route names.
 
+    ``newly_acted``, ``no_longer_acted``: by the category that acts, with the entered values and with those in force.
     ``outcomes`` are of the requests that the entered values would act on without review; ``outcomes_before`` of
     those that the values in force would.
     """
@@ -56,6 +75,8 @@ class Period:
     days: int
     scored: int
     categories: Mapping[str, Change]
+    newly_acted: Mapping[str, Acted]
+    no_longer_acted: Mapping[str, Acted]
     outcomes: Mapping[Outcome | None, int]
     outcomes_before: Mapping[Outcome | None, int]
     newly_affected: int
@@ -76,20 +97,24 @@ class Period:
 
 @dataclass(frozen=True)
 class Affected:
-    """A post that the entered values would treat more strictly; ``was`` None: it was let through."""
+    """A post that the entered values would treat otherwise; None as ``was`` or ``now``: it is let through.
+
+    ``judged``: what people's decision about it says of that. ``category``: the one it would be in, or was.
+    """
 
     content: str
     scored_at: datetime
     was: ActionTier | None
-    now: ActionTier
+    now: ActionTier | None
     category: str
     action_id: uuid.UUID | None
     outcome: Outcome | None
+    judged: Judged
 
 
 @dataclass(frozen=True)
 class Preview:
-    """All periods, the shortest first, and the newest posts that would be treated more strictly."""
+    """All periods, the shortest first, and the newest posts that would be treated otherwise, of each ``Judged``."""
 
     periods: Sequence[Period]
     affected: Sequence[Affected]
@@ -117,15 +142,27 @@ def preview(
         replace(row, before=_happens(row.before, flags[0]), after=_happens(row.after, flags[1]))
         for row in counted
     ]
-    newest = {
-        item.request_id: (_happens(item.before, flags[0]), _happens(item.after, flags[1])) for item in items
-    }
+    changed = [
+        replace(item, before=before_, after=after_, judged=judged)
+        for item in items
+        for before_, after_ in [(_happens(item.before, flags[0]), _happens(item.after, flags[1]))]
+        if (judged := judge(before_, after_, item.outcome)) is not None
+    ]
     scored = _scored(session, community_id, now)
     return Preview(
         periods=[_period(days, scored[days], counted) for days in PERIODS],
-        affected=_affected(session, newest),
+        affected=_affected(session, changed),
         histograms=packed_scores.histograms(session, community_id, packed, now),
     )
+
+
+def histograms(
+    session: Session, actor: Actor, community_id: uuid.UUID
+) -> tuple[int, Mapping[str, Sequence[int]]]:
+    """The longest period in days, and ``Preview.histograms`` of it, without a preview."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    since = clock.now() - timedelta(days=PERIODS[-1])
+    return PERIODS[-1], route_counts.histograms(session, community_id, since)
 
 
 def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
@@ -157,6 +194,8 @@ def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
     within = [row for row in counted if row.days <= days]
     totals: tuple[Counter[tuple[str, ActionTier]], ...] = (Counter(), Counter())
     outcomes_of: tuple[Counter[Outcome | None], ...] = (Counter(), Counter())
+    newly_acted: dict[str, Acted] = {}
+    no_longer_acted: dict[str, Acted] = {}
     newly = no_longer = 0
     for row in within:
         for route_, total, outcome_counts in zip((row.before, row.after), totals, outcomes_of, strict=True):
@@ -165,7 +204,12 @@ def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
                 total[name, tier] += row.count
                 if tier is ActionTier.IMMEDIATE:
                     outcome_counts[row.outcome] += row.count
-        was, becomes = _strictness(row.before), _strictness(row.after)
+        acted, acts = _acting(row.before), _acting(row.after)
+        if acts is not None and acted is None:
+            newly_acted[acts] = newly_acted.get(acts, Acted()) + _acted(row)
+        elif acted is not None and acts is None:
+            no_longer_acted[acted] = no_longer_acted.get(acted, Acted()) + _acted(row)
+        was, becomes = strictness(row.before), strictness(row.after)
         newly += row.count if becomes > was else 0
         no_longer += row.count if becomes < was else 0
     names = sorted({name for total in totals for name, _ in total})
@@ -173,6 +217,8 @@ def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
         days=days,
         scored=scored,
         categories={name: Change(_effect(totals[0], name), _effect(totals[1], name)) for name in names},
+        newly_acted=newly_acted,
+        no_longer_acted=no_longer_acted,
         outcomes=outcomes_of[1],
         outcomes_before=outcomes_of[0],
         newly_affected=newly,
@@ -189,40 +235,50 @@ def _happens(route_: Route, flags: frozenset[str]) -> Route:
     return (ActionTier.CONSENSUS, route_[1]) if route_ is not None and route_[1] in flags else route_
 
 
-def _strictness(route_: Route) -> int:
-    return 0 if route_ is None else 3 - route_[0].number
+def _acting(route_: Route) -> str | None:
+    """The category that acts without review, if the route does."""
+    return route_[1] if route_ is not None and route_[0] is ActionTier.IMMEDIATE else None
+
+
+def _acted(row: Counted) -> Acted:
+    right, wrong = row.outcome in RIGHT, row.outcome in WRONG
+    return Acted(row.count, row.count if right else 0, row.count if wrong else 0)
 
 
 def _effect(total: Counter[tuple[str, ActionTier]], name: str) -> Effect:
     return Effect(acted=total[name, ActionTier.IMMEDIATE], reviewed=total[name, ActionTier.CONSENSUS])
 
 
-def _affected(session: Session, routes: Mapping[uuid.UUID, tuple[Route, Route]]) -> list[Affected]:
-    """The posts with these ids, in this order, with the latest action of each; withdrawn ones are left out."""
-    if not routes:
+def _affected(session: Session, items: Sequence[Item]) -> list[Affected]:
+    """The posts of these items, in this order, with the latest action of each; withdrawn ones are left out."""
+    if not items:
         return []
     rows = session.execute(
         sa.select(
             Request.id, Request.content, Request.scored_at, Action.id.label("action_id"), outcomes.code()
         )
         .outerjoin(Action, sa.and_(Action.request_id == Request.id, outcomes.opened_by_service()))
-        .where(Request.id.in_(routes), Request.withdrawn_at.is_(None))
+        .where(Request.id.in_([item.request_id for item in items]), Request.withdrawn_at.is_(None))
         .order_by(Action.created_at)
     )
     latest = {row.id: row for row in rows}
     posts = []
-    for request_id, (was, becomes) in routes.items():
-        row = latest.get(request_id)
-        if row is not None and becomes is not None and _strictness(becomes) > _strictness(was):
-            outcome = outcomes.from_code(row[4]) if row.action_id is not None else None
-            posts.append(
-                Affected(
-                    row.content,
-                    row.scored_at,
-                    was[0] if was else None,
-                    *becomes,
-                    row.action_id,
-                    outcome,
-                )
+    for item in items:
+        row, route_ = latest.get(item.request_id), item.after or item.before
+        if row is None or route_ is None:
+            continue
+        outcome = outcomes.from_code(row[4]) if row.action_id is not None else None
+        posts.append(
+            Affected(
+                content=row.content,
+                scored_at=row.scored_at,
+                was=item.before[0] if item.before else None,
+                now=item.after[0] if item.after else None,
+                category=route_[1],
+                action_id=row.action_id,
+                # Of several, the one that the lists go by; read only where either set of rules acts.
+                outcome=item.outcome or outcome,
+                judged=item.judged,
             )
+        )
     return posts

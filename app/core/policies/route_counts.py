@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import IntEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,14 +22,15 @@ from app.core.models import Action, Score
 from app.core.models.insights import TallyKind
 from app.core.models.packed_days import DayKind
 from app.core.policies import outcomes
-from app.core.policies.outcomes import Outcome
+from app.core.policies.outcomes import RIGHT, RIGHT_CODES, WRONG, WRONG_CODES, Outcome
 from app.core.policies.routing import CategoryRule, millionths
 from app.core.policies.score_days import PREVIEWED, ZERO
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)
 """Lengths of the periods in days, ending now. Tallies by day are kept as long (``tallies.DAYS_KEPT``)."""
-SHOWN_ITEMS = 20
+SHOWN_ITEMS = 10
+"""The most requests in each of the lists that ``Judged`` names."""
 BINS = 20
 """Bars of a histogram over 0.0 to 1.0. Each counts scores above its lower end, up to and including its upper end."""
 
@@ -99,14 +101,47 @@ class Counted:
     count: int
 
 
+class Judged(IntEnum):
+    """What people's decisions say of a changed route: that the change is right, that it is wrong, or nothing.
+
+    To act without review on what people upheld is right, and so is no longer to act on what they overturned.
+    """
+
+    RIGHTLY = 1
+    WRONGLY = 2
+    UNKNOWN = 3
+
+
 @dataclass(frozen=True)
 class Item:
-    """A request, when its newest score was given that could route it, and its routes under both sets of rules."""
+    """A request with a changed route, when its newest score was given that could route it, and both routes.
+
+    ``outcome`` is read only where either set of rules acts without review.
+    """
 
     request_id: uuid.UUID
     at: datetime
     before: Route
     after: Route
+    outcome: Outcome | None
+    judged: Judged
+
+
+def judge(before: Route, after: Route, outcome: Outcome | None) -> Judged | None:
+    """What the outcome says of this change; None if nothing is to be shown: neither rule set acts or is stricter."""
+    was, becomes = strictness(before), strictness(after)
+    acts, acted = becomes == _ACTS, was == _ACTS
+    if acts is not acted and outcome in RIGHT | WRONG:
+        return Judged.RIGHTLY if (outcome in RIGHT) is acts else Judged.WRONGLY
+    return Judged.UNKNOWN if becomes > was else None
+
+
+def strictness(route_: Route) -> int:
+    """0 for a request that is let through, 1 for one that people are asked about, 2 for one that is acted on."""
+    return 0 if route_ is None else 3 - route_[0].number
+
+
+_ACTS = 2
 
 
 @dataclass(frozen=True)
@@ -132,15 +167,15 @@ def route(
 ) -> tuple[list[Counted], list[Item]]:
     """Count the requests of the last 90 days by their routes under the rules ``before`` and ``after``.
 
-    Return (counts, items): items are the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, the
-    newest first. With ``loose``, only of these requests.
+    Return (counts, items): items are requests whose route changes, the newest ``SHOWN_ITEMS`` of each ``Judged``.
+    With ``loose``, only of these requests.
     """
     orders = Order.from_rules(before), Order.from_rules(after)
     routed = _routed(session, community_id, before, after, orders, now, loose)
     if routed is None:
         return [], []
-    acted_before = routed.c.before < orders[0].first_reviewed
-    acted_after = routed.c.after < orders[1].first_reviewed
+    acted = sa.func.coalesce(routed.c.before < orders[0].first_reviewed, sa.false())
+    acts = sa.func.coalesce(routed.c.after < orders[1].first_reviewed, sa.false())
     source: Any = routed
     outcome: Any = outcomes.code_of_request(routed.c.request_id)
     if loose is None:
@@ -149,60 +184,88 @@ def route(
         outcome = known.c.outcome
     coded = (
         sa.select(
+            routed.c.request_id,
+            routed.c.at,
             _days(routed.c.at, now).label("days"),
             (routed.c.before // CLASS).label("before_place"),
             (routed.c.before % MARGIN).label("before_name"),
             (routed.c.after // CLASS).label("after_place"),
             (routed.c.after % MARGIN).label("after_name"),
             # Only where a rule set acts at Tier 1: most requests go to review under both.
-            sa.case((sa.or_(acted_before, acted_after), outcome), else_=None).label("outcome"),
+            sa.case((sa.or_(acted, acts), outcome), else_=None).label("outcome"),
+            acted.label("acted"),
+            acts.label("acts"),
         )
         .select_from(source)
-        .subquery()
+        .cte("coded")
+    )
+    kinds = (
+        coded.c.days,
+        coded.c.before_place,
+        coded.c.before_name,
+        coded.c.after_place,
+        coded.c.after_name,
+        coded.c.outcome,
     )
     counts = sa.select(
-        *coded.c,
+        *kinds,
         sa.func.count().label("requests"),
         sa.null().cast(sa.Uuid).label("request_id"),
         sa.null().cast(Score.created_at.type).label("at"),
-    ).group_by(*coded.c)
-    stricter = sa.or_(
-        sa.and_(routed.c.before.is_(None), routed.c.after.is_not(None)),
-        sa.and_(routed.c.before >= orders[0].first_reviewed, acted_after),
-    )
-    newest = (
+        sa.null().cast(sa.Integer).label("judged"),
+    ).group_by(*kinds)
+    judged = _judged(coded)
+    place = sa.func.row_number().over(partition_by=judged, order_by=(coded.c.at.desc(), coded.c.request_id))
+    changed = (
         sa.select(
-            sa.literal(0).label("days"),
-            (routed.c.before // CLASS).label("before_place"),
-            (routed.c.before % MARGIN).label("before_name"),
-            (routed.c.after // CLASS).label("after_place"),
-            (routed.c.after % MARGIN).label("after_name"),
-            sa.null().cast(sa.Integer).label("outcome"),
+            *kinds,
             sa.literal(0).label("requests"),
-            routed.c.request_id,
-            routed.c.at,
+            coded.c.request_id,
+            coded.c.at,
+            judged.label("judged"),
+            place.label("place"),
         )
-        .where(stricter)
-        .order_by(routed.c.at.desc(), routed.c.request_id)
-        .limit(SHOWN_ITEMS)
-        .subquery()
+        .where(judged.is_not(None))
+        .subquery("changed")
+    )
+    newest = sa.select(*(column for column in changed.c if column.name != "place")).where(
+        changed.c.place <= SHOWN_ITEMS
     )
     counted: list[Counted] = []
     items: list[Item] = []
-    for row in session.execute(sa.union_all(counts, sa.select(*newest.c))):
+    for row in session.execute(sa.union_all(counts, newest)):
         was = orders[0].read(row.before_place, row.before_name)
         becomes = orders[1].read(row.after_place, row.after_name)
+        known_outcome = outcomes.from_code(row.outcome)
         if row.request_id is not None:
-            items.append(Item(row.request_id, row.at, was, becomes))
+            items.append(Item(row.request_id, row.at, was, becomes, known_outcome, Judged(row.judged)))
         else:
-            counted.append(Counted(row.days, was, becomes, outcomes.from_code(row.outcome), row.requests))
+            counted.append(Counted(row.days, was, becomes, known_outcome, row.requests))
     return counted, newest_of(items)
 
 
+def _judged(coded: sa.CTE) -> sa.Case[Any]:
+    """As ``judge``, in SQL."""
+    newly = sa.and_(coded.c.acts, sa.not_(coded.c.acted))
+    no_longer = sa.and_(coded.c.acted, sa.not_(coded.c.acts))
+    right, wrong = coded.c.outcome.in_(RIGHT_CODES), coded.c.outcome.in_(WRONG_CODES)
+    is_new = sa.and_(coded.c.before_place.is_(None), coded.c.after_place.is_not(None))
+    return sa.case(
+        (sa.or_(sa.and_(newly, right), sa.and_(no_longer, wrong)), int(Judged.RIGHTLY)),
+        (sa.or_(sa.and_(newly, wrong), sa.and_(no_longer, right)), int(Judged.WRONGLY)),
+        (sa.or_(newly, is_new), int(Judged.UNKNOWN)),
+        else_=None,
+    )
+
+
 def newest_of(items: Iterable[Item]) -> list[Item]:
-    """The newest ``SHOWN_ITEMS`` of these, the newest first, and those of one moment in the order of their ids."""
+    """The newest ``SHOWN_ITEMS`` of each ``Judged``, newest first; those of one moment in the order of their ids."""
     ordered = sorted(items, key=lambda item: item.request_id.bytes)
-    return sorted(ordered, key=lambda item: item.at, reverse=True)[:SHOWN_ITEMS]
+    ordered.sort(key=lambda item: item.at, reverse=True)
+    chosen: list[Item] = []
+    for judged in Judged:
+        chosen += [item for item in ordered if item.judged is judged][:SHOWN_ITEMS]
+    return chosen
 
 
 def _outcomes(community_id: uuid.UUID, since: datetime) -> sa.Subquery:
@@ -318,11 +381,10 @@ def histograms(
 
     With ``days``, only of these days.
     """
-    by_day = tallies.by_day(session, TallyKind.BAR, community_id, tallies.day_of(since), days)
+    bars = tallies.by_name(session, TallyKind.BAR, community_id, tallies.day_of(since), days)
     bars_by_category: dict[str, list[int]] = {}
-    for names in by_day.values():
-        for name, count in names.items():
-            bar, category = name.split(" ", 1)
-            if count:
-                bars_by_category.setdefault(category, [0] * BINS)[int(bar)] += count
+    for name, count in bars.items():
+        bar, category = name.split(" ", 1)
+        if count:
+            bars_by_category.setdefault(category, [0] * BINS)[int(bar)] += count
     return bars_by_category

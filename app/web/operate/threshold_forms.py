@@ -39,6 +39,8 @@ PARTS = (
     "review_group",
     "remove",
 )
+LIVE, OF_CATEGORY = "live", "of-"
+"""Values of ``preview``: asked by the page itself; and, before a category's name, to show its histogram."""
 ADD = "add-"
 """Prefix of the fields of a new category. It cannot be a category's name, which has no hyphen."""
 
@@ -102,15 +104,29 @@ class _Reads:
 
 
 class ThresholdsForm(ReasonForm):
-    """Reason, and the version of the values that the page showed. ``form_for`` adds the fields of the categories."""
+    """Reason, and the version of the values that the page showed. ``form_for`` adds the fields of the categories.
+
+    ``preview`` says which button asked what the values would do, and ``shown`` which category's histogram is on show.
+    """
 
     version = HiddenField()
     preview = HiddenField()
+    shown = HiddenField()
     suggest = HiddenField()
     suggest_for = SelectField("Category", validate_choice=False)
     precision = StringField("Precision", default="0.95")
 
     names: tuple[str, ...] = ()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the page asks by itself, because a line was dragged or a value typed."""
+        return bool(self.preview.data == LIVE)
+
+    def shown_category(self) -> str:
+        """The category whose histogram is asked for; empty for none."""
+        asked: str = self.preview.data or ""
+        return asked.removeprefix(OF_CATEGORY) if asked.startswith(OF_CATEGORY) else self.shown.data or ""
 
     def __iter__(self) -> Iterator[Field]:
         """Iterate in the order of the page: categories before the reason, also in the list of errors."""

@@ -1,4 +1,4 @@
-"""The preview of thresholds: figures before and after, newly affected posts, histograms of scores."""
+"""The what-if of the thresholds page: histograms of scores, and what the typed values would have done."""
 
 import math
 import uuid
@@ -9,13 +9,14 @@ from datetime import datetime
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import RIGHT, WRONG, Outcome
 from app.core.policies.previews import Affected, Change, Period, Preview
-from app.core.policies.route_counts import BINS
+from app.core.policies.route_counts import BINS, Judged
 from app.core.vocabulary import ActionTier
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.operate.threshold_verdicts import Verdict, verdicts
 
 SHOWN_DAYS = 30
-"""The period of the table by category."""
+"""The period of the verdicts and of the table by category."""
 WIDTH, HEIGHT = 400, 120
 """Size of a histogram, in its own units."""
 
@@ -28,7 +29,11 @@ OUTCOME_WORDS: Mapping[Outcome | None, str] = {
     Outcome.UNREVIEWED: "Acted on, nobody has looked yet",
     None: "Never sent to anybody",
 }
-_TIER_WORDS = {ActionTier.IMMEDIATE: "Acted on alone", ActionTier.CONSENSUS: "Sent to people"}
+_TIER_WORDS: Mapping[ActionTier | None, str] = {
+    ActionTier.IMMEDIATE: "Acted on by itself",
+    ActionTier.CONSENSUS: "Put before people",
+    None: "Let through",
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class AffectedRow:
-    """A post that is treated more strictly with the typed values."""
+    """A post that is treated otherwise with the typed values."""
 
     text: str
     is_veiled: bool
@@ -88,9 +93,25 @@ class OutcomeRow:
 
 
 @dataclass(frozen=True)
-class PreviewView:
-    """The content of ``_thresholds_effects.html``."""
+class AffectedList:
+    """The newest posts that are treated otherwise, with one judgement on that. ``total``: how many there are."""
 
+    title: str
+    hint: str
+    tone: str
+    icon: str
+    total: int
+    rows: Sequence[AffectedRow]
+
+
+@dataclass(frozen=True)
+class PreviewView:
+    """The content of ``_thresholds_effects.html``. ``judged``: what people's decisions call right, and wrong.
+
+    ``unjudged``: posts that are treated more strictly, and about which nobody has decided.
+    """
+
+    verdicts: Sequence[Verdict]
     periods: Sequence[Period]
     shown_days: int
     effects: Mapping[str, Change]
@@ -98,19 +119,28 @@ class PreviewView:
     outcomes: Sequence[OutcomeRow]
     known: int
     upheld: int
-    affected: Sequence[AffectedRow]
-    histograms: Sequence[Histogram]
+    judged: Sequence[AffectedList]
+    unjudged: AffectedList
 
 
-def view(preview: Preview, drafts: Sequence[CategoryDraft]) -> PreviewView:
-    """Return the preview of these drafts for the page."""
+def view(preview: Preview) -> PreviewView:
+    """Return the preview for the page."""
     longest = preview.periods[-1]
     shown = next(period for period in preview.periods if period.days == SHOWN_DAYS)
     known = {outcome: longest.outcomes.get(outcome, 0) for outcome in RIGHT | WRONG}
+    newly, no_longer = longest.newly_acted.values(), longest.no_longer_acted.values()
+    rightly = sum(acted.right for acted in newly) + sum(acted.wrong for acted in no_longer)
+    wrongly = sum(acted.wrong for acted in newly) + sum(acted.right for acted in no_longer)
+    stricter_and_known = sum(acted.known for acted in newly)
     return PreviewView(
+        verdicts=verdicts(shown),
         periods=preview.periods,
         shown_days=SHOWN_DAYS,
-        effects={category_name(name): change for name, change in shown.categories.items()},
+        effects={
+            category_name(name): change
+            for name, change in shown.categories.items()
+            if change.before != change.after
+        },
         longest=longest,
         outcomes=[
             OutcomeRow(word, longest.outcomes_before.get(outcome, 0), longest.outcomes.get(outcome, 0))
@@ -118,13 +148,44 @@ def view(preview: Preview, drafts: Sequence[CategoryDraft]) -> PreviewView:
         ],
         known=sum(known.values()),
         upheld=sum(known[outcome] for outcome in RIGHT),
-        affected=[_row(affected) for affected in preview.affected],
-        histograms=[
-            histogram(draft, preview.histograms.get(draft.name, [0] * BINS))
-            for draft in drafts
-            if draft.enabled or draft.name in preview.histograms
+        judged=[
+            AffectedList(
+                "Rightly",
+                "People decided as your values would.",
+                "good",
+                "circle-check",
+                rightly,
+                _rows(preview, Judged.RIGHTLY),
+            ),
+            AffectedList(
+                "Wrongly",
+                "People decided the other way.",
+                "bad",
+                "circle-x",
+                wrongly,
+                _rows(preview, Judged.WRONGLY),
+            ),
         ],
+        unjudged=AffectedList(
+            "Nobody has decided about",
+            "Treated more strictly. Unknown is not the same as right.",
+            "off",
+            "info",
+            longest.newly_affected - stricter_and_known,
+            _rows(preview, Judged.UNKNOWN),
+        ),
     )
+
+
+def histograms(
+    drafts: Sequence[CategoryDraft], bars_by_category: Mapping[str, Sequence[int]]
+) -> list[Histogram]:
+    """Return a histogram of each of these categories that is on or has scores, with lines at its draft's thresholds."""
+    return [
+        histogram(draft, bars_by_category.get(draft.name, [0] * BINS))
+        for draft in drafts
+        if draft.enabled or draft.name in bars_by_category
+    ]
 
 
 def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
@@ -147,6 +208,10 @@ def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
     return Histogram(draft.name, category_name(draft.name), sum(counts), bars, draft.tier2, draft.tier1)
 
 
+def _rows(preview: Preview, judged: Judged) -> list[AffectedRow]:
+    return [_row(affected) for affected in preview.affected if affected.judged is judged]
+
+
 def _row(affected: Affected) -> AffectedRow:
     veiled = is_veiled(affected.category, warn=auth.current_reader().account.content_warnings)
     return AffectedRow(
@@ -154,7 +219,7 @@ def _row(affected: Affected) -> AffectedRow:
         is_veiled=veiled,
         scored_at=affected.scored_at,
         category=category_name(affected.category),
-        was=_TIER_WORDS[affected.was] if affected.was else "Let through",
+        was=_TIER_WORDS[affected.was],
         now=_TIER_WORDS[affected.now],
         action_id=affected.action_id,
         outcome=OUTCOME_WORDS[affected.outcome],

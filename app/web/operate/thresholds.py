@@ -11,18 +11,19 @@ from wtforms import ValidationError
 
 from app.core import clock
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.models import ThresholdSet
+from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
 from app.core.policies.drafts import CategoryDraft, draft_of
 from app.core.policies.policies import Observed
+from app.core.policies.previews import Preview
 from app.core.policies.suggestions import Suggestion
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.operate import threshold_expectations, threshold_previews
 from app.web.operate.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
-from app.web.operate.threshold_previews import PreviewView
+from app.web.operate.threshold_previews import Histogram
 from app.web.versions import rows as version_rows
 from app.wiring import wired
 
@@ -124,7 +125,7 @@ def _preview(session: Session, form: ThresholdsForm, categories: Sequence[Any]) 
     except Invalid as refusal:
         forms.explain(form, refusal, {"name": f"{ADD}name"})
         return _show(form, status=422)
-    return _show(form, preview=threshold_previews.view(preview, drafts))
+    return _show(form, preview=preview)
 
 
 def _suggest(session: Session, form: ThresholdsForm) -> Response:
@@ -156,7 +157,7 @@ def _show(
     *,
     status: int = 200,
     alert: str | None = None,
-    preview: PreviewView | None = None,
+    preview: Preview | None = None,
     suggestion: Suggestion | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
@@ -164,12 +165,18 @@ def _show(
         versions = policies.versions(session, actor, community.id)
         since = clock.now() - timedelta(days=OBSERVED_DAYS)
         observed = policies.observed(session, actor, community.id, since)
+        days, bars = (
+            (preview.periods[-1].days, preview.histograms)
+            if preview is not None
+            else previews.histograms(session, actor, community.id)
+        )
+        drawn = threshold_previews.histograms(_drafts(form, versions[0].categories), bars)
     shown = form or form_for(versions[0].categories)()
     if not shown.version.data:
         shown.version.data = str(versions[0].version)
     return page.render(
         "operate/thresholds.html",
-        "operate/_thresholds.html",
+        "operate/_thresholds_live.html" if shown.is_live else "operate/_thresholds.html",
         status=status,
         alert=alert,
         form=shown,
@@ -177,11 +184,34 @@ def _show(
         addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
         versions=version_rows(versions, SHOWN_VERSIONS, current=versions[0].version, changes=_changes),
         current=versions[0].version,
-        preview=preview,
+        preview=threshold_previews.view(preview) if preview is not None else None,
+        histograms=drawn,
+        histogram_days=days,
+        shown=_shown(shown, drawn),
         suggestion=suggestion,
         suggested_title=category_name(suggestion.category) if suggestion else "",
         observed_days=OBSERVED_DAYS,
     )
+
+
+def _drafts(form: ThresholdsForm | None, categories: Sequence[Category]) -> list[CategoryDraft]:
+    """The categories as typed, or as they are in force if nothing was typed or it has errors."""
+    if form is None or form.errors:
+        return [draft_of(category) for category in categories]
+    return form.drafts(categories)
+
+
+def _shown(form: ThresholdsForm, drawn: Sequence[Histogram]) -> str:
+    """The category whose histogram is shown: the one that was asked for, or that was changed, or the first."""
+    asked = form.shown_category() or forms.query_arg("category")
+    names = [histogram.name for histogram in drawn]
+    changed = [
+        name
+        for name in names
+        if name in form.names
+        and any(form[f"{name}_{tier}"].data != form[f"{name}_{tier}"].default for tier in ("tier2", "tier1"))
+    ]
+    return next((name for name in (asked, *changed, *names) if name in names), "")
 
 
 def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> CategoryRow:

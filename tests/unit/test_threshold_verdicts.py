@@ -1,0 +1,88 @@
+"""What the verdict on changed thresholds says, and in which tone."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from app.core.policies.previews import Acted, Change, Effect, Period
+from app.web.operate.threshold_verdicts import Tone, verdicts
+
+
+def period(
+    newly: Mapping[str, Acted] | None = None,
+    no_longer: Mapping[str, Acted] | None = None,
+    categories: Mapping[str, Change] | None = None,
+) -> Period:
+    return Period(
+        days=30,
+        scored=1_000,
+        categories=categories or {},
+        newly_acted=newly or {},
+        no_longer_acted=no_longer or {},
+        outcomes={},
+        outcomes_before={},
+        newly_affected=0,
+        no_longer_affected=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("newly", "sentence", "tone"),
+    [
+        (
+            Acted(33, right=10, wrong=19),
+            "33 more posts acted on by themselves; 19 of 29 known ones were wrong.",
+            Tone.BAD,
+        ),
+        (
+            Acted(12, right=10),
+            "12 more posts acted on by themselves; 0 of 10 known ones were wrong.",
+            Tone.GOOD,
+        ),
+        # Nine right ones in a row may be chance.
+        (
+            Acted(9, right=9),
+            "9 more posts acted on by themselves; 0 of 9 known ones were wrong.",
+            Tone.UNSURE,
+        ),
+        (
+            Acted(1),
+            "1 more post acted on by itself; no outcome is known.",
+            Tone.UNSURE,
+        ),
+    ],
+)
+def test_more_automatic_actions(newly: Acted, sentence: str, tone: Tone) -> None:
+    (verdict,) = verdicts(period(newly={"spam": newly}))
+    assert (verdict.title, verdict.sentence, verdict.tone) == ("Spam", sentence, tone)
+
+
+def test_fewer_automatic_actions_are_good_where_they_were_wrong() -> None:
+    (good,) = verdicts(period(no_longer={"spam": Acted(20, wrong=11, right=1)}))
+    assert good.sentence == "20 fewer posts acted on by themselves; to act was right for 1 of 12 known ones."
+    assert good.tone is Tone.GOOD
+    (bad,) = verdicts(period(no_longer={"spam": Acted(20, wrong=1, right=11)}))
+    assert bad.tone is Tone.BAD
+
+
+def test_reviews_alone_are_neither_good_nor_bad() -> None:
+    more = Change(before=Effect(reviewed=30), after=Effect(reviewed=60))
+    (verdict,) = verdicts(period(categories={"hate": more}))
+    assert verdict.sentence == "30 more put before people (30 → 60)."
+    assert verdict.tone is Tone.NEUTRAL
+
+
+def test_each_changed_category_has_its_own_the_worst_first_and_no_change_says_so() -> None:
+    same = Change(before=Effect(acted=2), after=Effect(acted=2))
+    found = verdicts(
+        period(
+            newly={"pii": Acted(10, right=10), "spam": Acted(2, wrong=2)},
+            categories={"hate": same},
+        )
+    )
+    assert [verdict.title for verdict in found] == ["Spam", "Private details"]
+    (nothing,) = verdicts(period(categories={"hate": same}))
+    assert (nothing.title, nothing.sentence) == (
+        "",
+        "Nothing would have been different in the last 30 days.",
+    )
