@@ -139,14 +139,13 @@ def _pictures(browser: Browser, url: str, wiring: Wiring) -> Iterator[Path]:
 
 
 def _preview(page: Page) -> None:
-    """Type other thresholds and look at what they would have done."""
+    """Type other thresholds and wait for the verdict on them."""
     for label, value in WHAT_IF:
         page.get_by_label(label, exact=True).fill(value)
-    page.get_by_role("button", name="Preview", exact=True).click()
-    found = page.get_by_role("heading", name="What this would have done")
-    found.wait_for()
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.get_by_label("Reason", exact=True).focus()
     page.wait_for_load_state("networkidle")
-    found.evaluate("(heading) => heading.scrollIntoView({block: 'start'})")
+    page.evaluate("scrollTo(0, 0)")
 
 
 def _places(wiring: Wiring) -> dict[str, str]:
