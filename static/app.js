@@ -454,6 +454,15 @@
   }
   document.addEventListener("input", (event) => { if (event.target.dataset?.counter) count(event.target); });
 
+  // --- A note's reasons appear once it is said how helpful it is: they come into sight, for their letters are pressed next. ---
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches?.(".rating [type=radio]")) return;
+    const form = event.target.closest("form");
+    const points = [...form.querySelectorAll(".points")].filter(seen);
+    const end = form.querySelector("[data-submit]") ?? points.at(-1);
+    if (points.length && end.getBoundingClientRect().bottom > innerHeight) end.scrollIntoView({ block: "end" });
+  });
+
   // --- "Select all" ticks the boxes of that name in the same form. ---
   document.addEventListener("change", (event) => {
     const name = event.target.dataset?.checkAll;
@@ -664,8 +673,10 @@
     const card = nextCard(line);
     awaited = !card && document.getElementById("more-cards") !== null;
     focusOn(card?.querySelector("h2") ?? line);
-    // On a phone the line with its Undo stays in sight, and the next card begins right below it.
-    if (card && narrow.matches && line.nextElementSibling === card) line.scrollIntoView();
+    // The line with its Undo stays in sight, and the next card begins right below it: on a phone always, else once the
+    // card's answers would be below the window.
+    const isBelow = card && card.getBoundingClientRect().bottom > innerHeight;
+    if (card && line.nextElementSibling === card && (narrow.matches || isBelow)) line.scrollIntoView();
   }
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("[data-keep-going]") : null;

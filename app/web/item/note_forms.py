@@ -146,8 +146,8 @@ class RatingForm(Form):
 
     def validate_good(self, field: MultiCheckboxField) -> None:
         if self.level.data and not self.reasons:
-            where = "what is wrong with it" if self.level.data == HelpfulnessLevel.NOT_HELPFUL else "why"
-            raise ValidationError(f"Choose at least one reason: {where}.")
+            about = ": what is wrong with it" if self.level.data == HelpfulnessLevel.NOT_HELPFUL else ""
+            raise ValidationError(f"Choose at least one reason{about}.")
 
 
 def form_for(action: Asked | None, note: Note | NoteDraft | None = None) -> type[NoteForm]:
