@@ -97,6 +97,7 @@ def test_forty_cards_by_key_and_twenty_by_thumb_are_exactly_the_ratings_that_wer
             found += examiner.look(rita, "a break")
             rita.page.get_by_role("link", name="Keep going").click()
         expect(rita.page.locator("#cards > [data-row] h2:focus")).to_have_count(1)
+        expect(_current(rita).locator(".answers")).to_be_in_viewport(ratio=1)
     counted, with_reasons = _given(service, place.rater)
     assert counted == +expected
     assert counted.total() == BY_KEY
