@@ -54,7 +54,7 @@ class Dispatcher:
 
     ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
     second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. A
-    webhook has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
+    webhook has ``per_webhook`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
     together have at most half of all slots.
     """
 

@@ -47,6 +47,7 @@ SWEEP = "sweep"
 SWEEP_SECONDS = 30.0
 REMOVE_CONTENT = "remove_content"
 REMOVE_CONTENT_SECONDS = 86_400.0
+# It prunes all kinds of rows; the old name stays, because stored jobs carry it.
 PRUNE = "prune_attempts"
 PRUNE_SECONDS = 86_400.0
 

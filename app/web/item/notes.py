@@ -33,9 +33,9 @@ def write_note(action_id: uuid.UUID) -> Response:
         action = answering.find_asked(session, action_id)
         form = forms.posted(form_for(action, ai_drafts.find(session, auth.current_actor(), action.request)))
     wants_preview = form.preview.data is not None
-    holds = form.validate()
-    status, alert = 200 if holds else 422, None
-    if holds and not wants_preview:
+    is_valid = form.validate()
+    status, alert = 200 if is_valid else 422, None
+    if is_valid and not wants_preview:
         try:
             return _keep_note(action_id, form)
         except Conflict as refusal:
@@ -46,7 +46,7 @@ def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         action = answering.find_asked(session, action_id)
         context = items.item_context(session, action)
-        preview = _previewed(form, action) if holds and wants_preview else None
+        preview = _previewed(form, action) if is_valid and wants_preview else None
     context |= {"form": form, "note_form": form, "writing": True, "may_write": True, "preview": preview}
     return page.render("item/item.html", "item/_notes.html", status=status, alert=alert, **context)
 
@@ -167,14 +167,14 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id, locked=True)
         form = forms.posted(form_for(action_of(session, row), row))
-    holds = form.validate()
+    is_valid = form.validate()
     status, alert = 422, None
     with wired().database.writing() as session:
         row = _own(session, note_id, locked=True)
         rated = row.ratings_count > 0
         if row.locked:
-            status, alert, holds = 409, f"{LOCKED}. Your text is kept below.", False
-        if holds:
+            status, alert, is_valid = 409, f"{LOCKED}. Your text is kept below.", False
+        if is_valid:
             try:
                 notes.edit(
                     session,
@@ -187,8 +187,8 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
                 )
             except Invalid as refusal:
                 forms.explain(form, refusal)
-                holds = False
-    if not holds:
+                is_valid = False
+    if not is_valid:
         return page.render(
             "item/edit_note.html", status=status, alert=alert, form=form, note_id=note_id, rated=rated
         )
