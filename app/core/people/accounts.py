@@ -271,8 +271,8 @@ def end_sign_in(session: Session, token: str) -> None:
 
 
 def discard(session: Session, account: Account) -> None:
-    """Delete an account that was never confirmed, with its links, notices and memberships."""
-    for model in (AccountLink, Notice, Membership):
+    """Delete an account that was never confirmed, with its links, notices, memberships and removals."""
+    for model in (AccountLink, Notice, Membership, Removal):
         session.execute(sa.delete(model).where(model.account_id == account.id))
     session.execute(sa.delete(Account).where(Account.id == account.id))
 
