@@ -34,6 +34,7 @@ from app.jobs.registry import score
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.clocks import advance
 
 pytestmark = pytest.mark.both_databases
 
@@ -303,6 +304,50 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
     assert _state(wiring, queued) is ActionState.DISMISSED
     assert _state(wiring, looked_at) is ActionState.CONFIRMED
+
+
+def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    moderator = Actor(
+        kind="account",
+        name="Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert action.due_at is not None
+        assert action.urgent_at is not None
+        target, head_start = action.due_at - action.created_at, action.due_at - action.urgent_at
+    advance(days=20)
+    with wiring.database.writing() as session:
+        actions.return_to_review(session, moderator, session.get_one(Action, action_id))
+
+    def check() -> None:
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            assert action.review_opened_at == clock.now()
+            assert action.due_at == clock.now() + target
+            assert action.urgent_at == action.due_at - head_start
+            assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
+
+    check()
+    # What was returned before the moment was kept is found in history.
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        action.due_at = action.created_at + target
+        action.urgent_at = action.due_at - head_start
+    wiring.database.engine.dispose()
+    migrations.downgrade(wiring.database.engine, "0055")
+    migrations.upgrade(wiring.database.engine)
+    check()
+    advance(days=15)
+    with wiring.database.writing() as session:
+        assert queue.expire(session, clock.now() - timedelta(days=14)) == 1
+    assert _state(wiring, action_id) is ActionState.DISMISSED
 
 
 def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
