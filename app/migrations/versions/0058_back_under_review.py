@@ -1,4 +1,4 @@
-"""since when an action that came back under review is reviewed, from which its time to be decided counts"""
+"""since when an action that came back under review is reviewed; no items of people who moderate no longer"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -50,6 +50,18 @@ def upgrade() -> None:
             values["due_at"] = row.due_at + late
             values["urgent_at"] = row.urgent_at + late if row.urgent_at is not None else None
         connection.execute(sa.update(actions).where(actions.c.id == row.id).values(**values))
+    op.execute(
+        """
+        UPDATE moderation_actions SET assigned_to_id = NULL
+        WHERE assigned_to_id IS NOT NULL AND action_state IN ('under_review', 'proposed')
+        AND NOT EXISTS (
+            SELECT 1 FROM memberships JOIN accounts ON accounts.id = memberships.account_id
+            WHERE memberships.account_id = moderation_actions.assigned_to_id
+            AND memberships.community_id = moderation_actions.community_id
+            AND memberships.role IN ('moderator', 'operator', 'admin') AND accounts.disabled_at IS NULL
+        )
+        """
+    )
 
 
 def downgrade() -> None:
