@@ -259,6 +259,23 @@ def test_a_rating_is_withdrawn_by_its_rater_or_the_service_and_the_note_follows(
     assert gone[-1].cause == "linked profile"
 
 
+def test_a_rating_that_was_withdrawn_meanwhile_is_not_withdrawn_again(wiring: Wiring, cast: Cast) -> None:
+    note_id = a_note(wiring, cast)
+    rate(wiring, cast, note_id, "HHHHHN", people(wiring, 6))
+    with wiring.database.reading() as session:
+        read_before = session.scalars(
+            sa.select(Rating).where(Rating.helpfulness_level == HelpfulnessLevel.NOT_HELPFUL)
+        ).one()
+    for _ in range(2):
+        with wiring.database.writing() as session:
+            # As a request has it that read the rating and then waited for another one with the lock.
+            ratings.withdraw(session, SYSTEM, session.merge(read_before, load=False), cause="Undone")
+        with wiring.database.reading() as session:
+            assert session.get_one(Note, note_id).ratings_count == 5
+            withdrawn = sa.select(sa.func.count()).where(HistoryEntry.what == "rating.withdrawn")
+            assert session.scalar(withdrawn) == 1
+
+
 def test_a_burst_of_new_raters_moves_the_note_but_leaves_the_decision_to_staff(
     wiring: Wiring, cast: Cast
 ) -> None:

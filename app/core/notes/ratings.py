@@ -143,7 +143,7 @@ def rate(
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Withdraw a rating: by its rater, or by the service itself with a ``cause``.
+    """Withdraw a rating: by its rater, or by the service itself with a ``cause``. Repeating it changes nothing.
 
     Raises:
         Forbidden: it is somebody else's rating, or the note is locked.
@@ -157,7 +157,8 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     action = actions.of_note(session, note.id) if note.rationale else None
     if actor.kind != "system" and rating_locks.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
-    session.refresh(rating)
+    if session.get(Rating, rating.id, populate_existing=True) is None:
+        return  # another request withdrew it while this one waited for the lock
     if action is not None and actor.kind == "account" and _is_outcome_in_view(note, action, rating):
         raise Settled(SETTLED)
     counted, rater_id = _counted(rating, note), rating.rater_id
