@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Refused
-from app.core.factcheck import imports, storing
+from app.core.factcheck import feeds, imports, storing
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.published import Defaults, Fault, Found, Published
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
@@ -137,6 +137,9 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     """
     found = _running(session, import_id, ImportState.STORING)
     if found is None:
+        return False
+    if found.account_id is None and feeds.rests(session, found):
+        imports.fail(session, found.id, "The community was archived.")
         return False
     try:
         actor = _actor(session, found)
