@@ -203,18 +203,18 @@ def _told(draft: ReasonDraft) -> dict[str, Any]:
 def _check_free(
     session: Session, community_id: uuid.UUID, draft: ReasonDraft, besides: uuid.UUID | None = None
 ) -> None:
-    others = _of(community_id).where(ReasonTemplate.active)
-    if besides is not None:
-        others = others.where(ReasonTemplate.id != besides)
-    title = others.where(sa.func.lower(ReasonTemplate.title) == draft.title.lower())
-    if session.scalars(title.limit(1)).first() is not None:
+    # Compared here: SQLite's lower() knows the letters of English only. There are at most ``MOST``.
+    others = [
+        reason
+        for reason in session.scalars(_of(community_id).where(ReasonTemplate.active))
+        if reason.id != besides
+    ]
+    if any(reason.title.casefold() == draft.title.casefold() for reason in others):
         raise Invalid.field("title", "is another reason's already", draft.title)
     if draft.verb is None:
         return
-    default = others.where(
-        ReasonTemplate.verb == draft.verb, ReasonTemplate.category.is_not_distinct_from(draft.category)
-    )
-    present = session.scalars(default.limit(1)).first()
+    place = (draft.verb, draft.category)
+    present = next((reason for reason in others if (reason.verb, reason.category) == place), None)
     if present is not None:
         raise Invalid.field("verb", f"is taken in this category already, by “{present.title}”")
 

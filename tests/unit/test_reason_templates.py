@@ -1,0 +1,24 @@
+"""Reasons that moderators choose: one of a title, and only so many in use."""
+
+import pytest
+
+from app.core.errors import Invalid
+from app.core.permissions import SYSTEM
+from app.core.review import reason_templates
+from app.core.review.reason_templates import ReasonDraft
+from app.wiring import Wiring
+from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
+
+
+@pytest.mark.parametrize(("first", "second"), [("Ärger", "ÄRGER"), ("Straße", "STRASSE"), ("Спам", "спам")])
+def test_a_title_is_taken_however_its_letters_are_written(
+    wiring: Wiring, cast: Cast, first: str, second: str
+) -> None:
+    with wiring.database.writing() as session:
+        reason = reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft(first, "Text"))
+        with pytest.raises(Invalid, match="another reason's already"):
+            reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft(second, "Text"))
+        revised = reason_templates.revise(session, SYSTEM, reason.id, ReasonDraft(second, "Text"))
+        assert revised.title == second
