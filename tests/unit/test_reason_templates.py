@@ -22,3 +22,20 @@ def test_a_title_is_taken_however_its_letters_are_written(
             reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft(second, "Text"))
         revised = reason_templates.revise(session, SYSTEM, reason.id, ReasonDraft(second, "Text"))
         assert revised.title == second
+
+
+def test_a_restored_reason_counts_as_an_added_one(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reason_templates, "MOST", 2)
+    with wiring.database.writing() as session:
+        first, _ = (
+            reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft(title, "Text"))
+            for title in ("One", "Two")
+        )
+        reason_templates.set_active(session, SYSTEM, first.id, False)
+        third = reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft("Three", "Text"))
+        with pytest.raises(Invalid, match="cannot be restored: 2 reasons are in use"):
+            reason_templates.set_active(session, SYSTEM, first.id, True)
+        reason_templates.set_active(session, SYSTEM, third.id, False)
+        assert reason_templates.set_active(session, SYSTEM, first.id, True).active

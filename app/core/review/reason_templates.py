@@ -69,13 +69,7 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     _check(draft)
     serialise(session, community_id)
     _check_free(session, community_id, draft)
-    count = session.scalar(
-        sa.select(sa.func.count())
-        .select_from(ReasonTemplate)
-        .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
-    )
-    if (count or 0) >= MOST:
-        raise Invalid.field("title", f"cannot be added: {MOST} reasons are in use; retire one first")
+    _check_room(session, community_id, "added")
     template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
     session.add(template)
     session.flush()
@@ -134,7 +128,7 @@ def set_active(
     """Retire or restore a reason; ``why`` is recorded in history. If it is so already, nothing changes.
 
     Raises:
-        Invalid: another active reason has its title or its place as a default now.
+        Invalid: another active reason has its title or its place as a default now, or there are too many.
         Conflict: somebody changed it meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
@@ -143,6 +137,7 @@ def set_active(
         if active:
             draft = ReasonDraft(template.title, template.text, template.category, template.verb)
             _check_free(session, template.community_id, draft)
+            _check_room(session, template.community_id, "restored")
         _change(session, template, {"active": active})
         _record(
             session,
@@ -217,6 +212,16 @@ def _check_free(
     present = next((reason for reason in others if (reason.verb, reason.category) == place), None)
     if present is not None:
         raise Invalid.field("verb", f"is taken in this category already, by “{present.title}”")
+
+
+def _check_room(session: Session, community_id: uuid.UUID, what: str) -> None:
+    count = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(ReasonTemplate)
+        .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
+    )
+    if (count or 0) >= MOST:
+        raise Invalid.field("title", f"cannot be {what}: {MOST} reasons are in use; retire one first")
 
 
 def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:
