@@ -198,6 +198,15 @@ def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
     return rating
 
 
+def get_own(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
+    """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is somebody else's."""
+    rating = get(session, actor, rating_id)
+    require(actor, Permission.RATE, rating.community_id, "rating")
+    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
+        raise Forbidden("You may change only your own rating")
+    return rating
+
+
 def change(
     session: Session,
     actor: Actor,
@@ -205,10 +214,7 @@ def change(
     level: HelpfulnessLevel,
 ) -> Rating:
     """Change a rating. Raises Forbidden if it is not the actor's own."""
-    rating = get(session, actor, rating_id)
-    require(actor, Permission.RATE, rating.community_id, "rating")
-    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
-        raise Forbidden("You may change only your own rating")
+    rating = get_own(session, actor, rating_id)
     note = session.get_one(Note, rating.note_id)
     rater = session.get_one(Profile, rating.rater_id)
     changed, _ = rate(session, actor, note, rater, level, rater_ref=rating.rater_ref, reasons=rating.reasons)
