@@ -200,6 +200,28 @@ def test_a_community_that_waits_publishes_only_what_stays_helpful(wiring: Wiring
     assert (fallen.status, fallen.helpful_pending_since) == (NMR, None)
 
 
+def test_an_archived_community_publishes_nothing_and_is_not_fitted_until_it_is_opened_again(
+    wiring: Wiring, cast: Cast
+) -> None:
+    setting(wiring, cast, stabilisation_minutes=30)
+    note_id = a_note(wiring, cast)
+    rate(wiring, cast, note_id, "HHHHH", people(wiring, 5))
+    with wiring.database.writing() as session:
+        refits.ask(session, cast.community_id)
+        session.get_one(Community, cast.community_id).archived_at = clock.now()
+    advance(hours=2)
+    rescoring.sweep(wiring.database)
+    assert status(wiring, note_id) is NMR
+    with wiring.database.reading() as session:
+        assert refits.due(session) == []
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).archived_at = None
+    with wiring.database.reading() as session:
+        assert refits.due(session) == [cast.community_id]
+    rescoring.sweep(wiring.database)
+    assert status(wiring, note_id) is HELPFUL
+
+
 def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_at_again(
     wiring: Wiring, cast: Cast
 ) -> None:
