@@ -510,6 +510,18 @@
     filled = "";
   });
 
+  // --- The browser's zone for an account that chose none: the server reads typed times in it. Gone where it is not asked for. ---
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tells = Boolean(zone) && "asksZone" in document.body.dataset && /^[\w+/-]{1,64}$/.test(zone);
+  const kept = document.cookie.match(/(?:^|; )bridgenote_zone=([^;]*)/)?.[1];
+  if (tells ? kept !== zone : kept !== undefined) {
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `bridgenote_zone=${tells ? zone : "; Max-Age=0"}; Path=/; SameSite=Lax${secure}`;
+  }
+  function nameZone(words) {
+    if (tells) words.textContent = `In your timezone, ${zone.replaceAll("_", " ")}.`;
+  }
+
   // --- Times in the reader's zone, unless the server already knew it. ---
   const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   const exact = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
@@ -526,6 +538,8 @@
       scope.querySelectorAll?.(selector).forEach(work);
     };
     each("time[data-local]", localise);
+    each("[data-zone-words]", nameZone);
+    each("[data-zone-line]", (line) => { if (tells) line.remove(); });
     each("textarea[data-counter]", addCounter);
     each("[data-veil]", (veil) => show(veil, opened.has(veil.dataset.veil) || !veil.querySelector(".content").hidden));
     each("[data-seen]", noteSeen);

@@ -90,6 +90,16 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     return replace(current, actor=replace(current.actor, profile_id=profile.id), home=community)
 
 
+def known_caller_in(session: Session, community_id: uuid.UUID) -> Caller:
+    """Return the caller as ``caller_in``, but create no profile: that of a user new to the community stays as it is."""
+    current = caller()
+    identity = current.identity_in(session.get_one(Community, community_id))
+    profile = profiles.find(session, *identity) if identity is not None else None
+    if profile is None or current.actor.profile_id is None:
+        return current
+    return replace(current, actor=replace(current.actor, profile_id=profile.id))
+
+
 def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     """Authenticate a call or refuse it. Runs as ``before_request`` of every blueprint of the API.
 

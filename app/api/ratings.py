@@ -74,8 +74,10 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     """Change a rating. Only its rater may."""
     target_id = _identity(rating_id)
     with wired().database.reading() as session:
-        rating = ratings.get(session, auth.actor(), target_id)
-        rater_id, community_id = rating.rater_id, rating.community_id
+        community_id = ratings.get(session, auth.actor(), target_id).community_id
+        # Before it counts: the limit is the rater's, and nobody else may use it up.
+        actor = auth.known_caller_in(session, community_id).actor
+        rater_id = ratings.get_own(session, actor, target_id).rater_id
     auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
         actor = auth.caller_in(session, community_id).actor

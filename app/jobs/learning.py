@@ -10,6 +10,7 @@ import uuid
 from app.core.db import Database
 from app.core.learning import schedule, training
 from app.core.learning.schedule import Claim, Outdated
+from app.jobs.parts import part
 
 log = logging.getLogger(__name__)
 
@@ -25,11 +26,8 @@ def sweep(database: Database, *, seconds: float = MOST_SECONDS) -> None:
     for community_id in due:
         if time.monotonic() > end:
             return
-        try:
+        with part(f"training the model of community {community_id}"):
             learn(database, community_id)
-        except Exception:
-            # One community's failure must not keep the others from learning; the next run tries again.
-            log.exception("Training the model of community %s failed.", community_id)
 
 
 def learn(database: Database, community_id: uuid.UUID) -> bool:

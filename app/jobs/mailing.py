@@ -10,6 +10,7 @@ from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions
 from app.core.raters import digests
 from app.core.upkeep import mail_texts
+from app.jobs.parts import part
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")
@@ -62,7 +63,7 @@ def send_digests(wiring: Wiring) -> None:
         with wiring.database.reading() as session:
             batch = digests.due(session, after)
         for account_id in batch:
-            with wiring.database.writing() as session:
+            with part(f"the digest of account {account_id}"), wiring.database.writing() as session:
                 digests.send(session, account_id)
         if len(batch) < digests.BATCH:
             return
@@ -73,13 +74,15 @@ def prune(wiring: Wiring) -> None:
     """Delete links and sessions that ended a month ago, and accounts that were not confirmed within a month."""
     limit = clock.now() - KEPT
     longest = timedelta(hours=wiring.settings.session_hours)
-    while True:
-        with wiring.database.writing() as session:
-            if sessions.prune(session, limit - longest) == 0:
-                break
-    with wiring.database.writing() as session:
+    with part("removing sessions that ended"):
+        has_more = True
+        while has_more:
+            with wiring.database.writing() as session:
+                has_more = sessions.prune(session, limit - longest) > 0
+    with part("removing links that ended"), wiring.database.writing() as session:
         mailed_links.prune(session, limit)
-    while True:
-        with wiring.database.writing() as session:
-            if credentials.prune_unconfirmed(session, limit) < credentials.BATCH:
-                return
+    with part("removing accounts that were not confirmed"):
+        has_more = True
+        while has_more:
+            with wiring.database.writing() as session:
+                has_more = credentials.prune_unconfirmed(session, limit) == credentials.BATCH

@@ -1,13 +1,11 @@
 """Drawn panels in the background: rolls are read outside of any lock, seats drawn in short transactions."""
 
-import logging
 import uuid
 
 from app.core.db import Database
 from app.core.notes import panel_reviews, verdicts
 from app.core.panels import missing, rolls, tending
-
-log = logging.getLogger(__name__)
+from app.jobs.parts import part
 
 SWEEP_JOB = "panel_sweep"
 
@@ -17,12 +15,8 @@ def sweep(database: Database) -> None:
     with database.reading() as session:
         without, due = missing.communities_without(session), tending.communities_due(session)
     for community_id in sorted({*without, *due}):
-        try:
+        with part(f"tending the panels of community {community_id}"):
             tend(database, community_id)
-        except Exception:
-            log.exception(
-                "The panels of community %s were not tended; the next sweep tries again.", community_id
-            )
 
 
 def tend(database: Database, community_id: uuid.UUID) -> None:

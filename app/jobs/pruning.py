@@ -16,13 +16,17 @@ from app.core.review import text_index
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries
 from app.jobs import mailing
+from app.jobs.parts import part
 from app.wiring import Wiring
 
 log = logging.getLogger(__name__)
 
 
 def prune(wiring: Wiring) -> None:
-    """Remove all that is older than its setting says. A run that ends early is made up for by the next."""
+    """Remove all that is older than its setting says. A run that ends early is made up for by the next.
+
+    What fails for one kind of rows, or in one community, does not keep the others.
+    """
     mailing.prune(wiring)
     settings = wiring.settings
 
@@ -30,28 +34,34 @@ def prune(wiring: Wiring) -> None:
         return clock.now() - timedelta(days=days)
 
     attempts_before = since(settings.keep_attempts_days)
-    _repeat(wiring, lambda session: deliveries.prune_attempts(session, attempts_before) > 0)
+    with part("removing attempts of deliveries"):
+        _repeat(wiring, lambda session: deliveries.prune_attempts(session, attempts_before) > 0)
     with wiring.database.reading() as session:
         communities = pruning.communities(session)
     for community_id in communities:
-        for days, verb, batch in (
-            (settings.keep_deliveries_days, pruning.prune_deliveries, pruning.BATCH),
-            (settings.keep_deliveries_days, pruning.prune_events, pruning.BATCH),
-            (settings.keep_scores_days, pruning.prune_scores, pruning.BATCH),
-            (settings.keep_history_days, _prune_history, history.BATCH),
+        for what, days, verb, batch in (
+            ("deliveries", settings.keep_deliveries_days, pruning.prune_deliveries, pruning.BATCH),
+            ("events", settings.keep_deliveries_days, pruning.prune_events, pruning.BATCH),
+            ("scores", settings.keep_scores_days, pruning.prune_scores, pruning.BATCH),
+            ("the history", settings.keep_history_days, _prune_history, history.BATCH),
         ):
             if days:
                 before = since(days)
-                _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
-    with wiring.database.writing() as session:
+                with part(f"removing {what} of community {community_id}"):
+                    _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
+    with part("removing tallies"), wiring.database.writing() as session:
         tallies.prune(session, clock.now())
-    with wiring.database.writing() as session:
+    with part("removing panels that ended"), wiring.database.writing() as session:
         tending.prune(session)
-    is_first = True
-    while True:
+    with part("tidying the index of texts"):
+        _tidy_text_index(wiring)
+
+
+def _tidy_text_index(wiring: Wiring) -> None:
+    is_first = has_more = True
+    while has_more:
         with wiring.database.writing() as session:
-            if not text_index.tidy(session, is_first=is_first):
-                return
+            has_more = text_index.tidy(session, is_first=is_first)
         is_first = False
 
 

@@ -40,6 +40,7 @@ from app.jobs import (
     rollups,
 )
 from app.jobs.batches import Batches
+from app.jobs.parts import part
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -291,7 +292,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 def sweep(wiring: Wiring) -> None:
     """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
 
-    It also adds up what the tallies do not hold yet (docs/performance.md).
+    It also adds up what the tallies do not hold yet (docs/performance.md). What fails does not keep the rest.
     """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
@@ -299,30 +300,32 @@ def sweep(wiring: Wiring) -> None:
         late = holds.overdue(session)
         has_expired, has_stalled = queue.has_expired(session, limit), overturns.has_stalled(session)
     for hold_id in late:
-        with wiring.database.writing() as session:
+        with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
     if has_expired:
-        with wiring.database.writing() as session:
+        with part("ending reviews without consensus"), wiring.database.writing() as session:
             queue.expire(session, limit)
     if has_stalled:
-        with wiring.database.writing() as session:
+        with part("going on with overturns"), wiring.database.writing() as session:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
         has_lost, has_changes = fetching.has_lost(session), tallies.has_changes(session)
-    while has_changes:
-        with wiring.database.writing() as session:
-            has_changes = tallies.add_up(session)
+    with part("adding up the tallies"):
+        while has_changes:
+            with wiring.database.writing() as session:
+                has_changes = tallies.add_up(session)
     if has_left_behind:
-        with wiring.database.writing() as session:
+        with part("going on with imports"), wiring.database.writing() as session:
             imports.enqueue_stalled(session)
             imports.stop_abandoned(session)
     if has_lost:
-        with wiring.database.writing() as session:
+        with part("fetching attachments whose jobs were lost"), wiring.database.writing() as session:
             fetching.enqueue_lost(session)
-    while has_waiting:
-        with wiring.database.writing() as session:
-            has_waiting = search.add_waiting(session) == search.WAITING
+    with part("indexing fact-checks"):
+        while has_waiting:
+            with wiring.database.writing() as session:
+                has_waiting = search.add_waiting(session) == search.WAITING
 
 
 def remove_content(wiring: Wiring) -> None:
@@ -330,11 +333,11 @@ def remove_content(wiring: Wiring) -> None:
     with wiring.database.reading() as session:
         limits = retention.retention_days(session)
     for community_id, days in limits.items():
-        is_first = True
-        while True:
-            with wiring.database.writing() as session:
-                if retention.remove(session, community_id, days, is_first=is_first) == 0:
-                    break
-            is_first = False
+        with part(f"removing content of community {community_id}"):
+            is_first = has_more = True
+            while has_more:
+                with wiring.database.writing() as session:
+                    has_more = retention.remove(session, community_id, days, is_first=is_first) > 0
+                is_first = False
     if limits:
         attachments.clean(wiring)

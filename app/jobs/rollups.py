@@ -3,7 +3,6 @@
 ``core.insights.rollups`` has the steps.
 """
 
-import logging
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -15,8 +14,7 @@ from app.core.actions import post_facts
 from app.core.db import Database
 from app.core.history import packed_days
 from app.core.insights import packing, rollups
-
-log = logging.getLogger(__name__)
+from app.jobs.parts import part
 
 MOST_SECONDS = 600.0
 """After this long a run begins with no other step; the next run goes on."""
@@ -48,14 +46,11 @@ def _repeat(
 ) -> bool:
     """Take steps for each community until one says that it was the last; return False when the time is over first."""
     for community_id in communities:
-        try:
+        with part(f"counting the statistics of community {community_id}"):
             is_last = False
             while not is_last:
                 if time.monotonic() > end:
                     return False
                 with database.writing() as session:
                     is_last = step(session, community_id)
-        except Exception:
-            # One community's failure must not keep the others from their figures; the next run tries again.
-            log.exception("Counting the statistics of community %s failed.", community_id)
     return True

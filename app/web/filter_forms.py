@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
-from flask import g
 from wtforms import DateField, Field, Form, SelectMultipleField
 from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
+
+from app.web import reader_zone
 
 ALL = {"": "All"}
 """The choice without a filter."""
@@ -116,4 +116,4 @@ def check_year(field: DateField) -> None:
 
 def midnight(day: date) -> datetime:
     """Return the start of a day in the reader's time zone."""
-    return datetime.combine(day, time(), ZoneInfo(g.get("timezone") or "UTC"))
+    return datetime.combine(day, time(), reader_zone.zone())

@@ -9,6 +9,7 @@ from flask import Flask, g, has_app_context
 from markupsafe import Markup, escape
 
 from app.core import clock
+from app.web import reader_zone
 from app.web.icons import asset, icon_address
 
 
@@ -222,4 +223,4 @@ def register(app: Flask) -> None:
         state_words=state_words,
         when=when,
     )
-    app.jinja_env.globals.update(asset=asset, icon_address=icon_address)
+    app.jinja_env.globals.update(asset=asset, icon_address=icon_address, reader_zone=reader_zone)

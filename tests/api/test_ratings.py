@@ -290,6 +290,17 @@ def test_too_many_ratings_of_one_rater_are_429_and_others_go_on(
     assert [rate(api, note, rater_id="new").status_code for _ in range(3)] == [201, 200, 429]
 
 
+def test_nobody_uses_up_the_ratings_of_another_rater(api: Api, wiring: Wiring, settings: Settings) -> None:
+    limited = settings.model_copy(update={"rate_limit_enabled": True, "rate_limit_ratings": "2 per hour"})
+    wiring.throttle = Throttle.from_settings(limited)
+    note = made(api)
+    rating = rate(api, note, headers=acting("7")).json["data"]["id"]
+    assert [change(api, rating, headers=acting("8")).status_code for _ in range(3)] == [403] * 3
+    assert [rate(api, note, headers=acting("8"), rater_id="7").status_code for _ in range(3)] == [403] * 3
+    assert change(api, rating, headers=acting("7")).status_code == 200
+    assert change(api, rating, headers=acting("7")).status_code == 429
+
+
 def test_rated_by_the_core_and_read_by_the_api_are_the_same(api: Api, wiring: Wiring) -> None:
     note = made(api)
     with wiring.database.writing() as session:

@@ -151,3 +151,24 @@ def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) ->
     olga.button("Put in force").click()
     expect(olga.status).to_contain_text("Version 1 is in force.")
     assert place.queue(tour)
+
+
+def test_a_typed_time_is_read_where_the_browser_is_until_a_timezone_is_chosen(
+    place: Place, visit: Visit
+) -> None:
+    olga = visit(place.operator, own=True, timezone_id="Asia/Tokyo")
+    olga.open("/community/overturns")
+    # Script knows the zone before the server does; the next page has it from the cookie.
+    for _ in range(2):
+        expect(olga.page.get_by_text("In your timezone, Asia/Tokyo.")).to_be_visible()
+        (cookie,) = (one for one in olga.page.context.cookies() if one["name"] == "bridgenote_zone")
+        assert (cookie["value"], cookie["sameSite"]) == ("Asia/Tokyo", "Lax")
+        assert (cookie["path"], cookie["expires"]) == ("/", -1)
+        olga.page.reload()
+    olga.open("/settings")
+    olga.page.get_by_label("Timezone").select_option("Europe/Paris")
+    olga.button("Save").first.click()
+    expect(olga.status).to_contain_text("saved")
+    olga.open("/community/overturns")
+    expect(olga.page.get_by_text("In your timezone, Europe/Paris.")).to_be_visible()
+    assert "bridgenote_zone" not in {one["name"] for one in olga.page.context.cookies()}

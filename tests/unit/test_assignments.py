@@ -4,15 +4,19 @@ import uuid
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
+from app import migrations
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
 from app.core.history.why import UNSAID, Why
-from app.core.models import Action
+from app.core.models import Action, Membership
 from app.core.paging import Slice
-from app.core.permissions import Actor
+from app.core.people import members
+from app.core.permissions import SYSTEM, Actor
 from app.core.review import assignments, claims, desk, escalation, open_counts, queue
 from app.core.review.queue_filters import QueueFilter
+from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -53,6 +57,72 @@ def test_an_assigned_item_waits_for_its_assignee_who_is_told(wiring: Wiring, cas
     assert found(wiring, olga, cast.community_id, mine) == [one]
     assert found(wiring, max_, cast.community_id, QueueFilter(claimed_by=str(olga.account_id))) == [one]
     assert found(wiring, max_, cast.community_id, QueueFilter(claimed_by="nobody")) == []
+
+
+def _leave(wiring: Wiring, cast: Cast, how: str) -> None:
+    with wiring.database.writing() as session:
+        membership_id = session.scalars(
+            sa.select(Membership.id).where(Membership.account_id == cast.moderator.account_id)
+        ).one()
+        if how == "removed":
+            members.remove(session, SYSTEM, membership_id, "Left the team")
+        elif how == "demoted":
+            members.change_role(session, SYSTEM, membership_id, Role.RATER, "Left the team")
+        elif how == "promoted":
+            members.change_role(session, SYSTEM, membership_id, Role.OPERATOR, "More to do")
+        else:
+            members.set_disabled(session, SYSTEM, cast.moderator.account_id, True, "Left the team")
+
+
+def _next(wiring: Wiring, cast: Cast) -> set[uuid.UUID]:
+    """The ids of two items that "Review next" gives to the operator; fewer when there are fewer."""
+    olga, found = actor(wiring, cast.operator), set()
+    with wiring.database.writing() as session:
+        first = claims.claim_next(session, olga, cast.community_id, QueueFilter())
+        second = claims.claim_next(session, olga, cast.community_id, QueueFilter(), after=first)
+        found |= {action.id for action in (first, second) if action is not None}
+    return found
+
+
+@pytest.mark.parametrize("how", ["removed", "demoted", "disabled"])
+def test_who_leaves_lets_go_of_what_they_hold_and_are_to_decide(wiring: Wiring, cast: Cast, how: str) -> None:
+    held, assigned = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
+    max_ = actor(wiring, cast.moderator)
+    claim(wiring, max_, held)
+    with wiring.database.writing() as session:
+        assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=UNSAID)
+    version = _version(wiring, assigned)
+    _leave(wiring, cast, how)
+    assert _next(wiring, cast) == {held, assigned}
+    assert _version(wiring, assigned) == version, "a form of a colleague's page is still taken"
+
+
+def test_who_gets_more_rights_keeps_what_they_hold_and_are_to_decide(wiring: Wiring, cast: Cast) -> None:
+    held, assigned = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
+    max_ = actor(wiring, cast.moderator)
+    claim(wiring, max_, held)
+    with wiring.database.writing() as session:
+        assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=UNSAID)
+    _leave(wiring, cast, "promoted")
+    assert _next(wiring, cast) == set()
+
+
+def test_items_of_people_who_left_before_are_given_back_by_the_migration(wiring: Wiring, cast: Cast) -> None:
+    theirs, mine = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
+    with wiring.database.writing() as session:
+        session.get_one(Action, theirs).assigned_to_id = cast.outsider.account_id
+        session.get_one(Action, mine).assigned_to_id = cast.moderator.account_id
+    wiring.database.engine.dispose()
+    migrations.downgrade(wiring.database.engine, "0055")
+    migrations.upgrade(wiring.database.engine)
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, theirs).assigned_to_id is None
+        assert session.get_one(Action, mine).assigned_to_id == cast.moderator.account_id
+
+
+def _version(wiring: Wiring, action_id: uuid.UUID) -> int:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).version
 
 
 def test_an_item_that_is_put_aside_returns_by_itself(wiring: Wiring, cast: Cast) -> None:

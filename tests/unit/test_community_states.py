@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
+from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
@@ -103,6 +104,21 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
     with wiring.database.writing() as session:
         community_states.unarchive(session, admin, cast.community_id, "It opens again")
         assert submitting.submit(session, factories.integration(cast), cast.community_id, late).new
+
+
+@pytest.mark.parametrize("is_archived", [True, False])
+def test_a_second_look_that_was_to_open_does_not_open_in_an_archived_community(
+    wiring: Wiring, cast: Cast, is_archived: bool
+) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    factories.rate(wiring, cast, action_id, "N")
+    with wiring.database.writing() as session:
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        session.get_one(Community, cast.community_id).archived_at = clock.now() if is_archived else None
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        state = session.get_one(Action, action_id).action_state
+    assert state is (ActionState.APPLIED if is_archived else ActionState.RETRO_REVIEW)
 
 
 def test_ratings_open_no_second_look_where_that_is_switched_off(wiring: Wiring, cast: Cast) -> None:

@@ -3,11 +3,12 @@
 import pytest
 import sqlalchemy as sa
 
+from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
-from app.core.people import accounts
+from app.core.models import Account, Action, Community, Event, HistoryEntry, HistoryText, Hold
+from app.core.people import accounts, members
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds, verbs
 from app.core.upkeep import erasure
@@ -149,6 +150,42 @@ def test_a_hold_of_somebody_who_lost_the_role_lapses_and_says_so(
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
         accounts.give_role(session, _actor(wiring, cast.admin), account, cast.community_id, Role.RATER)
+    advance(11)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
+        assert "hold.lapsed" in set(session.scalars(sa.select(HistoryEntry.what)))
+
+
+def test_a_hold_of_a_disabled_account_lapses_and_the_ratings_meanwhile_count(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    action_id, other_id = (factories.scored_action(wiring, cast, request_id=name) for name in ("a", "b"))
+    for one in (action_id, other_id):
+        _hold(wiring, _actor(wiring, cast.moderator), one)
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    with wiring.database.writing() as session:
+        members.set_disabled(session, SYSTEM, cast.moderator.account_id, True, "The account was stolen")
+    advance(11)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
+        assert session.get_one(Action, other_id).action_state is ActionState.UNDER_REVIEW
+        assert session.scalars(sa.select(Hold)).all() == []
+        causes = sa.select(HistoryEntry.cause, HistoryText.actor_name).join(
+            HistoryEntry, HistoryEntry.id == HistoryText.entry_id
+        )
+        lapsed = session.execute(causes.where(HistoryEntry.what == "hold.lapsed")).all()
+        assert [tuple(one) for one in lapsed] == [("the account was disabled", "Moderator")] * 2
+
+
+def test_a_hold_of_an_archived_community_lapses(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    with wiring.database.writing() as session:
+        # Archiving carries out what is held; a decision that waited for the lock meanwhile is held afterwards.
+        session.get_one(Community, cast.community_id).archived_at = clock.now()
     advance(11)
     jobs.run_all()
     with wiring.database.reading() as session:

@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.history.why import Why
-from app.core.models import Action, Community, Event, HistoryEntry, Overturn, OverturnItem
+from app.core.models import Account, Action, Community, Event, HistoryEntry, Overturn, OverturnItem
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.review import overturn_search, overturns
@@ -136,4 +136,11 @@ def test_one_that_is_stopped_goes_no_further_and_one_that_stalled_is_taken_up_ag
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
         assert session.get_one(Overturn, begun.id).state is OverturnState.STOPPED, "nothing in it changes"
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).archived_at = None
+        begun = overturns.begin(session, operator, cast.community_id, criteria, "All wrong")
+        session.get_one(Account, cast.operator.account_id).disabled_at = clock.now()
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        assert session.get_one(Overturn, begun.id).state is OverturnState.STOPPED, "nobody is there to do it"
     assert overturned(wiring) == (1, 1)

@@ -16,16 +16,19 @@ from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.history import marks
 from app.core.history import pruning as history_pruning
+from app.core.history.why import Why
 from app.core.insights import rollups
 from app.core.models import (
     Account,
     Action,
     Attempt,
+    AuthorNote,
     Community,
     Delivery,
     Event,
     HistoryEntry,
     HistoryText,
+    Hold,
     InsightOutcome,
     InsightSlot,
     Membership,
@@ -33,17 +36,19 @@ from app.core.models import (
     Webhook,
 )
 from app.core.models.insights import OutcomeKind
-from app.core.people import accounts, members
+from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import verbs
+from app.core.review import holds, verbs
+from app.core.upkeep import erasure
 from app.core.upkeep import pruning as upkeep_pruning
-from app.core.vocabulary import ActionState, DeliveryState, EventName, Role
+from app.core.vocabulary import ActionState, ActionVerb, DeliveryState, EventName, Role
 from app.jobs.pruning import prune
+from app.jobs.registry import sweep
 from app.jobs.rollups import roll_up
 from app.settings import Settings
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast
+from tests.cast import PASSWORD, Cast
 from tests.clocks import advance
 from tests.undone import undone
 
@@ -306,6 +311,107 @@ def test_who_was_removed_stays_out_when_the_history_of_it_is_gone(wiring: Wiring
         accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
         joining.leave(session, Actor("account", "Rita", account_id=account_id), account, cast.community_id)
     join()
+
+
+def _number_of(wiring: Wiring, model: type[Any]) -> int:
+    with wiring.database.reading() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(model)) or 0
+
+
+def test_an_erased_account_stays_when_unconfirmed_ones_go(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        note = AuthorNote(
+            community_id=cast.community_id,
+            platform_author_id="author-1",
+            text="Was warned in May",
+            account_id=cast.moderator.account_id,
+            account_name="Moderator",
+        )
+        session.add(note)
+        unconfirmed = accounts.create(session, "unconfirmed@example.org", PASSWORD).id
+        removed = accounts.create(session, "removed@example.org", PASSWORD)
+        membership = accounts.give_role(session, SYSTEM, removed, cast.community_id, Role.RATER)
+        members.remove(session, SYSTEM, membership.id, "Spam")
+        removed_id = removed.id
+        for person in (cast.moderator, cast.rater):
+            erasure.erase_account(session, SYSTEM, person.account_id)
+    advance(days=40)
+    prune(wiring)
+    with wiring.database.reading() as session:
+        for kept in (cast.moderator.account_id, cast.rater.account_id, removed_id):
+            assert session.get(Account, kept) is not None
+        assert session.get(Account, unconfirmed) is None
+
+
+def test_an_upkeep_that_fails_in_one_part_does_the_others(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with wiring.database.writing() as session:
+        accounts.create(session, "unconfirmed@example.org", PASSWORD)
+        event = Event(community_id=cast.community_id, name=EventName.DECISION, payload={})
+        hook = Webhook(community_id=cast.community_id, url="https://forum.example.org/", secret=b"sealed")
+        session.add_all([event, hook])
+        session.flush()
+        sent = Delivery(
+            event_id=event.id,
+            endpoint_id=hook.id,
+            community_id=cast.community_id,
+            state=DeliveryState.DELIVERED,
+            due_at=None,
+        )
+        session.add(sent)
+        session.flush()
+        session.add(Attempt(delivery_id=sent.id, at=clock.now(), status=200, milliseconds=3))
+    accounts_before = _number_of(wiring, Account)
+
+    def fail(*_: Any) -> int:
+        raise RuntimeError("broken links")
+
+    monkeypatch.setattr(mailed_links, "prune", fail)
+    monkeypatch.setattr(upkeep_pruning, "prune_deliveries", fail)
+    advance(days=500)
+    prune(wiring)
+    assert _number_of(wiring, Account) == accounts_before - 1
+    assert _number_of(wiring, Attempt) == 0
+    assert _number_of(wiring, Delivery) == 1
+    failed = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert len(failed) == 3, "links, and the deliveries of two communities"
+    assert "removing links" in failed[0].getMessage()
+    assert str(cast.community_id) in caplog.text
+    assert all("broken links" in str(record.exc_info) for record in failed)
+
+
+def test_a_sweep_that_fails_in_one_part_does_the_others(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    held = []
+    for number in range(2):
+        action_id = factories.scored_action(wiring, cast, request_id=f"held-{number}")
+        with wiring.database.writing() as session:
+            moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
+            action = session.get_one(Action, action_id)
+            held.append(
+                holds.hold(
+                    session, moderator, ActionVerb.DISMISS, action=action, why=Why("No"), seconds=10
+                ).id
+            )
+    old = factories.scored_action(wiring, cast, request_id="old")
+    advance(days=100)
+    carry_out = holds.carry_out
+    broken, sound = sorted(held)
+
+    def fail_once(session: Session, hold_id: uuid.UUID) -> None:
+        if hold_id == broken:
+            raise RuntimeError("a broken hold")
+        carry_out(session, hold_id)
+
+    monkeypatch.setattr(holds, "carry_out", fail_once)
+    sweep(wiring)
+    with wiring.database.reading() as session:
+        assert session.get(Hold, sound) is None
+        assert session.get(Hold, broken) is not None
+        assert session.get_one(Action, old).action_state is ActionState.DISMISSED
+    assert [str(broken) in record.getMessage() for record in caplog.records] == [True]
 
 
 def test_what_is_kept_is_kept_long_enough() -> None:

@@ -200,6 +200,28 @@ def test_a_community_that_waits_publishes_only_what_stays_helpful(wiring: Wiring
     assert (fallen.status, fallen.helpful_pending_since) == (NMR, None)
 
 
+def test_an_archived_community_publishes_nothing_and_is_not_fitted_until_it_is_opened_again(
+    wiring: Wiring, cast: Cast
+) -> None:
+    setting(wiring, cast, stabilisation_minutes=30)
+    note_id = a_note(wiring, cast)
+    rate(wiring, cast, note_id, "HHHHH", people(wiring, 5))
+    with wiring.database.writing() as session:
+        refits.ask(session, cast.community_id)
+        session.get_one(Community, cast.community_id).archived_at = clock.now()
+    advance(hours=2)
+    rescoring.sweep(wiring.database)
+    assert status(wiring, note_id) is NMR
+    with wiring.database.reading() as session:
+        assert refits.due(session) == []
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).archived_at = None
+    with wiring.database.reading() as session:
+        assert refits.due(session) == [cast.community_id]
+    rescoring.sweep(wiring.database)
+    assert status(wiring, note_id) is HELPFUL
+
+
 def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_at_again(
     wiring: Wiring, cast: Cast
 ) -> None:
@@ -257,6 +279,23 @@ def test_a_rating_is_withdrawn_by_its_rater_or_the_service_and_the_note_follows(
         ).all()
     assert [entry.before["helpfulness_level"] for entry in gone] == ["HELPFUL"] * 5
     assert gone[-1].cause == "linked profile"
+
+
+def test_a_rating_that_was_withdrawn_meanwhile_is_not_withdrawn_again(wiring: Wiring, cast: Cast) -> None:
+    note_id = a_note(wiring, cast)
+    rate(wiring, cast, note_id, "HHHHHN", people(wiring, 6))
+    with wiring.database.reading() as session:
+        read_before = session.scalars(
+            sa.select(Rating).where(Rating.helpfulness_level == HelpfulnessLevel.NOT_HELPFUL)
+        ).one()
+    for _ in range(2):
+        with wiring.database.writing() as session:
+            # As a request has it that read the rating and then waited for another one with the lock.
+            ratings.withdraw(session, SYSTEM, session.merge(read_before, load=False), cause="Undone")
+        with wiring.database.reading() as session:
+            assert session.get_one(Note, note_id).ratings_count == 5
+            withdrawn = sa.select(sa.func.count()).where(HistoryEntry.what == "rating.withdrawn")
+            assert session.scalar(withdrawn) == 1
 
 
 def test_a_burst_of_new_raters_moves_the_note_but_leaves_the_decision_to_staff(

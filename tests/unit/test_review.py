@@ -1,24 +1,26 @@
 """From ratings to decisions, and what can never happen twice (docs/consensus.md; docs/integration.md)."""
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app import migrations
 from app.core import clock
 from app.core.actions import acknowledgements, actions
-from app.core.errors import Forbidden, IllegalMove
+from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history.why import Why
-from app.core.models import Action, Decision, Event, Note, Rating, Request
+from app.core.models import Action, Decision, Event, HistoryEntry, Note, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
-from app.core.requests import submitting
+from app.core.requests import scoring, submitting
 from app.core.review import queue, verbs
 from app.core.vocabulary import (
     ActionState,
@@ -34,6 +36,7 @@ from app.jobs.registry import score
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.clocks import advance
 
 pytestmark = pytest.mark.both_databases
 
@@ -305,6 +308,50 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     assert _state(wiring, looked_at) is ActionState.CONFIRMED
 
 
+def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    moderator = Actor(
+        kind="account",
+        name="Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert action.due_at is not None
+        assert action.urgent_at is not None
+        target, head_start = action.due_at - action.created_at, action.due_at - action.urgent_at
+    advance(days=20)
+    with wiring.database.writing() as session:
+        actions.return_to_review(session, moderator, session.get_one(Action, action_id))
+
+    def check() -> None:
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            assert action.review_opened_at == clock.now()
+            assert action.due_at == clock.now() + target
+            assert action.urgent_at == action.due_at - head_start
+            assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
+
+    check()
+    # What was returned before the moment was kept is found in history.
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        action.due_at = action.created_at + target
+        action.urgent_at = action.due_at - head_start
+    wiring.database.engine.dispose()
+    migrations.downgrade(wiring.database.engine, "0055")
+    migrations.upgrade(wiring.database.engine)
+    check()
+    advance(days=15)
+    with wiring.database.writing() as session:
+        assert queue.expire(session, clock.now() - timedelta(days=14)) == 1
+    assert _state(wiring, action_id) is ActionState.DISMISSED
+
+
 def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
     wiring: Wiring, cast: Cast
 ) -> None:
@@ -371,6 +418,32 @@ def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring,
         submitting.withdraw(session, factories.integration(cast), request)
     assert _state(wiring, action_id) is ActionState.DISMISSED
     assert factories.submit(wiring, cast) != request.id
+
+
+def test_a_submission_that_was_withdrawn_meanwhile_is_found_by_no_call_that_waited(
+    wiring: Wiring, cast: Cast
+) -> None:
+    made = factories.submit(wiring, cast)
+    integration = factories.integration(cast)
+    with wiring.database.writing() as session:
+        scoring.fail(session, made, "It failed")
+    with wiring.database.reading() as session:
+        read_before = session.get_one(Request, made)
+    with wiring.database.writing() as session:
+        submitting.withdraw(session, integration, session.get_one(Request, made))
+    calls: list[Callable[[Session, Request], object]] = [
+        lambda session, request: submitting.escalate(session, integration, request),
+        lambda session, request: submitting.retry(session, integration, request),
+        lambda session, request: submitting.link_note(session, integration, request, None),
+        lambda session, request: submitting.withdraw(session, integration, request),
+    ]
+    for call in calls:
+        with wiring.database.writing() as session, pytest.raises(NotFound, match="request not found"):
+            call(session, session.merge(read_before, load=False))
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Action)).all() == []
+        withdrawn = sa.select(sa.func.count()).where(HistoryEntry.what == "request.withdrawn")
+        assert session.scalar(withdrawn) == 1
 
 
 def test_escalating_opens_a_review_for_staff(wiring: Wiring, cast: Cast) -> None:

@@ -15,6 +15,7 @@ from app.core.permissions import SYSTEM
 from app.core.upkeep import linking
 from app.wiring import Wiring
 from tests.cast import Cast, Person
+from tests.clocks import at
 from tests.web.conftest import Stage, Visitor, only_hold
 
 Visit = Callable[[Person | None], Visitor]
@@ -81,6 +82,48 @@ def test_moments_are_shown_in_the_readers_timezone(
             assert "data-local" not in text, "script leaves a chosen zone alone"
     visitor.post("/settings", theme="system", timezone="UTC")
     assert 'data-local="text"' in visitor.get(f"/review/{action_id}").text, "else times are the device's"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_typed_times_are_read_in_the_chosen_timezone_else_the_browsers_else_utc_which_pages_say(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    at(datetime(2026, 3, 1, 15, 30, tzinfo=UTC))  # 00:30 on 2 March in Tokyo
+    stage.post()
+    at(datetime(2026, 3, 2, 12, 0, tzinfo=UTC))
+    operator = visit(cast.operator)
+
+    def is_read_in(hour: int) -> bool:
+        """Whether "12:00" on an empty day is still to come, and begins so many hours before 12:00 UTC."""
+        early, late = (f"2026-03-02T{hour + more:02}:00" for more in (0, 1))
+        url = "/community/overturns?category=toxicity&since="
+        return [operator.get(url + since).status_code for since in (early, late)] == [200, 422]
+
+    def begins_in_tokyo() -> bool:
+        return "No actions in this period" not in operator.get("/history?from=2026-03-02").text
+
+    page = operator.get("/community/overturns").text
+    assert "In UTC. <a" in page
+    assert "data-asks-zone" in page
+    assert "Days are read in UTC." in operator.get("/history").text
+    assert is_read_in(12)
+    assert not begins_in_tokyo()
+    operator.client.set_cookie("bridgenote_zone", "Asia/Tokyo")
+    page = operator.get("/community/overturns").text
+    assert "In your timezone, Asia/Tokyo." in page
+    assert "Days are read in UTC." not in operator.get("/history").text
+    assert is_read_in(21)
+    assert begins_in_tokyo()
+    for nonsense in ("../etc/passwd", "Mars/Base", "Europe", "x" * 3000):
+        operator.client.set_cookie("bridgenote_zone", nonsense)
+        assert "In UTC. <a" in operator.get("/community/overturns").text
+    operator.client.set_cookie("bridgenote_zone", "Asia/Tokyo")
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.operator.account_id).timezone = "Europe/Paris"
+    page = operator.get("/community/overturns").text
+    assert "In your timezone, Europe/Paris." in page
+    assert "data-asks-zone" not in page, "script takes the cookie away"
+    assert is_read_in(13)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

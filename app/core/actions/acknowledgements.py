@@ -12,7 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import Action, Note, Request
+from app.core.models import Action, Community, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 
@@ -58,10 +58,16 @@ def acknowledge(
 
 
 def look_again(session: Session, action_id: uuid.UUID) -> None:
-    """Open the second look of an action that was rated before the platform acted. A repeated call changes nothing."""
+    """Open the second look of an action that was rated before the platform acted. A repeated call changes nothing.
+
+    Nor does one in a community that was archived meanwhile.
+    """
     action = session.get_one(Action, action_id)
     serialise(session, action.community_id)
     session.refresh(action)
+    community = session.get_one(Community, action.community_id, populate_existing=True)
+    if community.archived_at is not None:
+        return
     if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
         actions.open_second_look(session, SYSTEM, action, why=Why(cause="rated before the platform acted"))
 

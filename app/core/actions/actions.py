@@ -5,6 +5,7 @@ These functions move one action. ``notes.verdicts`` changes its rationale note.
 
 import uuid
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -261,8 +262,26 @@ def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why
 
 
 def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
-    """Return a proposal to review before the platform acts."""
-    make_move(session, actor, action, ActionState.UNDER_REVIEW, why=why)
+    """Return a proposal to review before the platform acts. It has the whole time of a review from now on."""
+    make_move(
+        session,
+        actor,
+        action,
+        ActionState.UNDER_REVIEW,
+        why=why,
+        review_opened_at=clock.now(),
+        **due_again(action),
+    )
+
+
+def due_again(action: Action) -> dict[str, datetime]:
+    """Column values that give a review the target time and the head start of the action's last one, from now on."""
+    now = clock.now()
+    opened_at = action.review_opened_at or action.created_at
+    return {
+        "due_at": now + ((action.due_at or opened_at) - opened_at),
+        "urgent_at": now + ((action.urgent_at or opened_at) - opened_at),
+    }
 
 
 def act_instead(

@@ -19,7 +19,7 @@ from app.core.errors import Invalid, Refused
 from app.core.factcheck import feeds, imports
 from app.core.factcheck.imports import Upload
 from app.core.ids import new_id
-from app.core.models import DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
+from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
 
@@ -78,11 +78,20 @@ def last_checks(session: Session, looked_at: Sequence[DatasetFeed]) -> dict[uuid
 
 
 def enqueue_due(session: Session) -> None:
-    """Enqueue a look at every feed that is due, and set the time of the next one."""
+    """Enqueue a look at every feed that is due, and set the time of the next one.
+
+    A feed of an archived community rests until that is opened again, unless it serves every community.
+    """
     now = clock.now()
+    archived = sa.select(Community.id).where(Community.archived_at.is_not(None))
     due = session.scalars(
         sa.select(DatasetFeed)
-        .where(DatasetFeed.due_at <= now, DatasetFeed.removed_at.is_(None), DatasetFeed.is_paused.is_(False))
+        .where(
+            DatasetFeed.due_at <= now,
+            DatasetFeed.removed_at.is_(None),
+            DatasetFeed.is_paused.is_(False),
+            sa.or_(DatasetFeed.serves_all, DatasetFeed.community_id.not_in(archived)),
+        )
         .order_by(DatasetFeed.due_at)
         .limit(200)
     ).all()
@@ -93,9 +102,12 @@ def enqueue_due(session: Session) -> None:
 
 
 def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None] | None:
-    """(address, ETag, Last-Modified) to fetch with; None when the feed is gone or its last import has not ended."""
+    """(address, ETag, Last-Modified) to fetch with.
+
+    None when the feed is gone, its community was archived meanwhile, or its last import has not ended.
+    """
     feed = session.get(DatasetFeed, feed_id)
-    if feed is None or feed.removed_at is not None:
+    if feed is None or feed.removed_at is not None or feeds.rests(session, feed):
         return None
     running = session.scalars(
         sa.select(DatasetImport.id).where(
@@ -112,7 +124,7 @@ def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> 
         return
     serialise(session, feed.community_id)
     session.refresh(feed)
-    if feed.removed_at is not None or feed.url != url:
+    if feed.removed_at is not None or feed.url != url or feeds.rests(session, feed):
         return
     check = DatasetFeedCheck(
         id=new_id(),

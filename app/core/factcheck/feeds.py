@@ -14,7 +14,7 @@ from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import datasets
 from app.core.history import chain as history
 from app.core.ids import new_id
-from app.core.models import DatasetFeed
+from app.core.models import Community, DatasetFeed, DatasetImport
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
@@ -122,6 +122,13 @@ def look_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
 def may_change(actor: Actor, feed: DatasetFeed) -> bool:
     """Whether the actor may change this feed: one that serves every community belongs to service admins."""
     return not feed.serves_all or datasets.serves_all(actor)
+
+
+def rests(session: Session, feed: DatasetFeed | DatasetImport) -> bool:
+    """Whether nothing is fetched or stored: the community is archived, and no other is served."""
+    if feed.serves_all:
+        return False
+    return session.get_one(Community, feed.community_id, populate_existing=True).archived_at is not None
 
 
 def get(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:

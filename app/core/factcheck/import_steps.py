@@ -7,7 +7,7 @@ A job that is killed starts again and goes on where the last batch ended: ``reco
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -16,12 +16,13 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
-from app.core.factcheck import imports, storing
+from app.core.errors import Refused
+from app.core.factcheck import feeds, imports, storing
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.published import Defaults, Fault, Found, Published
-from app.core.models import Community, DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
+from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
 from app.core.people import accounts
-from app.core.permissions import SYSTEM, Actor, Permission, allows
+from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutcome
 
 READ_BATCH = 1_000
@@ -137,8 +138,13 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     found = _running(session, import_id, ImportState.STORING)
     if found is None:
         return False
-    actor = _actor(session, found)
-    if actor is None or not allows(actor, Permission.REVISE_POLICY, found.community_id):
+    if found.account_id is None and feeds.rests(session, found):
+        imports.fail(session, found.id, "The community was archived.")
+        return False
+    try:
+        actor = _actor(session, found)
+        require(actor, Permission.REVISE_POLICY, found.community_id)
+    except Refused:
         imports.fail(session, found.id, "The person who began it may no longer import.")
         return False
     rows = session.scalars(
@@ -210,16 +216,11 @@ def _running(session: Session, import_id: uuid.UUID, expected: ImportState) -> D
     return found if found.state is expected else None
 
 
-def _actor(session: Session, found: DatasetImport) -> Actor | None:
-    """Who imports, with today's role; None when the account is disabled."""
+def _actor(session: Session, found: DatasetImport) -> Actor:
+    """Who imports, with today's role. Raises Forbidden when the account is disabled."""
     if found.account_id is None:
         return SYSTEM
-    account = accounts.get(session, found.account_id)
-    if account.disabled_at is not None:
-        return None
-    community = session.get_one(Community, found.community_id)
-    closed = frozenset({community.id}) if community.archived_at is not None else frozenset[uuid.UUID]()
-    return replace(accounts.actor_for(account), archived=closed)
+    return accounts.deferred_actor(session, found.account_id, found.community_id)
 
 
 def _refused(fault: Fault) -> dict[str, Any]:

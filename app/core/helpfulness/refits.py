@@ -22,7 +22,7 @@ from app.core.db import serialise
 from app.core.helpfulness import note_scores, rating_snapshots
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.ids import new_id
-from app.core.models import Note, NoteSums, RaterParameters, ScoringModel, ScoringState
+from app.core.models import Community, Note, NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.scoring import Camps, Regime
 
 REFIT_JOB = "refit_notes"
@@ -101,11 +101,12 @@ def ask(session: Session, community_id: uuid.UUID) -> None:
 
 
 def due(session: Session, *, limit: int = 50) -> Sequence[uuid.UUID]:
-    """Communities whose refit is due and not running, longest due first."""
+    """Communities whose refit is due and not running, longest due first; archived ones when they are opened again."""
     now = clock.now()
+    archived = sa.select(Community.id).where(Community.archived_at.is_not(None))
     return session.scalars(
         sa.select(ScoringState.community_id)
-        .where(ScoringState.refit_due_at <= now, _unleased(now))
+        .where(ScoringState.refit_due_at <= now, _unleased(now), ScoringState.community_id.not_in(archived))
         .order_by(ScoringState.refit_due_at)
         .limit(limit)
     ).all()

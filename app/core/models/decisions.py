@@ -49,6 +49,7 @@ class Action(Stamped, Base):
     moderator decided on, None while that is ``category``. ``platform_author_id``, ``platform_channel_id`` and
     ``language`` repeat the request's, for lists; the last two are missing with actions of before they were added that
     nobody can review any more.
+    ``review_opened_at`` is when a proposal came back under review, None where the review opened with the action.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it.
     """
@@ -211,6 +212,7 @@ class Action(Stamped, Base):
     dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     lapsed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     reopened_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    review_opened_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)

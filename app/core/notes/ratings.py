@@ -143,7 +143,7 @@ def rate(
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Withdraw a rating: by its rater, or by the service itself with a ``cause``.
+    """Withdraw a rating: by its rater, or by the service itself with a ``cause``. Repeating it changes nothing.
 
     Raises:
         Forbidden: it is somebody else's rating, or the note is locked.
@@ -157,7 +157,8 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     action = actions.of_note(session, note.id) if note.rationale else None
     if actor.kind != "system" and rating_locks.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
-    session.refresh(rating)
+    if session.get(Rating, rating.id, populate_existing=True) is None:
+        return  # another request withdrew it while this one waited for the lock
     if action is not None and actor.kind == "account" and _is_outcome_in_view(note, action, rating):
         raise Settled(SETTLED)
     counted, rater_id = _counted(rating, note), rating.rater_id
@@ -197,6 +198,15 @@ def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
     return rating
 
 
+def get_own(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
+    """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is somebody else's."""
+    rating = get(session, actor, rating_id)
+    require(actor, Permission.RATE, rating.community_id, "rating")
+    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
+        raise Forbidden("You may change only your own rating")
+    return rating
+
+
 def change(
     session: Session,
     actor: Actor,
@@ -204,10 +214,7 @@ def change(
     level: HelpfulnessLevel,
 ) -> Rating:
     """Change a rating. Raises Forbidden if it is not the actor's own."""
-    rating = get(session, actor, rating_id)
-    require(actor, Permission.RATE, rating.community_id, "rating")
-    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
-        raise Forbidden("You may change only your own rating")
+    rating = get_own(session, actor, rating_id)
     note = session.get_one(Note, rating.note_id)
     rater = session.get_one(Profile, rating.rater_id)
     changed, _ = rate(session, actor, note, rater, level, rater_ref=rating.rater_ref, reasons=rating.reasons)

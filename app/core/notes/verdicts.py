@@ -222,12 +222,20 @@ def newest_panel(session: Session, action: Action | None) -> Panel | None:
 
 
 def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Ids of notes that have been rated helpful for their community's ``stabilisation_minutes``."""
+    """Ids of notes that have been rated helpful for their community's ``stabilisation_minutes``.
+
+    Those of archived communities wait until that is opened again.
+    """
     rows = session.execute(
         sa.select(Note.id, Note.helpful_pending_since, Community)
         .join(Community, Community.id == Note.community_id)
         .outerjoin(Action, sa.and_(Action.note_id == Note.id, Action.restores_id.is_(None)))
-        .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), rating_locks.open_clause())
+        .where(
+            Note.helpful_pending_since.is_not(None),
+            Note.deleted_at.is_(None),
+            Community.archived_at.is_(None),
+            rating_locks.open_clause(),
+        )
         .order_by(Note.helpful_pending_since)
     )
     now, defaults = clock.now(), community_settings.defaults(session)

@@ -3,6 +3,7 @@
 import secrets
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from zoneinfo import available_timezones
@@ -15,11 +16,11 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock, limits, tokens
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, AccountLink, Membership, Notice, Removal, SignIn
+from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal, SignIn
 from app.core.people.passwords import is_common
 from app.core.permissions import Actor
 from app.core.vocabulary import MediaVeil, Role
@@ -271,8 +272,8 @@ def end_sign_in(session: Session, token: str) -> None:
 
 
 def discard(session: Session, account: Account) -> None:
-    """Delete an account that was never confirmed, with its links, notices and memberships."""
-    for model in (AccountLink, Notice, Membership):
+    """Delete an account that was never confirmed, with its links, notices, memberships and removals."""
+    for model in (AccountLink, Notice, Membership, Removal):
         session.execute(sa.delete(model).where(model.account_id == account.id))
     session.execute(sa.delete(Account).where(Account.id == account.id))
 
@@ -290,6 +291,30 @@ def actor_for(account: Account, profile_id: uuid.UUID | None = None) -> Actor:
         communities=None if account.service_admin else frozenset(roles),
         may_open_communities=account.service_admin,
     )
+
+
+def deferred_actor(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> Actor:
+    """The account as an actor for what it asked for earlier and a job carries out now in one community.
+
+    The roles are today's, and in an archived community the actor may change nothing. The caller holds the community's
+    lock.
+
+    Raises:
+        Forbidden: the account is disabled.
+    """
+    account = session.scalars(
+        sa.select(Account)
+        .where(Account.id == account_id)
+        .options(selectinload(Account.memberships))
+        .execution_options(populate_existing=True)
+    ).first()
+    if account is None:
+        raise NotFound("account")
+    if account.disabled_at is not None:
+        raise Forbidden("the account was disabled")
+    community = session.get_one(Community, community_id, populate_existing=True)
+    closed = frozenset({community_id}) if community.archived_at is not None else frozenset[uuid.UUID]()
+    return replace(actor_for(account), archived=closed)
 
 
 def get(session: Session, account_id: uuid.UUID) -> Account:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits, mail
 from app.core.errors import Conflict, Invalid
 from app.core.mail import Kind
-from app.core.models import Account, Membership
+from app.core.models import Account, Membership, Removal
 from app.core.people import accounts, mailed_links, sessions
 from app.core.vocabulary import LinkPurpose
 
@@ -177,14 +177,19 @@ def confirm_email(session: Session, token: str) -> Account:
 
 
 def prune_unconfirmed(session: Session, before: datetime) -> int:
-    """Delete accounts created before ``before`` and never confirmed. Return how many; at most ``BATCH`` per call."""
+    """Delete accounts created before ``before`` and never confirmed. Return how many; at most ``BATCH`` per call.
+
+    Disabled accounts stay, and with them erased ones, which other rows may refer to (``upkeep.erasure``).
+    """
     unconfirmed = session.scalars(
         sa.select(Account)
         .where(
             Account.confirmed_at.is_(None),
             Account.created_at < before,
-            # An account with a role waits for its owner.
+            Account.disabled_at.is_(None),
+            # An account with a role waits for its owner, and whom an admin removed stays removed.
             Account.id.not_in(sa.select(Membership.account_id)),
+            Account.id.not_in(sa.select(Removal.account_id)),
         )
         .limit(BATCH)
     ).all()

@@ -18,12 +18,12 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Community, Membership, Profile, Removal, SignIn
+from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.people import sessions
 from app.core.people.profiles import WEB
-from app.core.permissions import Actor, Permission, require, require_found
-from app.core.vocabulary import Role
+from app.core.permissions import Actor, Permission, require, require_found, roles_with
+from app.core.vocabulary import ActionState, Role
 
 SERVICE = uuid.UUID(int=0)
 """The lock for disabling accounts; no community has this id."""
@@ -88,6 +88,8 @@ def change_role(
 ) -> Membership:
     """Give a member another role; giving the role that they have changes nothing.
 
+    Who does not moderate any more lets go of the items that they hold or are to decide.
+
     Raises:
         Forbidden: the old or the new role is above the actor's own.
         Conflict: the actor is the last admin and would give up that role.
@@ -100,6 +102,8 @@ def change_role(
     _keep_an_admin(session, actor, membership)
     membership.role = role
     session.flush()
+    if role not in roles_with(Permission.MODERATE):
+        _let_go(session, membership)
     after = {"role": role.value}
     _record(session, actor, membership, "role.given", {"role": before.value}, after, reason)
     return membership
@@ -108,6 +112,8 @@ def change_role(
 def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> Membership:
     """Remove a member from the community: only an invitation brings them back. Their ratings and notes stay.
 
+    The items that they hold or are to decide go back to the others.
+
     Raises:
         Forbidden, Conflict: as ``change_role``.
     """
@@ -115,6 +121,7 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     _refuse_above(actor_role, membership.role)
     _keep_an_admin(session, actor, membership)
     session.delete(membership)
+    _let_go(session, membership)
     if actor.account_id != membership.account_id:
         session.merge(
             Removal(
@@ -133,6 +140,8 @@ def set_disabled(
     session: Session, actor: Actor, account_id: uuid.UUID, disabled: bool, reason: str
 ) -> Account:
     """Disable an account, which ends all its sessions at once, or enable it. Repeating it changes nothing.
+
+    The items that a disabled account holds or is to decide go back to the others.
 
     Raises:
         Forbidden: the actor is no service admin.
@@ -164,6 +173,8 @@ def set_disabled(
     session.flush()
     if disabled:
         sessions.end_all(session, account.id)
+        for membership in account.memberships:
+            _let_go(session, membership)
     what = "account.disabled" if disabled else "account.enabled"
     for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
         before, after = {"disabled": not disabled}, {"disabled": disabled}
@@ -238,6 +249,25 @@ def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: st
     if membership is None:
         raise NotFound("member")
     return membership, _role_now(session, actor, community_id)
+
+
+def _let_go(session: Session, membership: Membership) -> None:
+    """End the member's claims in the community, and their assignments to items that are or may come under review."""
+    theirs = sa.update(Action).where(Action.community_id == membership.community_id)
+    silent = {"synchronize_session": False}
+    session.execute(
+        theirs.where(Action.claimed_by_id == membership.account_id).values(
+            claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at
+        ),
+        execution_options=silent,
+    )
+    session.execute(
+        theirs.where(
+            Action.assigned_to_id == membership.account_id,
+            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.PROPOSED)),
+        ).values(assigned_to_id=None, updated_at=Action.updated_at),
+        execution_options=silent,
+    )
 
 
 def _role_now(session: Session, actor: Actor, community_id: uuid.UUID) -> Role:

@@ -160,7 +160,7 @@ def unskip(session: Session, sample: SampledPost, profile_id: uuid.UUID) -> None
 
 
 def take_back(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -> None:
-    """Withdraw the rater's answer, if there is one.
+    """Withdraw the rater's answer, if there is one. Repeating it changes nothing.
 
     Raises:
         Forbidden: the sample has ended, or the actor is not asked.
@@ -168,7 +168,10 @@ def take_back(session: Session, actor: Actor, sample: SampledPost, rater: Profil
     row = by_rater(session, sample, rater.id)
     if row is None or row.level is None:
         return
-    row = _hold(session, actor, sample, rater)
+    rater = _lock(session, actor, sample, rater)
+    row = by_rater(session, sample, rater.id)
+    if row is None or row.level is None:
+        return  # another request took it back while this one waited for the lock
     if not is_open(session, sample):
         raise Forbidden("This question is closed")
     sample.answers -= 1
@@ -178,6 +181,20 @@ def take_back(session: Session, actor: Actor, sample: SampledPost, rater: Profil
 
 def _hold(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -> SampleAnswer:
     """The rater's row, made if there is none. Locks and reloads the sample."""
+    rater = _lock(session, actor, sample, rater)
+    row = by_rater(session, sample, rater.id)
+    if row is None:
+        row = SampleAnswer(sample_id=sample.id, profile_id=rater.id)
+        session.add(row)
+    return row
+
+
+def _lock(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -> Profile:
+    """Lock and reload the sample, and return the rater's canonical profile.
+
+    Raises:
+        Forbidden: ``rater`` is not the acting user, or the actor is not asked.
+    """
     require(actor, Permission.RATE, sample.community_id, "item")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
         raise Forbidden("rater_id must be the acting user")
@@ -186,11 +203,7 @@ def _hold(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -
     rater = profiles.hold_canonical(session, rater)
     serialise(session, sample.community_id)
     session.refresh(sample)
-    row = by_rater(session, sample, rater.id)
-    if row is None:
-        row = SampleAnswer(sample_id=sample.id, profile_id=rater.id)
-        session.add(row)
-    return row
+    return rater
 
 
 def _settle(session: Session, sample: SampledPost) -> None:

@@ -18,7 +18,7 @@ from app.core.actions.moves import make_move
 from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid
+from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
@@ -139,17 +139,22 @@ def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | N
 
 
 def retry(session: Session, actor: Actor, request: Request) -> None:
-    """Score a failed request again."""
+    """Score a failed request again. Raises NotFound if it was withdrawn meanwhile."""
     require(actor, Permission.RETRY_SCORING, request.community_id, "request")
+    _lock(session, request)
     make_move(session, actor, request, RequestStatus.PENDING, failure=None)
     _enqueue_scoring(session, request)
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
-    """Send a request to staff review (docs/integration.md): its open review, or a new one."""
+    """Send a request to staff review (docs/integration.md): its open review, or a new one.
+
+    Raises:
+        NotFound: it was withdrawn meanwhile.
+        Conflict: it is decided.
+    """
     require(actor, Permission.SUBMIT, request.community_id, "request")
-    serialise(session, request.community_id)
-    session.refresh(request)
+    _lock(session, request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.send_to_staff(session, actor, live, why=UNSAID)
@@ -175,8 +180,10 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
 
     Raises:
         Invalid: the note is in another community, or ``note`` is None but one is linked.
+        NotFound: the request was withdrawn meanwhile.
     """
     require(actor, Permission.SUBMIT, request.community_id, "request")
+    _lock(session, request)
     if note is None:
         if request.note_id is not None:
             raise Invalid.field("note_id", "cannot be taken away; name the note to link instead")
@@ -197,9 +204,12 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
 
 
 def withdraw(session: Session, actor: Actor, request: Request) -> None:
-    """Withdraw a submission: it disappears for every reader, its review ends, and its ``request_id`` is free again."""
+    """Withdraw a submission: it disappears for every reader, its review ends, and its ``request_id`` is free again.
+
+    Raises NotFound if it was withdrawn meanwhile.
+    """
     require(actor, Permission.SUBMIT, request.community_id, "request")
-    serialise(session, request.community_id)
+    _lock(session, request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.decide_none(
@@ -208,6 +218,14 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     request.withdrawn_at = clock.now()
     session.flush()
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
+
+
+def _lock(session: Session, request: Request) -> None:
+    """Lock the community and read the request again. Raises NotFound if another call withdrew it."""
+    serialise(session, request.community_id)
+    session.refresh(request)
+    if request.withdrawn_at is not None:
+        raise NotFound("request")
 
 
 def _find_existing(session: Session, community_id: uuid.UUID, request_id: str) -> Request | None:

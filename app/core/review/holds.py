@@ -21,7 +21,7 @@ from app.core.history import chain as history
 from app.core.history import facts, notices
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import Account, Action, HistoryEntry, Hold, Note
+from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
@@ -180,31 +180,32 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     if not _take(session, held):
         raise Conflict("Too late to undo: the decision has been carried out")
     decision_trace.undone(session, actor, held)
-    note_id = held.note_id
-    if held.action_id is not None:
-        note_id = session.get_one(Action, held.action_id).note_id
-    if note_id is not None:
-        verdicts.settle(session, session.get_one(Note, note_id), cause="a held decision was undone")
+    _settle(session, held, cause="a held decision was undone")
     return held
 
 
 def carry_out(session: Session, hold_id: uuid.UUID) -> None:
-    """Carry out a due decision as the moderator who made it. A repeated call does nothing."""
+    """Carry out a due decision as the moderator who made it. A repeated call does nothing.
+
+    If the moderator may not decide it any more, or the item changed, it lapses: ratings given meanwhile count then.
+    """
     held = session.get(Hold, hold_id)
     if held is None:
         return
     serialise(session, held.community_id)
     if not _take(session, held):
         return
-    account = accounts.get(session, held.account_id)
-    actor = accounts.actor_for(account)
     try:
+        actor = accounts.deferred_actor(session, held.account_id, held.community_id)
         with session.begin_nested():
             _carry_out(session, actor, held)
     except Refused as refusal:
         # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
-        entry = decision_trace.lapsed(session, actor, held, refusal.detail)
+        decider = accounts.actor_for(accounts.get(session, held.account_id))
+        entry = decision_trace.lapsed(session, decider, held, refusal.detail)
         notices.tell_lapsed(session, held, entry)
+        if session.get_one(Community, held.community_id).archived_at is None:
+            _settle(session, held, cause="a held decision lapsed")
 
 
 def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
@@ -231,6 +232,16 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
     verbs.decide_note(session, actor, note, held.verb, why)
+
+
+def _settle(session: Session, held: Hold, cause: str) -> None:
+    """Let the ratings count that were given while the decision was held."""
+    note_id = held.note_id
+    if held.action_id is not None:
+        note_id = session.get_one(Action, held.action_id).note_id
+    note = session.get(Note, note_id) if note_id is not None else None
+    if note is not None and note.deleted_at is None:
+        verdicts.settle(session, note, cause=cause)
 
 
 def _details(held: Hold, why: Why) -> Details:

@@ -6,7 +6,6 @@ the next batch are one transaction, so a killed process loses nothing and repeat
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,9 +18,9 @@ from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, Community, Overturn, OverturnItem
+from app.core.models import Action, Overturn, OverturnItem
 from app.core.people import accounts
-from app.core.permissions import Actor, Permission, allows, require, require_found
+from app.core.permissions import Actor, Permission, require, require_found
 from app.core.review import claims, overturn_search, verbs
 from app.core.review.overturn_search import UNDONE_BY, Criteria
 from app.core.review.verbs import Details
@@ -150,13 +149,13 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
     session.refresh(overturn)
     if overturn.state is not OverturnState.RUNNING or overturn.settled != settled:
         return
-    community = session.get_one(Community, overturn.community_id, populate_existing=True)
-    closed = frozenset({community.id}) if community.archived_at is not None else frozenset()
-    actor = replace(accounts.actor_for(accounts.get(session, overturn.account_id)), archived=closed)
-    if not allows(actor, Permission.MODERATE, overturn.community_id) or _is_disabled(session, overturn):
+    try:
+        actor = accounts.deferred_actor(session, overturn.account_id, overturn.community_id)
+        require(actor, Permission.MODERATE, overturn.community_id)
+    except Refused:
         _end(
             session,
-            actor,
+            accounts.actor_for(accounts.get(session, overturn.account_id)),
             overturn,
             OverturnState.STOPPED,
             Why(cause="the person who began it may no longer overturn"),
@@ -213,10 +212,6 @@ def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UU
     except Refused as refusal:
         return refusal.detail
     return None
-
-
-def _is_disabled(session: Session, overturn: Overturn) -> bool:
-    return accounts.get(session, overturn.account_id).disabled_at is not None
 
 
 def _end(session: Session, actor: Actor, overturn: Overturn, state: OverturnState, why: Why = UNSAID) -> None:

@@ -253,7 +253,12 @@ def _old(older_than: datetime) -> sa.Select[Any]:
         # Written out for the index of the few open reviews: this runs every half minute.
         sa.text("moderation_actions.action_state IN ('under_review', 'retro_review')"),
         sa.or_(
-            sa.and_(Action.action_state == ActionState.UNDER_REVIEW, Action.created_at < older_than),
+            sa.and_(
+                Action.action_state == ActionState.UNDER_REVIEW,
+                # For the index too; what came back under review is read from the row.
+                Action.created_at < older_than,
+                sa.or_(Action.review_opened_at.is_(None), Action.review_opened_at < older_than),
+            ),
             sa.and_(Action.action_state == ActionState.RETRO_REVIEW, Action.retro_review_at < older_than),
         ),
         Action.id.not_in(sa.select(Hold.action_id).where(Hold.action_id.is_not(None))),

@@ -69,13 +69,7 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     _check(draft)
     serialise(session, community_id)
     _check_free(session, community_id, draft)
-    count = session.scalar(
-        sa.select(sa.func.count())
-        .select_from(ReasonTemplate)
-        .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
-    )
-    if (count or 0) >= MOST:
-        raise Invalid.field("title", f"cannot be added: {MOST} reasons are in use; retire one first")
+    _check_room(session, community_id, "added")
     template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
     session.add(template)
     session.flush()
@@ -134,7 +128,7 @@ def set_active(
     """Retire or restore a reason; ``why`` is recorded in history. If it is so already, nothing changes.
 
     Raises:
-        Invalid: another active reason has its title or its place as a default now.
+        Invalid: another active reason has its title or its place as a default now, or there are too many.
         Conflict: somebody changed it meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
@@ -143,6 +137,7 @@ def set_active(
         if active:
             draft = ReasonDraft(template.title, template.text, template.category, template.verb)
             _check_free(session, template.community_id, draft)
+            _check_room(session, template.community_id, "restored")
         _change(session, template, {"active": active})
         _record(
             session,
@@ -203,20 +198,30 @@ def _told(draft: ReasonDraft) -> dict[str, Any]:
 def _check_free(
     session: Session, community_id: uuid.UUID, draft: ReasonDraft, besides: uuid.UUID | None = None
 ) -> None:
-    others = _of(community_id).where(ReasonTemplate.active)
-    if besides is not None:
-        others = others.where(ReasonTemplate.id != besides)
-    title = others.where(sa.func.lower(ReasonTemplate.title) == draft.title.lower())
-    if session.scalars(title.limit(1)).first() is not None:
+    # Compared here: SQLite's lower() knows the letters of English only. There are at most ``MOST``.
+    others = [
+        reason
+        for reason in session.scalars(_of(community_id).where(ReasonTemplate.active))
+        if reason.id != besides
+    ]
+    if any(reason.title.casefold() == draft.title.casefold() for reason in others):
         raise Invalid.field("title", "is another reason's already", draft.title)
     if draft.verb is None:
         return
-    default = others.where(
-        ReasonTemplate.verb == draft.verb, ReasonTemplate.category.is_not_distinct_from(draft.category)
-    )
-    present = session.scalars(default.limit(1)).first()
+    place = (draft.verb, draft.category)
+    present = next((reason for reason in others if (reason.verb, reason.category) == place), None)
     if present is not None:
         raise Invalid.field("verb", f"is taken in this category already, by “{present.title}”")
+
+
+def _check_room(session: Session, community_id: uuid.UUID, what: str) -> None:
+    count = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(ReasonTemplate)
+        .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
+    )
+    if (count or 0) >= MOST:
+        raise Invalid.field("title", f"cannot be {what}: {MOST} reasons are in use; retire one first")
 
 
 def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:

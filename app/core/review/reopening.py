@@ -5,7 +5,7 @@ of the first rationale do not count for it and everybody may rate again.
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -72,9 +72,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
         platform_author_id=action.platform_author_id,
         platform_channel_id=request.platform_channel_id,
         language=request.language,
-        # The same target time as the first review had, from now on.
-        due_at=_again(action, action.due_at),
-        urgent_at=_again(action, action.urgent_at),
+        **actions.due_again(action),
     )
     entry = begin(session, actor, reopened, why=why)
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
@@ -88,11 +86,6 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     if entry is not None:
         notices.tell_reopened(session, actor, action, entry)
     return reopened
-
-
-def _again(action: Action, moment: datetime | None) -> datetime:
-    """The same time after now as ``moment`` is after the first review opened; now if it had none."""
-    return clock.now() if moment is None else clock.now() + (moment - action.created_at)
 
 
 def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -> None:

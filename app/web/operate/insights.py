@@ -3,9 +3,8 @@
 import csv
 import io
 from datetime import timedelta
-from zoneinfo import ZoneInfo
 
-from flask import Response, abort, g, url_for
+from flask import Response, abort, url_for
 from wtforms import DateField, HiddenField, SelectField
 from wtforms.validators import Optional
 
@@ -15,7 +14,7 @@ from app.core.insights import trends
 from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
-from app.web import auth, csv_cells, forms, page
+from app.web import auth, csv_cells, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, check_year, encoded
 from app.web.operate import insight_tables
@@ -47,7 +46,7 @@ class PeriodForm(FilterForm):
 
     def period(self) -> Period:
         """Return the period of a valid form. Raises Invalid if it is empty or too long."""
-        zone = ZoneInfo(g.get("timezone") or "UTC")
+        zone = reader_zone.zone()
         last = self.to_day.data or clock.now().astimezone(zone).date()
         count = DEFAULT if self.is_chosen else int(self.days.data)
         return Period(self.from_day.data or last - timedelta(days=count - 1), last, zone)
@@ -77,7 +76,7 @@ def insights_page() -> Response:
             for days, words in DAYS.items()
         ],
         csv_url=f"{url_for('web.insights_csv')}?{encoded(query)}{'&' if query else ''}table=",
-        zone=g.get("timezone") or "UTC",
+        zone=reader_zone.name(),
     )
 
 

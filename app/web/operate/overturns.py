@@ -2,9 +2,8 @@
 
 import uuid
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
-from flask import Response, g, url_for
+from flask import Response, url_for
 from wtforms import BooleanField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
@@ -17,7 +16,7 @@ from app.core.policies import policies
 from app.core.review import overturn_search, overturns
 from app.core.review.overturn_search import Criteria, Preview
 from app.core.vocabulary import OverturnState
-from app.web import auth, forms, page
+from app.web import auth, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.wiring import wired
@@ -173,8 +172,7 @@ def _moment(typed: str | None) -> datetime | None:
     except ValueError:
         return None
     if moment.tzinfo is None:
-        zone = g.get("timezone")
-        moment = moment.replace(tzinfo=ZoneInfo(zone) if zone else UTC)
+        moment = moment.replace(tzinfo=reader_zone.zone())
     try:
         return moment.astimezone(UTC)
     except OverflowError:

@@ -5,9 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from flask import g, url_for
+from flask import url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -17,7 +16,7 @@ from app.core.panels import seats
 from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
-from app.web import auth, excerpts, veils
+from app.web import auth, excerpts, reader_zone, veils
 from app.web.filters import excerpt
 from app.web.item import threads
 from app.web.item.note_forms import RatingForm, rating_form
@@ -180,7 +179,7 @@ def in_line(text: str, action: Asked | None) -> str:
 
 def today(session: Session) -> Today:
     """What the reader did today, in their time zone, in the current community."""
-    zone = ZoneInfo(g.get("timezone") or "UTC")
+    zone = reader_zone.zone()
     day = clock.now().astimezone(zone).date()
     since = datetime.combine(day, time(), tzinfo=zone)
     return run.today(

@@ -16,6 +16,7 @@ from app.core.factcheck.imports import Upload
 from app.core.factcheck.items import Imported
 from app.core.models import (
     Account,
+    Community,
     DatasetFeed,
     DatasetFeedCheck,
     DatasetImport,
@@ -311,6 +312,60 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
             storing.retire(session, operator, cast.community_id, gone)
     assert look(Fetched(lines(1, 2, 3, 4)))[0] is FeedOutcome.IMPORTED
     assert served(wiring) == {"item-1", "item-2", "item-3", "item-4"}, "what comes back matches again"
+
+
+@pytest.mark.both_databases
+def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
+) -> None:
+    fetcher = wiring.feeds = Fetcher()
+    fetcher.answer = Fetched(lines(1))
+    with wiring.database.writing() as session:
+        own = feeds.add(session, operator, wiring.allow, cast.community_id, FeedDraft(URL, "example"))
+        other = FeedDraft(URL + "/all", "everybody's")
+        shared = feeds.add(session, SYSTEM, wiring.allow, cast.community_id, other)
+    jobs.run_all()
+    assert len(fetcher.asked) == 2
+
+    def archive(is_archived: bool) -> None:
+        with wiring.database.writing() as session:
+            community = session.get_one(Community, cast.community_id)
+            community.archived_at = clock.now() if is_archived else None
+
+    def look() -> list[str]:
+        fetcher.asked.clear()
+        advance(days=2)
+        with wiring.database.writing() as session:
+            feed_looks.enqueue_due(session)
+        jobs.run_all()
+        return sorted(url for url, _, _ in fetcher.asked)
+
+    fetcher.answer = Fetched(lines(1, 2))
+    archive(True)
+    assert look() == [shared.url]
+    # A look that was asked for, and one that had begun, before it was archived.
+    with wiring.database.writing() as session:
+        feeds.enqueue(session, session.get_one(DatasetFeed, own.id), "before")
+    fetcher.asked.clear()
+    jobs.run_all()
+    assert fetcher.asked == []
+    with wiring.database.writing() as session:
+        before = len(feed_looks.checks(session, own))
+        feed_looks.finish(session, own.id, URL, fetcher.answer)
+        assert len(feed_looks.checks(session, own)) == before
+    archive(False)
+    assert look() == [own.url, shared.url]
+
+    # An import that was begun by a look before.
+    with wiring.database.writing() as session:
+        feed_looks.finish(session, own.id, URL, Fetched(lines(1, 2, 3)))
+    archive(True)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        last = feed_looks.checks(session, own)[0].import_id
+        found = session.get_one(DatasetImport, last)
+        assert (found.state, found.problem) == (ImportState.FAILED, "The community was archived.")
+        assert session.get_one(DatasetFeed, own.id).content_sha256 is None, "read again once it is opened"
 
 
 def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(

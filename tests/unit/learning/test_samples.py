@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
@@ -276,6 +277,32 @@ def test_a_rater_is_asked_once_for_a_week_and_a_moderator_never(wiring: Wiring, 
     assert not is_asked(0)
     with wiring.database.writing() as session, pytest.raises(Conflict):
         samples.answer(session, people[0], session.scalars(sa.select(SampledPost)).one(), reader, YES)
+
+
+@pytest.mark.both_databases
+def test_an_answer_that_was_taken_back_meanwhile_is_not_taken_back_again(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample_all(wiring, cast)
+    scored(wiring, cast)
+    answer(wiring, cast, "YN")
+    lock = profiles.hold_canonical
+
+    def overtaken(session: Session, profile: Profile) -> Profile:
+        """Wait for the lock, while another request with it takes the same answer back."""
+        session.execute(sa.delete(SampleAnswer).where(SampleAnswer.profile_id == profile.id))
+        session.execute(sa.update(SampledPost).values(answers=SampledPost.answers - 1))
+        return lock(session, profile)
+
+    with wiring.database.writing() as session:
+        profile = profiles.ensure(session, PLATFORM, "rater-0")
+        monkeypatch.setattr(profiles, "hold_canonical", overtaken)
+        samples.take_back(
+            session, rater(cast, profile), session.scalars(sa.select(SampledPost)).one(), profile
+        )
+    assert only(wiring).answers == 1
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(SampleAnswer.level)).all() == [NO]
 
 
 def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) -> None:
