@@ -56,6 +56,8 @@ def _unix(element: Any, compiler: Any, **options: Any) -> str:
 class Period:
     """The days from ``first`` to ``last``, both included, in the time zone ``zone``.
 
+    ``by``: days per bucket; 0: chosen by the length of the period.
+
     Raises:
         Invalid: ``last`` is before ``first``, or there are more than ``DAYS_MOST`` days.
     """
@@ -63,6 +65,7 @@ class Period:
     first: date
     last: date
     zone: ZoneInfo
+    by: int = 0
 
     def __post_init__(self) -> None:
         if self.last < self.first:
@@ -77,12 +80,23 @@ class Period:
     @property
     def width(self) -> int:
         """Days per bucket; the last bucket may have fewer."""
-        return 1 if self.days <= BY_DAY else WEEK
+        return self.by or (1 if self.days <= BY_DAY else WEEK)
+
+    @property
+    def before(self) -> "Period":
+        """The period of as many days that ends the day before this one begins, as one bucket."""
+        day = timedelta(days=1)
+        return Period(self.first - self.days * day, self.first - day, self.zone, self.days)
 
     @cached_property
     def starts(self) -> Sequence[date]:
         """The first day of each bucket."""
         return [self.first + timedelta(days=offset) for offset in range(0, self.days, self.width)]
+
+    @property
+    def ends(self) -> Sequence[date]:
+        """The last day of each bucket."""
+        return [*(day - timedelta(days=1) for day in self.starts[1:]), self.last]
 
     @property
     def since(self) -> datetime:
