@@ -79,7 +79,7 @@ class Period:
 
     @property
     def width(self) -> int:
-        """Days per bucket; the last bucket may have fewer."""
+        """Days per bucket; the first bucket may have fewer, so that the newest one is whole."""
         return self.by or (1 if self.days <= BY_DAY else WEEK)
 
     @property
@@ -91,7 +91,13 @@ class Period:
     @cached_property
     def starts(self) -> Sequence[date]:
         """The first day of each bucket."""
-        return [self.first + timedelta(days=offset) for offset in range(0, self.days, self.width)]
+        later = range(self.width - self._missing, self.days, self.width)
+        return [self.first, *(self.first + timedelta(days=offset) for offset in later)]
+
+    @property
+    def _missing(self) -> int:
+        """How many days the first bucket lacks."""
+        return -self.days % self.width
 
     @property
     def ends(self) -> Sequence[date]:
@@ -140,7 +146,7 @@ class Period:
             offset = sa.case(
                 *((is_before(until), _plain(seconds)) for until, seconds in changes), else_=_plain(last)
             )
-        first = (self.first - date(1970, 1, 1)).days
+        first = (self.first - date(1970, 1, 1)).days - self._missing
         day = (second + offset) // _plain(_DAY_SECONDS)
         part: sa.ColumnElement[int] = (day - _plain(first)) // _plain(self.width)
         return part

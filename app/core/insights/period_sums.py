@@ -20,7 +20,7 @@ from app.core.insights.trend_queries import Rows
 from app.core.models import InsightSlot
 from app.core.models.insights import OutcomeKind
 from app.core.number_columns import Column
-from app.core.periods import Period, slot_of
+from app.core.periods import WEEK, Period, slot_of
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,18 @@ class Counts:
     by_name: Mapping[str, Sequence[int]]
     seconds: Sequence[Column]
 
-    def folded(self, parts: int) -> "Counts":
-        """The same with so many parts put together into one; the last one may have fewer."""
-        if parts == 1:
+    def folded(self, into: int) -> "Counts":
+        """The same in so many parts of seven, of which the first one may have fewer."""
+        if into == len(self.seconds):
             return self
-        begins = range(0, len(self.seconds), parts)
+        last = len(self.seconds) - (into - 1) * WEEK
+        runs = [
+            slice(0, last),
+            *(slice(begin, begin + WEEK) for begin in range(last, len(self.seconds), WEEK)),
+        ]
         return Counts(
-            {
-                name: [sum(values[begin : begin + parts]) for begin in begins]
-                for name, values in self.by_name.items()
-            },
-            [np.concatenate(self.seconds[begin : begin + parts]) for begin in begins],
+            {name: [sum(values[run]) for run in runs] for name, values in self.by_name.items()},
+            [np.concatenate(self.seconds[run]) for run in runs],
         )
 
 

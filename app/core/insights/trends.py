@@ -40,8 +40,8 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     counted_until = rollups.end_of(session, community_id) if period.fits_slots else None
     sums = PeriodSums(session, community_id, period, counted_until)
     counts = sums.counts()
-    width, period = period.width, bucketed(period, [len(seconds) for seconds in counts.seconds])
-    counts = counts.folded(period.width // width)
+    period = bucketed(period, [len(seconds) for seconds in counts.seconds])
+    counts = counts.folded(len(period.starts))
     people, raters = rater_days.count(session, community_id, period)
     waiting_before = _waiting(session, community_id, period, counted_until)
     categories = sums.overturned(OutcomeKind.CATEGORY)
