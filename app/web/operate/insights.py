@@ -26,7 +26,8 @@ from app.wiring import wired
 DEFAULT = 30
 DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
 
-MOST_ROWS = 14
+MOST_MATTERS = 8
+MOST_ROWS = 13
 """How many days or weeks the tables show at first: with more, a page of a month would have too many elements."""
 
 
@@ -82,7 +83,10 @@ def insights_page() -> Response:
         status=422 if form.errors else 200,
         filters=form,
         found=found,
-        attention=insight_attention.sentences(matters, found, links) if found is not None and links else [],
+        attention=insight_attention.sentences(matters[:MOST_MATTERS], found, links)
+        if found is not None and links
+        else [],
+        more_attention=max(0, len(matters) - MOST_MATTERS),
         tables=tables,
         headlines=insight_totals.headlines(found, links) if found is not None and links and tables else [],
         why_weeks=insight_tables.why_weeks(found, trends.FEW_DECIDED) if found is not None else "",
