@@ -170,7 +170,7 @@ def test_each_figure_says_what_it_was_before_and_leads_to_its_rows(
         assert "The same of 1 the 30 days before" in text
         assert "By week, because on most days fewer than 5 reviews were decided" in text
         assert "24 Mar" in text
-        assert "1 Mar (2 days)" in text
+        assert "1 Mar (2 d)" in text
         assert "The target of" in text
         assert "0.0 % of 1" in text
         named = links(page)

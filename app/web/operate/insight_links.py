@@ -27,7 +27,7 @@ class RowLinks:
     sees_community: bool
 
     @classmethod
-    def of(cls, period: Period, base: Query) -> "RowLinks":
+    def for_reader(cls, period: Period, base: Query) -> "RowLinks":
         """Return the links for the signed-in reader."""
         actor: Actor = auth.current_actor()
         community_id = auth.current_community().id

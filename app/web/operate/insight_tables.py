@@ -47,7 +47,7 @@ def _labels(trends: Trends) -> list[str]:
     year = "" if period.first.year == period.last.year else " %Y"
     for first, last in zip(period.starts, period.ends, strict=True):
         days = (last - first).days + 1
-        cut = "" if days == period.width else f" ({days} day{'' if days == 1 else 's'})"
+        cut = "" if days == period.width else f" ({days} d)"
         names.append(f"{first.day} {first.strftime(f'%b{year}')}{cut}")
     return names
 

@@ -76,7 +76,7 @@ def insights_page() -> Response:
             found = trends.for_community(session, actor, community_id, period)
             now = attention.read(session, actor, community_id)
         matters = attention.in_order([*now, *attention.from_trends(found)])
-    links = RowLinks.of(found.period, base) if found is not None else None
+    links = RowLinks.for_reader(found.period, base) if found is not None else None
     tables = insight_tables.tables(found, links) if found is not None and links and not found.is_empty else []
     return page.render(
         "operate/insights.html",
@@ -122,7 +122,7 @@ def insights_csv() -> Response:
     community = auth.current_community()
     with wired().database.reading() as session:
         found = trends.for_community(session, auth.current_actor(), community.id, period)
-    links = RowLinks.of(found.period, _base(form))
+    links = RowLinks.for_reader(found.period, _base(form))
     table = next((item for item in insight_tables.tables(found, links) if item.key == key), None)
     if table is None:
         abort(404)
