@@ -56,6 +56,8 @@ def _unix(element: Any, compiler: Any, **options: Any) -> str:
 class Period:
     """The days from ``first`` to ``last``, both included, in the time zone ``zone``.
 
+    ``by``: days per bucket; 0: chosen by the length of the period.
+
     Raises:
         Invalid: ``last`` is before ``first``, or there are more than ``DAYS_MOST`` days.
     """
@@ -63,6 +65,7 @@ class Period:
     first: date
     last: date
     zone: ZoneInfo
+    by: int = 0
 
     def __post_init__(self) -> None:
         if self.last < self.first:
@@ -76,13 +79,30 @@ class Period:
 
     @property
     def width(self) -> int:
-        """Days per bucket; the last bucket may have fewer."""
-        return 1 if self.days <= BY_DAY else WEEK
+        """Days per bucket; the first bucket may have fewer, so that the newest one is whole."""
+        return self.by or (1 if self.days <= BY_DAY else WEEK)
+
+    @property
+    def before(self) -> "Period":
+        """The period of as many days that ends the day before this one begins, as one bucket."""
+        day = timedelta(days=1)
+        return Period(self.first - self.days * day, self.first - day, self.zone, self.days)
 
     @cached_property
     def starts(self) -> Sequence[date]:
         """The first day of each bucket."""
-        return [self.first + timedelta(days=offset) for offset in range(0, self.days, self.width)]
+        later = range(self.width - self._missing, self.days, self.width)
+        return [self.first, *(self.first + timedelta(days=offset) for offset in later)]
+
+    @property
+    def _missing(self) -> int:
+        """How many days the first bucket lacks."""
+        return -self.days % self.width
+
+    @property
+    def ends(self) -> Sequence[date]:
+        """The last day of each bucket."""
+        return [*(day - timedelta(days=1) for day in self.starts[1:]), self.last]
 
     @property
     def since(self) -> datetime:
@@ -126,7 +146,7 @@ class Period:
             offset = sa.case(
                 *((is_before(until), _plain(seconds)) for until, seconds in changes), else_=_plain(last)
             )
-        first = (self.first - date(1970, 1, 1)).days
+        first = (self.first - date(1970, 1, 1)).days - self._missing
         day = (second + offset) // _plain(_DAY_SECONDS)
         part: sa.ColumnElement[int] = (day - _plain(first)) // _plain(self.width)
         return part

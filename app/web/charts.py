@@ -6,11 +6,13 @@ of it. Series differ by pattern or dashes, not only by colour.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 1_000.0, 300.0
 GAP = 0.2
 """The gap between two columns, as a share of a column's width."""
+LEVEL = 2
+"""The look of a line across the chart."""
 
 Format = Callable[[float], str]
 
@@ -89,9 +91,18 @@ def stacked(
 
 
 def lines(
-    labels: Sequence[str], series: Sequence[Series], top: float, format_value: Format = "{:,.0f}".format
+    labels: Sequence[str],
+    series: Sequence[Series],
+    top: float,
+    format_value: Format = "{:,.0f}".format,
+    *,
+    counts: Sequence[str] = (),
+    level: tuple[str, float] | None = None,
 ) -> Chart:
-    """Return a line chart, with gaps where a value is missing. ``top`` is the upper end of the axis."""
+    """Return a line chart, with gaps where a value is missing. ``top`` is the upper end of the axis.
+
+    ``counts``: of how many cases each column is. ``level``: a name and the value at which a line goes across.
+    """
     step = WIDTH / max(1, len(labels))
     drawn = []
     for item in series:
@@ -101,7 +112,13 @@ def lines(
                 for number, value in run
             ]
             drawn.append(Line(" ".join(points), "".join(f"M{point}h0" for point in points), item.look))
-    return _chart(labels, series, top, format_value, drawn=drawn)
+    if level is None:
+        return _chart(labels, series, top, format_value, drawn=drawn, counts=counts)
+    name, value = level
+    across = _round(HEIGHT - value / top * HEIGHT)
+    line = Line(f"0,{across} {WIDTH},{across}", "", LEVEL)
+    chart = _chart(labels, series, top, format_value, drawn=[line, *drawn], counts=counts)
+    return replace(chart, legend=[*series, Series(name, (), LEVEL)])
 
 
 def count_top(most: float) -> float:
@@ -125,15 +142,16 @@ def _chart(
     *,
     bars: Sequence[Box] = (),
     drawn: Sequence[Line] = (),
+    counts: Sequence[str] = (),
 ) -> Chart:
     step = WIDTH / max(1, len(labels))
     columns = []
     for number, label in enumerate(labels):
         values = [(item.name, item.values[number]) for item in series]
         parts = ", ".join(f"{name} {format_value(value)}" for name, value in values if value is not None)
-        columns.append(
-            Box(_round(number * step), 0, _round(step), HEIGHT, title=f"{label}: {parts or 'nothing'}")
-        )
+        of_how_many = f" ({counts[number]})" if counts else ""
+        title = f"{label}: {parts or 'nothing'}{of_how_many}"
+        columns.append(Box(_round(number * step), 0, _round(step), HEIGHT, title=title))
     last = len(labels) - 1
     ends = [labels[number] for number in sorted({0, last // 2, last})] if labels else []
     return Chart(

@@ -114,6 +114,11 @@ def check_year(field: DateField) -> None:
         raise ValidationError(f"{field.label.text} must be from 1970 to 2999.")
 
 
+def reader_day(moment: datetime) -> date:
+    """Return the day of a moment in the reader's time zone."""
+    return moment.astimezone(ZoneInfo(g.get("timezone") or "UTC")).date()
+
+
 def midnight(day: date) -> datetime:
     """Return the start of a day in the reader's time zone."""
     return datetime.combine(day, time(), reader_zone.zone())

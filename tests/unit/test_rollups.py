@@ -16,7 +16,7 @@ from app.core.errors import Conflict, Forbidden, IllegalMove
 from app.core.history.why import Why
 from app.core.insights import rollups, trends
 from app.core.insights.trend_figures import Trends
-from app.core.models import Action, InsightOutcome, InsightSlot, Note, Rating, Request, Rollup
+from app.core.models import Action, InsightGroup, InsightOutcome, InsightSlot, Note, Rating, Request, Rollup
 from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.periods import Period
@@ -63,7 +63,7 @@ def of_the_rows(wiring: Wiring, cast: Cast) -> Found:
 
 
 def _forget(session: Session, cast: Cast) -> None:
-    for model in (InsightSlot, InsightOutcome, Rollup):
+    for model in (InsightSlot, InsightOutcome, InsightGroup, Rollup):
         session.execute(sa.delete(model).where(model.community_id == cast.community_id))
 
 

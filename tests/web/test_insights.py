@@ -115,7 +115,7 @@ def test_each_figure_counts_what_happened_in_the_readers_days(
     moderator.get(f"/insights{PERIOD}")
     with statements() as seen:
         page = moderator.get(f"/insights{PERIOD}").text
-    assert len(seen) < 30
+    assert len(seen) < 45, "with the period before, and what needs attention"
     assert table(moderator, "volume") == [
         ["2026-03-30", "1", "1", "0", "0", "0"],
         ["2026-03-29", "1", "0", "0", "1", "0"],

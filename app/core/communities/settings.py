@@ -41,6 +41,8 @@ class CommunitySettings:
     ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
     ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
 
+    ``moderator_figures``: whether Insights shows figures about each moderator, to all who may see Insights.
+
     ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
     """
 
@@ -62,6 +64,7 @@ class CommunitySettings:
     who_decides: str = WhoDecides.EVERYONE.value
     panel_seats: int = 12
     panel_hours: int = 24
+    moderator_figures: bool = False
     note_pages: str = ""
 
 
@@ -86,7 +89,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 """Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
 """Settings that may have decimals; the other numbers are whole."""
-_SWITCHES = frozenset({"second_look"})
+_SWITCHES = frozenset({"second_look", "moderator_figures"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
 _TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
 """What raises Invalid for a text that cannot be used."""
@@ -96,6 +99,7 @@ NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES, *_TEXTS)
 _NOT_SCORED = frozenset(
     {
         "second_look",
+        "moderator_figures",
         "undo_seconds",
         "content_retention_days",
         "exempt_similarity",

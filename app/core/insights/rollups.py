@@ -19,13 +19,15 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Base
-from app.core.insights import outcome_days
-from app.core.insights.trend_queries import RECORDED_WITHIN, TrendQueries
+from app.core.insights import groups, outcome_days
+from app.core.insights.group_queries import GroupQueries
+from app.core.insights.trend_queries import RECORDED_WITHIN
 from app.core.models import (
     Action,
     Community,
     Decision,
     HistoryEntry,
+    InsightGroup,
     InsightOutcome,
     InsightSlot,
     Note,
@@ -251,6 +253,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
     first_scored = _first_scored(session, community_id)
     for model, stays in (
         (InsightSlot, sa.false()),
+        (InsightGroup, sa.false()),
         (
             InsightOutcome,
             InsightOutcome.kind.in_(OF_SCORES) & (InsightOutcome.slot < first_scored),
@@ -265,7 +268,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
             )
         )
     outcome_days.note(session, community_id, slots.first, slots.end)
-    queries = TrendQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
+    queries = GroupQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
     rows: dict[int, dict[str, Any]] = defaultdict(dict)
     for counts, names in (
         (queries.volume(), ("submitted", "acted", "reviewed", "ignored")),
@@ -317,6 +320,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                 for (slot, kind, name), total in sums.items()
             ],
         )
+    groups.count(session, community_id, queries)
 
 
 def _table(model: type[Base]) -> sa.Table:

@@ -67,7 +67,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Overturned:
-    """Actions of one category, or of one classifier: proposed in the period, and overturned since."""
+    """Actions of one category, classifier or channel: proposed in the period, and overturned since."""
 
     name: str
     acted: int
@@ -79,8 +79,59 @@ class Overturned:
 
 
 @dataclass(frozen=True)
+class Decisions:
+    """The reviews that one moderator decided in the period, and how many of them were reversed since.
+
+    ``median``: seconds from submission to the decision. ``name`` is empty for an erased account.
+    """
+
+    name: str
+    decided: int
+    median: int | None
+    reversed: int
+
+    @property
+    def share(self) -> float:
+        return self.reversed / self.decided
+
+
+@dataclass(frozen=True)
+class Target:
+    """Target times in seconds: the middle one of the period's actions, the shortest and the longest."""
+
+    seconds: int
+    shortest: int
+    longest: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The values for a whole period. ``waiting``: the reviews that were open at its end."""
+
+    submitted: int
+    delay: Delay
+    waiting: int
+    ratings: int
+    raters: int
+    categories: Sequence[Overturned]
+    classifiers: Sequence[Overturned]
+
+    @property
+    def actions(self) -> int:
+        return sum(row.acted for row in self.categories)
+
+    @property
+    def overturned(self) -> int:
+        return sum(row.overturned for row in self.categories)
+
+
+@dataclass(frozen=True)
 class Trends:
-    """One entry per bucket of the period, and the values for the whole period."""
+    """One entry per bucket of the period, and the values for the whole period and the one before.
+
+    ``moderators``: None unless the community shows figures about moderators. ``target``: None without a category that
+    asks people.
+    """
 
     period: Period
     volume: Sequence[Volume]
@@ -92,6 +143,23 @@ class Trends:
     agreement: Sequence[Agreement]
     categories: Sequence[Overturned]
     classifiers: Sequence[Overturned]
+    channels: Sequence[Overturned]
+    moderators: Sequence[Decisions] | None
+    target: Target | None
+    before: Totals
+
+    @property
+    def totals(self) -> Totals:
+        """The values for the whole period."""
+        return Totals(
+            submitted=sum(row.submitted for row in self.volume),
+            delay=self.delay,
+            waiting=self.backlog[-1].waiting,
+            ratings=sum(row.ratings for row in self.activity),
+            raters=self.raters,
+            categories=self.categories,
+            classifiers=self.classifiers,
+        )
 
     @property
     def is_empty(self) -> bool:

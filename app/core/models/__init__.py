@@ -18,7 +18,15 @@ from app.core.models.imports import (
     DatasetImportPiece,
     DatasetImportRow,
 )
-from app.core.models.insights import InsightOutcome, InsightSlot, Rollup, Tally, TallyChange, TallySum
+from app.core.models.insights import (
+    InsightGroup,
+    InsightOutcome,
+    InsightSlot,
+    Rollup,
+    Tally,
+    TallyChange,
+    TallySum,
+)
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.packed_days import DayChange, PackedDay, RaterNumber
@@ -66,6 +74,7 @@ __all__ = [
     "HistoryEntry",
     "HistoryText",
     "Hold",
+    "InsightGroup",
     "InsightOutcome",
     "InsightSlot",
     "KeyCommunity",

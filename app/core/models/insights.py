@@ -1,4 +1,4 @@
-"""What the statistics keep ready: counts of each quarter of an hour, without personal data (docs/performance.md)."""
+"""What the statistics keep ready: counts of each quarter of an hour, without names of people (docs/performance.md)."""
 
 import uuid
 from datetime import datetime
@@ -69,6 +69,32 @@ class InsightOutcome(Base):
     name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
     total: Mapped[int] = mapped_column()
     of_which: Mapped[int] = mapped_column()
+
+
+class GroupKind(StrEnum):
+    """Whose actions a row of ``InsightGroup`` sums up."""
+
+    CHANNEL = "channel"
+    MODERATOR = "moderator"
+
+
+class InsightGroup(Base):
+    """Sums of one slot by channel or by moderator, in a table of their own: only Insights reads them.
+
+    ``channel``: by the platform's id of it, the actions proposed in the slot, ``of_which`` were overturned since.
+    ``moderator``: by the id of the account in hexadecimal digits, the decisions of reviews in the slot, ``of_which``
+    were reversed since, and their ``waits`` as ``InsightSlot`` has them. Shown only where a community wants it.
+    """
+
+    __tablename__ = "insight_groups"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    kind: Mapped[str] = mapped_column(sa.String(10), primary_key=True)
+    slot: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
+    name: Mapped[str] = mapped_column(sa.String(255), primary_key=True)
+    total: Mapped[int] = mapped_column()
+    of_which: Mapped[int] = mapped_column()
+    waits: Mapped[str | None] = mapped_column(sa.Text)
 
 
 class TallyKind(StrEnum):

@@ -88,6 +88,7 @@ LABELS: Mapping[str, str] = {
     "ai_notes_enabled": "AI notes",
     "note_pages": "Pages that notes by AI may cite",
     "second_look": "Second look",
+    "moderator_figures": "Figures by moderator",
     "who_decides": "Who decides reviews",
     **{name: label for name, (label, _hint) in NUMBERS.items()},
 }
@@ -152,6 +153,7 @@ class CommunityForm(Form):
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     note_pages = TextAreaField(LABELS["note_pages"], [_usable_pages], filters=[forms.whole_lines])
     second_look = BooleanField(LABELS["second_look"])
+    moderator_figures = BooleanField(LABELS["moderator_figures"])
     who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
     panel_seats = StringField(LABELS["panel_seats"], [_within])
     panel_hours = StringField(LABELS["panel_hours"], [_within])
@@ -185,7 +187,8 @@ class CommunityForm(Form):
     def draft(self, was: Draft) -> Draft:
         """Return ``was`` with the typed values; values that the page does not show stay. Empty texts are None."""
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
-        settings = asdict(was.settings) | numbers | {"second_look": bool(self.second_look.data)}
+        switches = {name: bool(self[name].data) for name in ("second_look", "moderator_figures")}
+        settings = asdict(was.settings) | numbers | switches
         settings["note_pages"] = (self.note_pages.data or "").strip()
         settings["who_decides"] = self.who_decides.data or was.settings.who_decides
         return Draft(

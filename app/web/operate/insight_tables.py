@@ -1,87 +1,58 @@
-"""The tables of the insights page and of its CSV files, each with its chart."""
+"""The tables of the insights page and of its CSV files by day or week, each with its chart."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
-from app.core.insights.trend_figures import Overturned, Trends
+from app.core.insights.trend_figures import Target, Trends
+from app.core.periods import BY_DAY
+from app.core.vocabulary import ActionState
 from app.web import charts
-from app.web.categories import category_name
-from app.web.charts import Chart, Series
+from app.web.charts import Series
 from app.web.filters import percent
+from app.web.operate import insight_groups
+from app.web.operate.insight_cells import Cell, Table, count_cell, duration, duration_cell
+from app.web.operate.insight_links import DECISIONS, RowLinks
 
-KEYS = ("volume", "time", "backlog", "raters", "agreement", "categories", "classifiers")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A value as text for the page and as a value for the CSV file; ``share`` (0.0–1.0) is drawn as a bar."""
-
-    text: str
-    raw: object
-    share: float | None = None
+KEYS = ("volume", "time", "backlog", "raters", "agreement", *insight_groups.KEYS)
+DRAWN_ABOVE = 3
+"""A target is drawn if it is at most so many times what is drawn beside it; else the lines would lie flat."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """One section. ``columns`` are (heading, name in the file); ``chart`` is None if the table itself has bars."""
-
-    key: str
-    title: str
-    hint: str
-    columns: Sequence[tuple[str, str]]
-    rows: Sequence[Sequence[Cell]]
-    chart: Chart | None = None
-    desc: str = ""
-
-
-def tables(trends: Trends) -> list[Table]:
-    """Return all sections, in the order of ``KEYS``."""
-    days = [f"{day.day} {day:%b %Y}" for day in trends.period.starts]
+def tables(trends: Trends, links: RowLinks) -> list[Table]:
+    """Return all sections, in the order of ``KEYS``; those of moderators only if the community shows them."""
+    days = _labels(trends)
     return [
-        _volume(trends, days),
-        _time(trends, days),
-        _backlog(trends, days),
+        _volume(trends, days, links),
+        _time(trends, days, links),
+        _backlog(trends, days, links),
         _raters(trends, days),
-        _agreement(trends, days),
-        _overturned(
-            "categories",
-            "Overturned by category",
-            "Actions sent to the platform in this period, and how many of them were overturned since.",
-            ("Category", "category"),
-            trends.categories,
-            category_name,
-        ),
-        _overturned(
-            "classifiers",
-            "Overturned by classifier",
-            "The same, by the classifier that scored highest. Actions without a score are left out.",
-            ("Classifier", "classifier"),
-            trends.classifiers,
-            str,
-        ),
+        _agreement(trends, days, links),
+        *insight_groups.tables(trends, links),
     ]
 
 
-def duration(seconds: float | None) -> str:
-    """Return a duration in its two largest units: "45 s", "4 min", "2 h 5 min", "3 d 4 h"; a dash if unknown."""
-    if seconds is None:
-        return "–"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes = whole // 60
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours and days < 10 else f"{days} d"
+def why_weeks(trends: Trends, few: int) -> str:
+    """Return in a sentence why the page is by week; empty if it is by day."""
+    period = trends.period
+    if period.width == 1:
+        return ""
+    if period.days > BY_DAY:
+        return f"By week, because the period is longer than {BY_DAY} days."
+    return f"By week, because on most days fewer than {few} reviews were decided, too few to compare."
 
 
-def _volume(trends: Trends, days: Sequence[str]) -> Table:
+def _labels(trends: Trends) -> list[str]:
+    """Return the name of each day or week, with the year if there are two. Part of a week says its days."""
+    period, names = trends.period, []
+    year = "" if period.first.year == period.last.year else " %Y"
+    for first, last in zip(period.starts, period.ends, strict=True):
+        days = (last - first).days + 1
+        cut = "" if days == period.width else f" ({days} d)"
+        names.append(f"{first.day} {first.strftime(f'%b{year}')}{cut}")
+    return names
+
+
+def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     parts = (
         ("Acted on at once", "At once", "acted", 0),
         ("Sent to review", "Review", "reviewed", 1),
@@ -103,20 +74,23 @@ def _volume(trends: Trends, days: Sequence[str]) -> Table:
             days,
             trends.volume,
             lambda day: [
-                _count(day.submitted),
-                _count(day.acted),
-                _count(day.reviewed),
-                _count(day.ignored),
-                _count(day.unscored),
+                count_cell(day.submitted),
+                count_cell(day.acted),
+                count_cell(day.reviewed),
+                count_cell(day.ignored),
+                count_cell(day.unscored),
             ],
+            links.by_part(),
         ),
         charts.stacked(days, series),
-        _peak("posts", days, [day.submitted for day in trends.volume]),
+        _peak(trends, "posts", days, [day.submitted for day in trends.volume]),
     )
 
 
-def _time(trends: Trends, days: Sequence[str]) -> Table:
-    top = charts.duration_top(max((day.p90 or 0 for day in trends.delays), default=0))
+def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
+    most, target, level = max((day.p90 or 0 for day in trends.delays), default=0), trends.target, None
+    if target is not None and 0 < target.seconds <= DRAWN_ABOVE * most:
+        level = (f"Target {duration(target.seconds)}", target.seconds)
     series = [
         Series("Half within", [day.median for day in trends.delays], 0),
         Series("9 of 10 within", [day.p90 for day in trends.delays], 1),
@@ -136,17 +110,47 @@ def _time(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.delays,
-            lambda day: [_count(day.decided), _duration(day.median), _duration(day.p90)],
+            lambda day: [count_cell(day.decided), duration_cell(day.median), duration_cell(day.p90)],
+            links.by_part(*DECISIONS),
         ),
-        charts.lines(days, series, top, duration),
+        charts.lines(
+            days,
+            series,
+            charts.duration_top(max(most, level[1] if level else 0)),
+            duration,
+            counts=[f"{day.decided:,} decided" for day in trends.delays],
+            level=level,
+        ),
         f"Of {whole.decided:,} reviews half were decided within {duration(whole.median)}, "
         f"9 of 10 within {duration(whole.p90)}."
         if whole.decided
         else "No review was decided.",
+        "" if target is None else _target_words(target, whole.median, is_drawn=level is not None),
     )
 
 
-def _backlog(trends: Trends, days: Sequence[str]) -> Table:
+def _target_words(target: Target, median: int | None, *, is_drawn: bool) -> str:
+    """Return what the target is, where it comes from and whether it was met."""
+    time = duration(target.seconds)
+    if target.shortest == target.longest:
+        whose = "the target time of the categories of this period"
+    else:
+        whose = (
+            f"the middle one of the target times of this period's actions, which are from "
+            f"{duration(target.shortest)} to {duration(target.longest)}"
+        )
+    verdict = ""
+    if median is not None:
+        verdict = " It was met." if median <= target.seconds else " It was missed."
+    subject = (
+        f"The dotted line is the target of {time}"
+        if is_drawn
+        else f"The target of {time} is far above this chart"
+    )
+    return f"{subject}: {whose}. Half of the reviews should be decided by then.{verdict}"
+
+
+def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     waiting = [day.waiting for day in trends.backlog]
     return Table(
         "backlog",
@@ -157,10 +161,11 @@ def _backlog(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.backlog,
-            lambda day: [_count(day.opened), _count(day.closed), _count(day.waiting)],
+            lambda day: [count_cell(day.opened), count_cell(day.closed), count_cell(day.waiting)],
+            links.by_part(ActionState.UNDER_REVIEW.value, *DECISIONS),
         ),
         charts.lines(days, [Series("Waiting", waiting, 0)], charts.count_top(max(waiting, default=0))),
-        f"{waiting[-1]:,} at the end. " + _peak("reviews", days, waiting),
+        f"{waiting[-1]:,} at the end. " + _peak(trends, "reviews", days, waiting),
     )
 
 
@@ -173,13 +178,15 @@ def _raters(trends: Trends, days: Sequence[str]) -> Table:
         "Rater activity",
         "Ratings given, and by how many people.",
         [_begin(trends), ("Ratings", "ratings"), ("People", "raters")],
-        _by_part(trends, days, trends.activity, lambda day: [_count(day.ratings), _count(day.raters)]),
+        _by_part(
+            trends, days, trends.activity, lambda day: [count_cell(day.ratings), count_cell(day.raters)]
+        ),
         charts.lines(days, series, charts.count_top(max([*ratings, *people], default=0))),
-        f"{sum(ratings):,} ratings by {trends.raters:,} people. " + _peak("ratings", days, ratings),
+        f"{sum(ratings):,} ratings by {trends.raters:,} people. " + _peak(trends, "ratings", days, ratings),
     )
 
 
-def _agreement(trends: Trends, days: Sequence[str]) -> Table:
+def _agreement(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     series = [
         Series("Matched the outcome", [day.share for day in trends.agreement], 0),
         Series("Split", [day.split_share for day in trends.agreement], 1),
@@ -205,40 +212,22 @@ def _agreement(trends: Trends, days: Sequence[str]) -> Table:
             days,
             trends.agreement,
             lambda day: [
-                _count(day.sided),
+                count_cell(day.sided),
                 Cell(percent(day.share), day.borne_out),
-                _count(day.reviews),
+                count_cell(day.reviews),
                 Cell(percent(day.split_share), day.split),
             ],
+            links.by_part(*DECISIONS),
         ),
-        charts.lines(days, series, 1.0, percent),
+        charts.lines(
+            days,
+            series,
+            1.0,
+            percent,
+            counts=[f"{day.sided:,} ratings, {day.reviews:,} reviews" for day in trends.agreement],
+        ),
         f"{percent(borne / sided if sided else None)} of {sided:,} ratings matched the outcome, "
         f"{percent(split / reviews if reviews else None)} of {reviews:,} reviews were split.",
-    )
-
-
-def _overturned(
-    key: str,
-    title: str,
-    hint: str,
-    first: tuple[str, str],
-    rows: Sequence[Overturned],
-    named: Callable[[str], str],
-) -> Table:
-    return Table(
-        key,
-        title,
-        hint,
-        [first, ("Actions", "actions"), ("Overturned", "overturned"), ("Rate", "rate")],
-        [
-            [
-                Cell(named(row.name), row.name),
-                _count(row.acted),
-                _count(row.overturned),
-                Cell(percent(row.share, 1), f"{row.share:.4f}", row.share),
-            ]
-            for row in rows
-        ],
     )
 
 
@@ -247,27 +236,25 @@ def _begin(trends: Trends) -> tuple[str, str]:
 
 
 def _by_part(
-    trends: Trends, days: Sequence[str], parts: Sequence[Any], cells: Callable[[Any], list[Cell]]
+    trends: Trends,
+    days: Sequence[str],
+    parts: Sequence[Any],
+    cells: Callable[[Any], list[Cell]],
+    urls: Sequence[str | None] = (),
 ) -> list[list[Cell]]:
-    """Return a row for each day or week of the period, newest first."""
-    starts: Sequence[date] = trends.period.starts
+    """Return a row for each day or week of the period, newest first; ``urls`` are the rows behind each."""
     rows = [
-        [Cell(label, start.isoformat()), *cells(part)]
-        for label, start, part in zip(days, starts, parts, strict=True)
+        [Cell(label, start.isoformat(), url=url), *cells(part)]
+        for label, start, part, url in zip(
+            days, trends.period.starts, parts, urls or [None] * len(days), strict=True
+        )
     ]
     return rows[::-1]
 
 
-def _count(value: int) -> Cell:
-    return Cell(f"{value:,}", value)
-
-
-def _duration(seconds: int | None) -> Cell:
-    return Cell(duration(seconds), "" if seconds is None else seconds)
-
-
-def _peak(what: str, days: Sequence[str], values: Sequence[int]) -> str:
+def _peak(trends: Trends, what: str, days: Sequence[str], values: Sequence[int]) -> str:
     most = max(values, default=0)
     if most == 0:
         return f"No {what}."
-    return f"Most {what}: {most:,} on {days[values.index(most)]}."
+    when = "on" if trends.period.width == 1 else "in the week from"
+    return f"Most {what}: {most:,} {when} {days[values.index(most)]}."

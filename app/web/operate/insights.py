@@ -10,28 +10,37 @@ from wtforms.validators import Optional
 
 from app.core import clock
 from app.core.errors import Invalid
-from app.core.insights import trends
+from app.core.insights import attention, trends
+from app.core.insights.attention import Matter
 from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
 from app.web import auth, csv_cells, forms, page, reader_zone
 from app.web.blueprint import web
-from app.web.filter_forms import FilterForm, check_year, encoded
-from app.web.operate import insight_tables
-from app.web.operate.insight_tables import duration
+from app.web.filter_forms import FilterForm, Query, check_year, encoded
+from app.web.operate import insight_attention, insight_tables, insight_totals
+from app.web.operate.insight_links import RowLinks
 from app.wiring import wired
 
 DEFAULT = 30
 DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
 
+MOST_MATTERS = 8
+MOST_ROWS = 13
+"""How many days or weeks the tables show at first: with more, a page of a month would have too many elements."""
+
 
 class PeriodForm(FilterForm):
-    """A period in the URL: a number of days until today, or From and To. Days are in the reader's time zone."""
+    """A period in the URL: a number of days until today, or From and To. Days are in the reader's time zone.
+
+    ``rows``: "all" shows all rows of the tables.
+    """
 
     community = HiddenField()
     days = SelectField("Period", choices=forms.choices(DAYS), default=str(DEFAULT))
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
+    rows = HiddenField()
 
     def validate_from_day(self, field: DateField) -> None:
         check_year(field)
@@ -56,25 +65,40 @@ class PeriodForm(FilterForm):
 @auth.needs(Permission.SEE_HISTORY)
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
-    trends = _found(form)
-    query = form.query()
-    base_query = {name: text for name, text in query.items() if name == "community"}
-    tables = insight_tables.tables(trends) if trends is not None and not trends.is_empty else []
+    period, query = _period(form), form.query()
+    base = _base(form)
+    found: Trends | None = None
+    matters: list[Matter] = []
+    if period is not None:
+        actor, community_id = auth.current_actor(), auth.current_community().id
+        with wired().database.reading() as session:
+            found = trends.for_community(session, actor, community_id, period)
+            now = attention.read(session, actor, community_id)
+        matters = attention.in_order([*now, *attention.from_trends(found)])
+    links = RowLinks.for_reader(found.period, base) if found is not None else None
+    tables = insight_tables.tables(found, links) if found is not None and links and not found.is_empty else []
     return page.render(
         "operate/insights.html",
         status=422 if form.errors else 200,
         filters=form,
-        found=trends,
+        found=found,
+        attention=insight_attention.sentences(matters[:MOST_MATTERS], found, links)
+        if found is not None and links
+        else [],
+        more_attention=max(0, len(matters) - MOST_MATTERS),
         tables=tables,
-        sums=_sums(trends) if trends is not None and tables else [],
+        headlines=insight_totals.headlines(found, links) if found is not None and links and tables else [],
+        why_weeks=insight_tables.why_weeks(found, trends.FEW_DECIDED) if found is not None else "",
         periods=[
             (
                 words,
-                f"{url_for('web.insights_page')}?{encoded({**base_query, 'days': str(days)})}",
+                f"{url_for('web.insights_page')}?{encoded({**base, 'days': str(days)})}",
                 _is_shown(form, days),
             )
             for days, words in DAYS.items()
         ],
+        most_rows=None if form.rows.data == "all" else MOST_ROWS,
+        all_url=f"{url_for('web.insights_page')}?{encoded({**query, 'rows': 'all'})}",
         csv_url=f"{url_for('web.insights_csv')}?{encoded(query)}{'&' if query else ''}table=",
         zone=reader_zone.name(),
     )
@@ -83,58 +107,48 @@ def insights_page() -> Response:
 @web.get("/insights.csv")
 @auth.needs(Permission.SEE_HISTORY)
 def insights_csv() -> Response:
-    """Return one table as CSV. Raises NotFound for an unknown table; for an invalid period, shows the page instead."""
+    """Return one table as CSV; for an invalid period, shows the page instead.
+
+    Raises NotFound for an unknown table, and for that of moderators unless the community shows it.
+    """
     form = forms.queried(PeriodForm)
     key = forms.query_arg("table")
     if key not in insight_tables.KEYS:
         abort(404)
-    trends = _found(form)
-    if trends is None:
+    period = _period(form)
+    if period is None:
         return insights_page()
-    table = next(item for item in insight_tables.tables(trends) if item.key == key)
+    community = auth.current_community()
+    with wired().database.reading() as session:
+        found = trends.for_community(session, auth.current_actor(), community.id, period)
+    links = RowLinks.for_reader(found.period, _base(form))
+    table = next((item for item in insight_tables.tables(found, links) if item.key == key), None)
+    if table is None:
+        abort(404)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow([name for _, name in table.columns])
-    writer.writerows([csv_cells.cell(cell.raw) for cell in row] for row in table.rows)
+    writer.writerows([csv_cells.cell(value) for value in line] for line in table.lines())
     response = Response(buffer.getvalue(), mimetype="text/csv")
-    slug, period = auth.current_community().slug, trends.period
-    name = f"insights-{key}-{slug}-{period.first}-{period.last}.csv"
+    name = f"insights-{key}-{community.slug}-{found.period.first}-{found.period.last}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _found(form: PeriodForm) -> Trends | None:
-    """Return the figures, or None if the period is invalid; the form then has the error."""
+def _period(form: PeriodForm) -> Period | None:
+    """Return the period, or None if it is invalid; the form then has the error."""
     if not form.validate():
         return None
     try:
-        period = form.period()
+        return form.period()
     except Invalid as refusal:
         forms.explain(form, refusal, {"to": "to_day"})
         return None
-    with wired().database.reading() as session:
-        return trends.for_community(session, auth.current_actor(), auth.current_community().id, period)
+
+
+def _base(form: PeriodForm) -> Query:
+    """Return what every link of the page keeps: the community, if it is named."""
+    return {name: text for name, text in form.query().items() if name == "community"}
 
 
 def _is_shown(form: PeriodForm, days: int) -> bool:
     return not form.is_chosen and form.days.data == str(days)
-
-
-def _sums(trends: Trends) -> list[tuple[str, str, str]]:
-    """Return the totals of the whole period: label, figure, hint."""
-    submitted = sum(item.submitted for item in trends.volume)
-    acted, reviewed = sum(item.acted for item in trends.volume), sum(item.reviewed for item in trends.volume)
-    ratings = sum(item.ratings for item in trends.activity)
-    actions = sum(item.acted for item in trends.categories)
-    overturned = sum(item.overturned for item in trends.categories)
-    return [
-        ("Submitted", f"{submitted:,}", f"{acted:,} acted on at once, {reviewed:,} sent to review"),
-        ("Time to decision", duration(trends.delay.median), f"9 of 10 within {duration(trends.delay.p90)}"),
-        ("Waiting at the end", f"{trends.backlog[-1].waiting:,}", "reviews"),
-        ("Ratings", f"{ratings:,}", f"by {trends.raters:,} people"),
-        (
-            "Overturned",
-            f"{overturned / actions * 100:.1f}\u00a0%" if actions else "–",
-            f"{overturned:,} of {actions:,} actions",
-        ),
-    ]

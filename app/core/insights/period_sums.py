@@ -1,0 +1,164 @@
+"""The sums of one period by its parts: of the slots that are counted, and of the rows that came after them."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import quantiles
+from app.core.insights import groups, outcome_days
+from app.core.insights.group_queries import GroupQueries
+from app.core.insights.rollups import COUNTS
+from app.core.insights.trend_figures import Decisions, Delay, Overturned
+from app.core.insights.trend_queries import Rows
+from app.core.models import InsightSlot
+from app.core.models.insights import OutcomeKind
+from app.core.number_columns import Column
+from app.core.periods import WEEK, Period, slot_of
+
+
+@dataclass(frozen=True)
+class Counts:
+    """For each part of a period: each of ``rollups.COUNTS``, and the seconds from submission to decision."""
+
+    by_name: Mapping[str, Sequence[int]]
+    seconds: Sequence[Column]
+
+    def folded(self, into: int) -> "Counts":
+        """The same in so many parts of seven, of which the first one may have fewer."""
+        if into == len(self.seconds):
+            return self
+        last = len(self.seconds) - (into - 1) * WEEK
+        runs = [
+            slice(0, last),
+            *(slice(begin, begin + WEEK) for begin in range(last, len(self.seconds), WEEK)),
+        ]
+        return Counts(
+            {name: [sum(values[run]) for run in runs] for name, values in self.by_name.items()},
+            [np.concatenate(self.seconds[run]) for run in runs],
+        )
+
+
+class PeriodSums:
+    """What happened in a period. ``counted_until``: where the counted slots end; None: there are none.
+
+    Nothing is asked of rows where all slots of the period are counted.
+    """
+
+    def __init__(
+        self, session: Session, community_id: uuid.UUID, period: Period, counted_until: datetime | None
+    ) -> None:
+        self._session = session
+        self._community_id = community_id
+        self._period = period
+        edge = period.since if counted_until is None else min(max(counted_until, period.since), period.until)
+        self._slots = slot_of(period.since), slot_of(edge)
+        self._rows = (
+            GroupQueries(
+                session, community_id, period, edge, period.until, is_short=counted_until is not None
+            )
+            if edge < period.until
+            else None
+        )
+
+    def counts(self) -> Counts:
+        """All counts by part, and the seconds of the reviews."""
+        of_slots, texts = self._of_slots()
+        parts = range(len(self._period.starts))
+        sums = {name: [of_slots.get(part, {}).get(name, 0) for part in parts] for name in COUNTS}
+        seconds = [[np.fromstring(texts.get(part, ""), np.int64, sep=",")] for part in parts]
+        if self._rows is not None:
+            found: tuple[tuple[Rows, Sequence[str]], ...] = (
+                (self._rows.volume(), COUNTS[:4]),
+                (self._rows.opened(), ("opened",)),
+                (self._rows.closed(), ("closed",)),
+                (self._rows.ratings(), ("ratings",)),
+                (self._rows.sides(), ("sided", "borne_out")),
+                (self._rows.splits(), ("reviews", "split")),
+            )
+            for rows, names in found:
+                for part, values in rows.items():
+                    for name, value in zip(names, values, strict=True):
+                        sums[name][part] += value
+            for part, waited in self._rows.waits():
+                seconds[part].append(np.array([waited]))
+        return Counts(sums, [np.concatenate(of_part) for of_part in seconds])
+
+    def overturned(self, kind: OutcomeKind) -> list[Overturned]:
+        """The actions by category or by classifier, the most frequent first."""
+        sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        rows: list[tuple[int, str, int, int]] = []
+        if self._rows is not None:
+            rows = self._rows.categories() if kind is OutcomeKind.CATEGORY else self._rows.classifiers()
+        for name, acted, overturned in (*self._outcomes[kind], *(row[1:] for row in rows)):
+            sums[name][0] += acted
+            sums[name][1] += overturned
+        found = [Overturned(name, acted, overturned) for name, (acted, overturned) in sums.items()]
+        return sorted(found, key=lambda row: (-row.acted, row.name))
+
+    def channels(self) -> list[Overturned]:
+        """The same by channel: those with most actions."""
+        found = groups.channels(self._session, self._community_id, self._slots, self._rows)
+        return [Overturned(name, sums.total, sums.of_which) for name, sums in found[: groups.CHANNELS]]
+
+    def moderators(self) -> list[Decisions]:
+        """The decisions by moderator: those with most."""
+        found = groups.moderators(self._session, self._community_id, self._slots, self._rows)
+        found = found[: groups.MODERATORS]
+        names = groups.names(self._session, [account_id for account_id, _ in found])
+        return [
+            Decisions(
+                names.get(account_id, ""), sums.total, quantiles.nearest(sums.seconds, 0.5), sums.of_which
+            )
+            for account_id, sums in found
+        ]
+
+    def _of_slots(self) -> tuple[dict[int, dict[str, int]], dict[int, str]]:
+        first, end = self._slots
+        part = self._period.part_of_slot(InsightSlot.slot)
+        counts: dict[int, dict[str, int]] = {}
+        waits: dict[int, str] = {}
+        if first == end:
+            return counts, waits
+        for number, text, *values in self._session.execute(
+            sa.select(
+                part,
+                sa.func.aggregate_strings(InsightSlot.waits, ","),
+                *(sa.func.sum(getattr(InsightSlot, name)) for name in COUNTS),
+            )
+            .where(
+                InsightSlot.community_id == self._community_id,
+                InsightSlot.slot >= first,
+                InsightSlot.slot < end,
+            )
+            .group_by(part)
+        ):
+            counts[int(number)] = dict(zip(COUNTS, map(int, values), strict=True))
+            if text is not None:
+                # Tens of thousands in a long period: to read them one by one would take most of the time.
+                waits[int(number)] = text
+        return counts, waits
+
+    @cached_property
+    def _outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
+        """By kind: name, actions, and how many of them were overturned; of the slots."""
+        found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+        if self._slots[0] == self._slots[1]:
+            return found
+        for of_kind, name, acted, overturned in outcome_days.sums(
+            self._session, self._community_id, *self._slots, (OutcomeKind.CATEGORY, OutcomeKind.CLASSIFIER)
+        ):
+            found[of_kind].append((name, acted, overturned))
+        return found
+
+
+def delay(seconds: Column) -> Delay:
+    """Median and ninth decile of these seconds."""
+    in_order: list[int] = np.sort(seconds).tolist()
+    return Delay(len(in_order), quantiles.nearest(in_order, 0.5), quantiles.nearest(in_order, 0.9))
