@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 
 def post(url: str, headers: Mapping[str, str], body: str, *, option: str = "-d") -> str:
-    """Return the command that posts ``body``, a header a line. ``--data-binary`` as ``option`` changes no byte of it."""
+    """Return the command that posts ``body``, a header a line. The option ``--data-binary`` changes no byte of it."""
     lines = (
         f"curl -sS {shlex.quote(url)}",
         *(f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()),

@@ -92,11 +92,7 @@ def emit_test(session: Session, webhook: Webhook) -> Event:
         id=new_id(),
         community_id=webhook.community_id,
         name=EventName.TEST,
-        payload={
-            "event": EventName.TEST.value,
-            "community_server_id": str(webhook.community_id),
-            "data": {},
-        },
+        payload=payloads.test_event(webhook.community_id),
     )
     event.payload = {**event.payload, "event_id": str(event.id)}
     session.add(event)

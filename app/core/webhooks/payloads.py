@@ -150,6 +150,11 @@ def panel_event(
     }
 
 
+def test_event(community_id: uuid.UUID) -> dict[str, Any]:
+    """``webhook.test`` in Shape A, about nothing."""
+    return {"event": EventName.TEST.value, "community_server_id": str(community_id), "data": {}}
+
+
 def veiled(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """The payload for people who look at deliveries: who was drawn is for the platform alone."""
     if payload.get("event") != EventName.PANEL_DRAWN:

@@ -147,7 +147,9 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
-        return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried, known))
+        return page.render(
+            "webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried, known)
+        )
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
     return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried, known))
 
