@@ -181,12 +181,18 @@ _UNREAD_MODERATED = _count_unread(
 )
 
 
-def unread(session: Session, actor: Actor) -> int:
+def unread(session: Session | sa.Connection, actor: Actor) -> int:
     """The number of the actor's unread notices, in all communities that they moderate."""
+    statement, parameters = unread_statement(actor)
+    return session.scalar(statement, parameters) or 0
+
+
+def unread_statement(actor: Actor) -> tuple[sa.Select[int], dict[str, Any]]:
+    """The statement that counts the actor's unread notices, one of two that never change, and its parameters."""
     moderated = _moderated(actor)
     if moderated is None:
-        return session.scalar(_UNREAD, {"reader": actor.account_id}) or 0
-    return session.scalar(_UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}) or 0
+        return _UNREAD, {"reader": actor.account_id}
+    return _UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}
 
 
 def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:

@@ -1,4 +1,4 @@
-"""Notices page, and the count of unread notices in the header.
+"""Notices page. The count of unread notices in the header is in ``bell``.
 
 A notice says that somebody changed a decision of the reader or took over a claim, or that a webhook was disabled.
 """
@@ -6,9 +6,8 @@ A notice says that somebody changed a decision of the reader or took over a clai
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from flask import Response, g, url_for
+from flask import Response, url_for
 
 from app.core.history import notices
 from app.core.history.notices import NoticeEntry
@@ -22,7 +21,7 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.item.timeline import actor_name, cause_words
-from app.web.moderate import pending_undo
+from app.web.moderate import bell, pending_undo
 from app.web.moderate.verb_words import NAMES, WORDS
 from app.wiring import wired
 
@@ -55,12 +54,6 @@ class NoticeRow:
     is_reopening: bool = False
     is_escalation: bool = False
     is_assignment: bool = False
-
-
-@web.context_processor
-def header_context() -> dict[str, Any]:
-    """Give templates the count of unread notices as a function: only a header for a moderator calls it."""
-    return {"unread_notices": _unread}
 
 
 @web.get("/notices")
@@ -102,23 +95,8 @@ def read_notice(notice_id: uuid.UUID) -> Response:
 def _require_moderator() -> None:
     """Raise Forbidden unless the reader moderates one of their communities; notices are about all of these."""
     community = auth.current_community()
-    if not _moderates():
+    if not bell.can_have_notices():
         auth.require(Permission.SEE_HISTORY, community.id)
-
-
-def _moderates() -> bool:
-    return any(
-        auth.may(Permission.SEE_HISTORY, community.id) for community in auth.current_reader().communities
-    )
-
-
-def _unread() -> int:
-    """Count the unread notices of the signed-in account; 0, without a query, if the page shows no count."""
-    who = None if g.get("bare_page") else auth.reader()
-    if who is None or not _moderates():
-        return 0
-    with wired().database.reading() as session:
-        return notices.unread(session, who.actor)
 
 
 def _row(notice_entry: NoticeEntry) -> NoticeRow:
