@@ -12,7 +12,7 @@ from app.core import clock
 from app.core.models import Action, Community, Event, Note, Panel, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
-from app.core.vocabulary import ActionState, EventName
+from app.core.vocabulary import ActionState, AttentionReason, EventName
 from app.core.webhooks import catalogue, events, payloads, samples, signing
 from app.wiring import Wiring
 from tests import factories
@@ -54,6 +54,10 @@ def test_samples_have_the_keys_of_what_is_really_built(
         events.emit_note(session, note)
         events.emit_test(session, session.get_one(Webhook, endpoint_id))
         events.emit_panel(session, Panel(note_id=note.id), action, ["7"], clock.now())
+        session.get_one(Webhook, endpoint_id).events = ["community.attention"]
+        session.flush()
+        community = session.get_one(Community, cast.community_id)
+        events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)
     with wiring.database.reading() as session:
         built = {event.name: event.payload for event in session.scalars(sa.select(Event))}
     assert set(built) == set(EventName)

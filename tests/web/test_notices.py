@@ -4,6 +4,7 @@ import html
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -13,11 +14,13 @@ from app.core import clock
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import Why
-from app.core.models import Account, Action, Notice
+from app.core.mail import Message
+from app.core.models import Account, Action, Attention, Community, Notice
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
-from app.core.vocabulary import ActionState, Role
+from app.core.vocabulary import ActionState, Digest, Role
+from app.jobs.attention import sweep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -25,6 +28,16 @@ from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
+
+
+@dataclass
+class Postbox:
+    """Keeps what would be mailed."""
+
+    sent: list[Message] = field(default_factory=list)
+
+    def send(self, message: Message, deadline: float) -> None:
+        self.sent.append(message)
 
 
 def actor_of(wiring: Wiring, person: Person) -> Actor:
@@ -167,6 +180,50 @@ def test_the_bell_rings_on_a_page_that_stays_open(
     assert 'hx-swap-oob="true"' in part
     again = html.unescape(part.split('hx-get="')[1].split('"')[0])
     assert moderator.get(again, **HTMX).status_code == 204
+
+
+def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    wiring.mailer = postbox = Postbox()
+    operator, admin = visit(cast.operator), visit(cast.admin)
+    assert "Mail me when something needs an operator" not in visit(cast.moderator).get("/settings").text
+    ticked = re.search(r'<input[^>]*name="attention_mail"[^>]*>', operator.get("/settings").text)
+    assert ticked is not None
+    assert "checked" in ticked[0]
+    for number in range(3):
+        stage.post(f"Post {number}")
+    jobs.run_all()
+    postbox.sent.clear()
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"backlog_alert": 2}
+    sweep(wiring.database)
+    jobs.run_all()
+    assert bell(operator) == "Notices, 1 unread"
+    assert bell(visit(cast.moderator)) == "Notices"
+    page = operator.get("/notices").text
+    assert "Many reviews wait in Harbour forum" in page
+    assert "3 reviews wait; the limit is 2." in page
+    assert "Open review queue" in page
+
+    mails = {one.to: one for one in postbox.sent}
+    assert set(mails) == {"operator@example.org", "admin@example.org"}
+    mail = mails["operator@example.org"]
+    assert mail.subject == "Many reviews wait in Harbour forum"
+    assert "3 reviews wait; the limit is 2." in mail.text
+    path = mail.headers["List-Unsubscribe"].strip("<>").partition("://")[2].partition("/")[2]
+    assert "Mail when something needs an operator" in visit(None).get(f"/{path}").text
+    assert visit(None).post(f"/{path}").status_code == 200
+    with wiring.database.reading() as session:
+        account = session.get_one(Account, cast.operator.account_id)
+        assert (account.attention_mail, account.digest) == (False, Digest.OFF)
+    postbox.sent.clear()
+    with wiring.database.writing() as session:
+        session.execute(sa.delete(Attention))
+    sweep(wiring.database)
+    jobs.run_all()
+    assert {one.to for one in postbox.sent} == {"admin@example.org"}
+    assert "Operators were told that something needs one" in admin.get("/history/settings").text
 
 
 def test_the_bell_is_there_for_moderators_and_above_alone(visit: Visit, cast: Cast) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.api.documents.schemas import reference
-from app.core.vocabulary import ActionType, EventName, NoteStatus, Verb
+from app.core.vocabulary import ActionType, AttentionReason, EventName, NoteStatus, Verb
 from app.core.webhooks import catalogue, samples
 from app.core.webhooks.payloads import PROPOSED
 
@@ -160,6 +160,20 @@ SCHEMAS: dict[str, Any] = {
             "expires_at": {"type": "string", "format": "date-time"},
         },
     },
+    "AttentionEvent": _event(
+        "The community wants an operator. Sent once for each reason when it begins, and again only after it has ended. "
+        "Only for webhooks that name this event.",
+        _shape_a([EventName.ATTENTION.value], "AttentionEventSubject"),
+    ),
+    "AttentionEventSubject": {
+        "type": "object",
+        "required": ["reason", "since", "count"],
+        "properties": {
+            "reason": {"type": "string", "enum": [reason.value for reason in AttentionReason]},
+            "since": {"type": "string", "format": "date-time"},
+            "count": {"type": ["integer", "null"], "minimum": 0},
+        },
+    },
     "TestEvent": _event(
         "Sent on request only, to one webhook.",
         {
@@ -194,6 +208,8 @@ def schema_of(name: EventName) -> str:
         return "TestEvent"
     if name is EventName.PANEL_DRAWN:
         return "PanelEvent"
+    if name is EventName.ATTENTION:
+        return "AttentionEvent"
     return "NoteEvent" if name is EventName.NOTE_STATUS else "ActionEvent"
 
 

@@ -41,6 +41,9 @@ class CommunitySettings:
     ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
     ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
 
+    Operators are told when more than ``backlog_alert`` reviews wait, when one has waited more than ``overdue_alert``
+    times its target time, and when automatic actions have been paused for ``pause_alert_hours``; None: never.
+
     ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
     """
 
@@ -63,6 +66,9 @@ class CommunitySettings:
     panel_seats: int = 12
     panel_hours: int = 24
     note_pages: str = ""
+    backlog_alert: int | None = 500
+    overdue_alert: int | None = 3
+    pause_alert_hours: int | None = 24
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -82,6 +88,9 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "content_retention_days": (1, 36_500),
     "panel_seats": (7, 25),
     "panel_hours": (1, 168),
+    "backlog_alert": (1, 10_000),
+    "overdue_alert": (2, 100),
+    "pause_alert_hours": (1, 8_760),
 }
 """Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
@@ -90,7 +99,16 @@ _SWITCHES = frozenset({"second_look"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
 _TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
 """What raises Invalid for a text that cannot be used."""
-OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
+OPTIONAL = frozenset(
+    {
+        "min_trust_level",
+        "min_age_days",
+        "content_retention_days",
+        "backlog_alert",
+        "overdue_alert",
+        "pause_alert_hours",
+    }
+)
 """Settings that None switches off."""
 NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES, *_TEXTS)
 _NOT_SCORED = frozenset(
@@ -103,6 +121,9 @@ _NOT_SCORED = frozenset(
         "panel_seats",
         "panel_hours",
         "note_pages",
+        "backlog_alert",
+        "overdue_alert",
+        "pause_alert_hours",
     }
 )
 SCORED = frozenset(NAMES) - _NOT_SCORED

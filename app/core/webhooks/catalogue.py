@@ -39,6 +39,8 @@ WHEN: Mapping[EventName, str] = {
     EventName.ACTION_DISMISSED: "A review ended without action, or a proposal was withdrawn.",
     EventName.NOTE_STATUS: "A note was published, withdrawn, or went back to needing ratings.",
     EventName.PANEL_DRAWN: "Users of the platform were drawn for a panel. Off unless a webhook names this event.",
+    EventName.ATTENTION: "The community wants an operator: once for each reason when it begins. "
+    "Off unless a webhook names this event.",
     EventName.TEST: "You asked for it with `POST /webhooks/{webhook_id}/test`.",
 }
 _MEANINGS: Mapping[str, str] = {
@@ -84,6 +86,12 @@ _OF_EVENT: Mapping[EventName, Mapping[str, str]] = {
         "data.ratings_count": "How many people rated it.",
         "action_id": "The action whose rationale the note is; null for other notes.",
         "status": "The note's status.",
+    },
+    EventName.ATTENTION: {
+        "data.reason": "`backlog`: many reviews wait. `overdue`: reviews wait far beyond their target time. "
+        "`webhook_failing`: nothing arrives at a webhook. `paused`: automatic actions have been paused for long.",
+        "data.since": "When it began.",
+        "data.count": "How many reviews wait or are that late, or how many attempts failed; null for `paused`.",
     },
     EventName.PANEL_DRAWN: {
         "data.note_id": "The note to rate.",

@@ -7,7 +7,7 @@ payload has. All of them tell of the same post.
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.core.models import Action, Community, Decision, Note, Request
@@ -15,6 +15,7 @@ from app.core.vocabulary import (
     ActionState,
     ActionTier,
     ActionType,
+    AttentionReason,
     EventName,
     NoteStatus,
     ReviewGroup,
@@ -30,6 +31,7 @@ POST = "post-1"
 """The post by the id that its platform gave it."""
 SECRET = "a sample secret, never for use"  # noqa: S105 - shown to everybody, to check a signature with
 TIMESTAMP = 1_769_860_800
+_SINCE = datetime(2026, 1, 31, 12, tzinfo=UTC)
 _EVIDENCE = {"score": 0.9712, "category": "spam"}
 _STATES = {
     EventName.ACTION_CREATED: ActionState.PROPOSED,
@@ -68,9 +70,11 @@ def _payload(name: EventName, community: Community) -> dict[str, Any]:
     if name is EventName.NOTE_STATUS:
         return payloads.note_event(community, _note(), _action(ActionState.UNDER_REVIEW))
     if name is EventName.PANEL_DRAWN:
-        closes_at = datetime(2026, 2, 1, 12, tzinfo=UTC)
+        closes_at = _SINCE + timedelta(days=1)
         action = _action(ActionState.UNDER_REVIEW)
         return payloads.panel_event(community, action, uuid.UUID(NOTE), ["17", "204"], closes_at)
+    if name is EventName.ATTENTION:
+        return payloads.attention_event(community, AttentionReason.BACKLOG, _SINCE, 512)
     return payloads.test_event(community.id)
 
 

@@ -16,7 +16,8 @@ from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import assignments, claims
 from app.core.states import ACTION
-from app.core.vocabulary import ActionState, ActionVerb
+from app.core.upkeep.attention import TITLES
+from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
@@ -35,6 +36,7 @@ class NoticeRow:
     Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
     says that ``who`` took over the reader's claim, ``is_escalation`` that ``who`` sent an item to
     staff, ``is_assignment`` that ``who`` gave it to the reader.
+    ``attention`` is what wants an operator, in words; ``open_words`` are those of the link to where it is dealt with.
     ``is_reopening``: ``who`` reopened the reader's dismissal.
     """
 
@@ -50,6 +52,8 @@ class NoticeRow:
     entry_url: str | None
     is_read: bool
     webhook: str = ""
+    attention: str = ""
+    open_words: str = "Open item"
     is_claim: bool = False
     is_reopening: bool = False
     is_escalation: bool = False
@@ -101,6 +105,8 @@ def _require_moderator() -> None:
 
 def _row(notice_entry: NoticeEntry) -> NoticeRow:
     entry, action = notice_entry.entry, notice_entry.action
+    if "attention" in entry.after:
+        return _attention_row(notice_entry)
     if entry.object_type == "webhook":
         return _webhook_row(notice_entry)
     lapsed = entry.what == "hold.lapsed"
@@ -154,4 +160,34 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
         entry_url=None,
         is_read=notice_entry.notice.read_at is not None,
         webhook=place,
+        open_words="Open webhook",
+    )
+
+
+def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
+    entry = notice_entry.entry
+    reason = AttentionReason(entry.after["attention"])
+    community = next((one for one in auth.current_reader().communities if one.id == entry.community_id), None)
+    slug = community.slug if community is not None else None
+    if reason is AttentionReason.WEBHOOK_FAILING:
+        url, open_words = url_for("web.webhook_page", endpoint_id=entry.object_id), "Open webhook"
+    elif reason is AttentionReason.PAUSED:
+        url, open_words = url_for("web.community_page", community=slug), "Open community"
+    else:
+        url, open_words = url_for("web.review", community=slug), "Open review queue"
+    title = TITLES[reason]
+    return NoticeRow(
+        id=notice_entry.notice.id,
+        decision="",
+        post=f"{title} in {community.name}" if community is not None else title,
+        became="",
+        who="",
+        why=f"{cause_words(entry.cause)}.",
+        at=entry.at,
+        decided_at=None,
+        url=url,
+        entry_url=None,
+        is_read=notice_entry.notice.read_at is not None,
+        attention=title,
+        open_words=open_words,
     )

@@ -32,6 +32,7 @@ EVENT_WORDS: Mapping[EventName, str] = {
     EventName.ACTION_DISMISSED: "Action dismissed",
     EventName.NOTE_STATUS: "Note has another status",
     EventName.PANEL_DRAWN: "Users were drawn for a panel",
+    EventName.ATTENTION: "The community needs an operator",
     EventName.TEST: "Test event",
 }
 GENERATE, TYPED = "generate", "typed"
