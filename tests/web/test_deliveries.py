@@ -105,7 +105,7 @@ def test_a_delivery_says_which_post_it_is_about_and_leads_there(
     first = decided("Cheap <b>watches</b>")
     with statements() as few:
         page = operator.get("/deliveries").text
-    assert f'<a href="/review/{first}"><bdi>“Cheap &lt;b&gt;watches&lt;/b&gt;”</bdi></a>' in page
+    assert f'<a class="host" href="/review/{first}"><bdi>“Cheap &lt;b&gt;watches&lt;/b&gt;”</bdi></a>' in page
     for _ in range(3):
         decided("More watches")
     sensitive = decided("I will find you", category="threat")
@@ -130,7 +130,7 @@ def test_a_delivery_about_a_note_leads_to_the_note(
     with wiring.database.writing() as session:
         events.emit_note(session, session.get_one(Note, note_id))
     page = visit(cast.operator).get("/deliveries").text
-    assert f'<a href="/notes/{note_id}"><bdi>Note “It quotes a joke”</bdi></a>' in page
+    assert f'<a class="host" href="/notes/{note_id}"><bdi>Note “It quotes a joke”</bdi></a>' in page
 
 
 def test_a_delivery_is_offered_as_curl_with_its_bytes_and_without_any_secret(

@@ -77,7 +77,7 @@ class AuthorNote(Base):
 
 
 class Attention(Base):
-    """A condition that operators were told of and that lasts (``upkeep.attention``).
+    """A condition that operators have a notice about and that lasts (``upkeep.attention``).
 
     ``subject_id`` is the webhook that it is about, or the community. ``since``: when it began.
     """

@@ -173,7 +173,7 @@ def _paused(community: Community, settings: CommunitySettings) -> Condition | No
 
 
 def _failing_webhooks(session: Session, community: Community) -> Mapping[Key, Condition]:
-    """Webhooks without a success since failures began. One that was disabled for it is told of in its own way."""
+    """Webhooks without a success since failures began. ``health`` tells operators about those that it disables."""
     rows = session.scalars(
         sa.select(Webhook).where(
             Webhook.community_id == community.id,

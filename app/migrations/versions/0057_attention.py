@@ -1,4 +1,4 @@
-"""what operators were told of and has not ended yet, and whether an account wants mail about it"""
+"""the conditions that operators know of and that have not ended, and whether an account wants mail about it"""
 
 import sqlalchemy as sa
 from alembic import op

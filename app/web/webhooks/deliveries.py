@@ -108,7 +108,7 @@ def deliveries_page() -> Response:
         status=200 if holds else 422,
         filters=form,
         rows=listed.rows,
-        about=lambda event: subject_words.about(event, known),
+        about=lambda event: subject_words.in_words(event, known),
         running=running,
         place_of=place_of,
         event_words=EVENT_WORDS,
@@ -194,7 +194,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt], known: Subjects) -> dic
         "tried": tried,
         "now": clock.now(),
         "event_word": EVENT_WORDS[delivery.event.name],
-        "about": subject_words.about(delivery.event, known),
+        "about": subject_words.in_words(delivery.event, known),
         "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE

@@ -260,7 +260,7 @@ def _show(
         row=webhook,
         one=figures,
         latest=latest,
-        about=lambda event: subject_words.about(event, known),
+        about=lambda event: subject_words.in_words(event, known),
         now=clock.now(),
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,
