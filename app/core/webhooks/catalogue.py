@@ -51,7 +51,7 @@ _MEANINGS: Mapping[str, str] = {
     "data.id": "The action.",
     "data.request_id": "The post, by our UUID.",
     "data.community_server_id": "The community again.",
-    "data.action_type": "What is done: `hide`, `unhide`, `delete`, `warn`, `silence` or another verb.",
+    "data.action_type": "What is done: `hide`, `unhide`, `delete`, `warn` or `silence`.",
     "data.action_tier": "`tier_1_immediate` acted by itself, `tier_2_consensus` asked people; null if neither did.",
     "data.action_state": "The action's state when the event was written.",
     "data.review_group": "Who reviews it; null if nobody does.",
