@@ -13,9 +13,9 @@ from app.wiring import wired
 MOST_SHOWN = 99
 
 
-@web.context_processor
+@web.app_context_processor
 def header_context() -> dict[str, Any]:
-    """Give templates the bell as a function: only the header of somebody who is signed in calls it."""
+    """Give templates of all pages, the API's documents too, the bell as a function: only a header calls it."""
     return {"unread_notices": unread, "bell_count": in_words}
 
 
