@@ -63,7 +63,7 @@ def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, 
 
 def bell(visitor: Visitor, path: str = "/review") -> str | None:
     """What the link to the notices is called on a page; None if it is not there."""
-    found = re.search(r'<a class="bell[^>]*aria-label="([^"]*)"', visitor.get(path).text)
+    found = re.search(r'<a class="bell"[^>]*aria-label="([^"]*)"', visitor.get(path).text)
     return found[1] if found else None
 
 
