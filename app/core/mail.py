@@ -32,6 +32,7 @@ class Kind(StrEnum):
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - the name of a mail
     DIGEST = "digest"
     WEBHOOK_DISABLED = "webhook_disabled"
+    ATTENTION = "attention"
 
 
 @dataclass(frozen=True)
@@ -81,17 +82,21 @@ def ask(
     *,
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
+    entry_id: uuid.UUID | None = None,
     key: str | None = None,
 ) -> None:
     """Send a mail once this transaction commits: to the account, or to the e-mail address of the link.
 
-    ``key`` deduplicates: calls with the same key send one mail.
+    ``entry_id`` is the history entry that the mail is about. ``key`` deduplicates: calls with the same key send one
+    mail.
     """
     args: dict[str, Any] = {"kind": kind.value}
     if account_id is not None:
         args["account_id"] = str(account_id)
     if link_id is not None:
         args["link_id"] = str(link_id)
+    if entry_id is not None:
+        args["entry_id"] = str(entry_id)
     outbox.enqueue(session, MAIL_JOB, args, community_id=None, key=key)
 
 

@@ -158,7 +158,17 @@ class EventName(StrEnum):
     ACTION_DISMISSED = "moderation_action.dismissed"
     NOTE_STATUS = "note.status_changed"
     PANEL_DRAWN = "panel.drawn"
+    ATTENTION = "community.attention"
     TEST = "webhook.test"
+
+
+class AttentionReason(StrEnum):
+    """Why a community wants an operator (docs/operations.md)."""
+
+    BACKLOG = "backlog"
+    OVERDUE = "overdue"
+    WEBHOOK_FAILING = "webhook_failing"
+    PAUSED = "paused"
 
 
 class DeliveryState(StrEnum):

@@ -21,7 +21,13 @@ DEADLINE = 30.0
 KEPT = timedelta(days=30)
 
 
-def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str | None = None) -> None:
+def send(
+    wiring: Wiring,
+    kind: str,
+    account_id: str | None = None,
+    link_id: str | None = None,
+    entry_id: str | None = None,
+) -> None:
     """Write one mail, send it outside of any transaction, and record the state of its link.
 
     Raises:
@@ -35,6 +41,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
             Kind(kind),
             account_id=uuid.UUID(account_id) if account_id else None,
             link_id=link,
+            entry_id=uuid.UUID(entry_id) if entry_id else None,
         )
     if message is None:
         return

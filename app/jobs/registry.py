@@ -26,10 +26,12 @@ from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
+from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import replays
 from app.jobs import (
     attachments,
+    attention,
     embedding,
     importing,
     learning,
@@ -111,11 +113,16 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         with wiring.database.writing() as session:
             acknowledgements.look_again(session, uuid.UUID(action_id))
 
-    def send_mail(kind: str, account_id: str | None = None, link_id: str | None = None) -> None:
-        mailing.send(wiring, kind, account_id, link_id)
+    def send_mail(
+        kind: str, account_id: str | None = None, link_id: str | None = None, entry_id: str | None = None
+    ) -> None:
+        mailing.send(wiring, kind, account_id, link_id, entry_id)
 
     def send_digests() -> None:
         mailing.send_digests(wiring)
+
+    def find_attention() -> None:
+        attention.sweep(wiring.database)
 
     def replay_range(replay_id: str) -> None:
         replay(wiring, uuid.UUID(replay_id))
@@ -164,6 +171,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
     jobs.register(digests.DIGEST_JOB, send_digests, attempts=1)
     jobs.every(digests.DIGEST_JOB, digests.DIGEST_SECONDS)
+    jobs.register(ATTENTION_JOB, find_attention, attempts=1)
+    jobs.every(ATTENTION_JOB, ATTENTION_SECONDS)
     # A refit that fails is due again a minute later, and the sweep finds it.
     jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)
     jobs.register(rescoring.SWEEP_JOB, sweep_scoring, attempts=1)

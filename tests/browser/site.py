@@ -173,6 +173,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
         found["Item, decided"] = f"/review/{filled.decided}"
         if any(label.startswith("Webhooks") for label in found):
             found["Webhook"] = f"/endpoints/{filled.endpoint_id}"
+            found["Events"] = "/endpoints/events?event=moderation_action.created"
             found["Replay a range"] = "/deliveries/replay?which=all"
             for kind, delivery_id in zip(
                 ("arrived", "given up", "waiting"), filled.delivery_ids, strict=True

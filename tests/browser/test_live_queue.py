@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import Examiner
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PHONE, Visit
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
 
@@ -66,3 +66,29 @@ def test_a_tab_in_the_background_asks_once_a_minute_and_at_once_when_it_is_looke
     with page.expect_response("**/review/new-count?*"):
         page.evaluate(look, False)
     assert len(asked) == 3
+
+
+def test_the_bell_beside_the_menu_counts_what_came_while_the_queue_is_open(
+    place: Place, visit: Visit
+) -> None:
+    (first,) = place.queue(DOUBTFUL[0])
+    max_, sam = visit(place.moderator), visit(place.other_moderator, own=True, viewport=PHONE)
+    sam.page.clock.install()
+    sam.open(f"/review/{first}")
+    sam.button("Claim").click()
+    expect(sam.status).to_contain_text("Claimed.")
+    sam.open("/review")
+    header = sam.page.get_by_role("banner")
+    expect(header.get_by_role("link", name="Notices", exact=True)).to_be_visible()
+    expect(header.get_by_role("button", name="Menu")).to_be_visible()
+
+    max_.open(f"/review/{first}")
+    max_.button("Take over").click()
+    expect(max_.status).to_contain_text("Taken over.")
+    sam.page.clock.run_for(16_000)
+    bell = header.get_by_role("link", name="Notices, 1 unread")
+    expect(bell).to_be_visible()
+    assert Examiner(whole=False).look(sam, "the queue with a notice") == []
+    bell.focus()
+    sam.page.keyboard.press("Enter")
+    expect(sam.main).to_contain_text("Max took over your claim of")

@@ -62,3 +62,37 @@ def test_without_script_the_result_stands_there_after_a_reload(
     expect(result).to_contain_text("Delivered")
     olga.open("/insights")
     expect(olga.heading("Insights")).to_be_visible()
+
+
+def test_fields_appear_by_keyboard_with_the_choice_that_needs_them(place: Place, visit: Visit) -> None:
+    olga = visit(place.operator)
+    olga.open("/endpoints")
+    page = olga.page
+    url, secret = page.get_by_label("URL"), page.get_by_label("Your secret")
+    event = page.get_by_label("Decision about a post (moderation.decision)")
+    expect(url).to_be_visible()
+    expect(secret).to_be_hidden()
+    expect(event).to_be_hidden()
+
+    url.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Make one for me")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("All events")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("I enter one")).to_be_checked()
+    page.keyboard.press("Tab")
+    expect(secret).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    expect(event).to_be_focused()
+    page.keyboard.press("Space")
+
+    # What was chosen stays chosen when the form comes back, and what is missing is in sight.
+    olga.wants(422)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("link", name="Enter a secret, or let one be generated.")).to_be_visible()
+    expect(secret).to_be_visible()
+    expect(event).to_be_checked()

@@ -1,161 +1,253 @@
-"""What needs attention: few cases raise nothing, what stands out does, the most serious comes first."""
+"""Operators are told once when a backlog, a failing webhook or a paused switch wants somebody."""
 
+import threading
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
+from app import migrations
 from app.core import clock
-from app.core.actions import acknowledgements
-from app.core.history.why import Why
-from app.core.insights import attention
-from app.core.insights.attention import Concern, Matter
-from app.core.insights.trend_figures import Backlog, Delay, Overturned, Totals, Trends
-from app.core.models import Action, Webhook
-from app.core.periods import Period
-from app.core.permissions import SYSTEM, Actor
-from app.core.review import verbs
-from app.core.upkeep import community_states
-from app.core.vocabulary import ActionState, Role
+from app.core.db import Base, make_engine
+from app.core.models import Account, Action, Attention, Community, Event, HistoryEntry, Notice, Webhook
+from app.core.permissions import SYSTEM
+from app.core.upkeep import attention, community_states
+from app.core.vocabulary import ActionState, AttentionReason, EventName
+from app.core.webhooks import endpoints as webhooks
+from app.jobs.attention import sweep
 from app.wiring import Wiring
-from tests import factories
 from tests.cast import Cast
-from tests.clocks import advance, at
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import Stage
 
-NOTHING = Totals(0, Delay(), 0, 0, 0, (), ())
-
-
-def trends(
-    now: Sequence[Overturned], before: Sequence[Overturned] = (), waiting: int = 0, was: int = 0
-) -> Trends:
-    """Figures in which only the categories and the backlog count."""
-    return Trends(
-        period=Period(date(2026, 3, 1), date(2026, 3, 30), ZoneInfo("UTC")),
-        volume=(),
-        delays=(),
-        delay=Delay(),
-        backlog=[Backlog(waiting=waiting)],
-        activity=(),
-        raters=0,
-        agreement=(),
-        categories=now,
-        classifiers=(),
-        channels=(),
-        moderators=None,
-        target=None,
-        before=replace(NOTHING, categories=before, waiting=was),
-    )
+pytestmark = pytest.mark.both_databases
+BACKLOG, OVERDUE = AttentionReason.BACKLOG, AttentionReason.OVERDUE
+FAILING, PAUSED = AttentionReason.WEBHOOK_FAILING, AttentionReason.PAUSED
 
 
-@pytest.mark.parametrize(
-    ("rate", "compared", "stands_out"),
-    [
-        ((9, 9), (0, 500), False),  # fewer than ten actions, whatever they came to
-        ((10, 2), (500, 0), False),  # fewer than three overturned
-        ((20, 12), (200, 6), True),
-        ((20, 12), (9, 0), False),  # nothing to compare with
-        ((20, 4), (200, 20), False),  # twice the rate, by twenty cases: chance explains it
-        ((400, 80), (2_000, 200), True),  # the same rates, by many
-        ((50, 5), (200, 40), False),  # less than the others
-    ],
-)
-def test_a_rate_stands_out_only_beyond_chance(
-    rate: tuple[int, int], compared: tuple[int, int], stands_out: bool
-) -> None:
-    assert attention.stands_out(Overturned("spam", *rate), Overturned("", *compared)) is stands_out
+@pytest.fixture
+def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Stage:
+    return Stage(wiring, jobs, cast)
 
 
-def test_categories_are_compared_with_the_others_and_else_with_themselves_before() -> None:
-    others = [Overturned("toxicity", 200, 4), Overturned("threat", 5, 5)]
-    assert attention.from_trends(trends([Overturned("spam", 30, 1), *others])) == []
-    (found,) = attention.from_trends(trends([Overturned("spam", 30, 15), *others]))
-    assert (found.concern, found.name, found.is_before) == (Concern.CATEGORY, "spam", False)
-    assert found.compared == Overturned("", 205, 9)
-    alone, calm = [Overturned("spam", 30, 15)], [Overturned("spam", 60, 1)]
-    (found,) = attention.from_trends(trends(alone, calm))
-    assert (found.name, found.is_before, found.compared) == ("spam", True, calm[0])
+def set_to(wiring: Wiring, cast: Cast, **values: object) -> None:
+    """Set the community's limits; those that are not given are off."""
+    off = {"backlog_alert": None, "overdue_alert": None, "pause_alert_hours": None}
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = off | values
 
 
-@pytest.mark.parametrize(
-    ("waiting", "before", "has_grown"),
-    [(9, 0, False), (10, 0, True), (110, 100, False), (125, 100, True), (20, 30, False)],
-)
-def test_a_backlog_grew_by_ten_and_by_a_quarter(waiting: int, before: int, has_grown: bool) -> None:
-    found = attention.from_trends(trends((), waiting=waiting, was=before))
-    assert [(one.count, one.before) for one in found] == ([(waiting, before)] if has_grown else [])
+def register(wiring: Wiring, cast: Cast, names: list[str] | None = None) -> uuid.UUID:
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        url, secret = "https://forum.example.org/hook?token=x", "a secret of two machines"
+        return webhooks.register(session, SYSTEM, wiring.sealer, wiring.allow, community, url, secret, names)[
+            0
+        ].id
 
 
-def test_the_most_serious_comes_first() -> None:
-    found = attention.in_order([Matter(concern) for concern in reversed(Concern)])
-    assert [one.concern for one in found] == list(Concern)
-
-
-def read(wiring: Wiring, cast: Cast, actor: Actor = SYSTEM) -> list[Matter]:
+def told(wiring: Wiring) -> list[str]:
+    """Everything that was told, oldest first."""
     with wiring.database.reading() as session:
-        return attention.read(session, actor, cast.community_id)
-
-
-@pytest.mark.both_databases
-def test_late_reviews_unconfirmed_decisions_and_a_pause_need_somebody(wiring: Wiring, cast: Cast) -> None:
-    at(datetime(2026, 3, 1, 12, tzinfo=UTC))
-    late, sent, quick = (
-        factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)
-    )
-    assert read(wiring, cast) == []
-    with wiring.database.writing() as session:
-        for action_id in (sent, quick):
-            action = session.get_one(Action, action_id)
-            verbs.change_action(
-                session, factories.integration(cast), action, ActionState.PROPOSED, why=Why("Yes")
-            )
-        acknowledgements.acknowledge(
-            session, factories.integration(cast), session.get_one(Action, quick), "platform-1"
+        entries = session.scalars(
+            sa.select(HistoryEntry)
+            .where(HistoryEntry.what.in_((attention.BEGAN, attention.WEBHOOK_FAILS)))
+            .order_by(HistoryEntry.number)
         )
-    decided = clock.now()
-    advance(minutes=59)
-    assert read(wiring, cast) == []
-    advance(minutes=2)
-    (found,) = read(wiring, cast)
-    assert (found.concern, found.count, found.since) == (Concern.UNCONFIRMED, 1, decided)
-    advance(days=3)
-    with wiring.database.writing() as session:
-        due = session.get_one(Action, late).due_at
-        community_states.pause(session, SYSTEM, cast.community_id, "A rule went wild")
-    overdue, unconfirmed, paused = read(wiring, cast)
-    assert (overdue.concern, overdue.count, overdue.since) == (Concern.OVERDUE, 1, due)
-    assert unconfirmed.concern is Concern.UNCONFIRMED
-    assert (paused.concern, paused.since) == (Concern.PAUSED, clock.now())
-    with wiring.database.writing() as session:
-        session.get_one(Action, late).snoozed_until = clock.now() + timedelta(hours=1)
-    assert Concern.OVERDUE not in [one.concern for one in read(wiring, cast)], "the queue leaves it out too"
+        return [entry.after["attention"] for entry in entries]
 
 
-def test_webhooks_that_fail_need_operators_and_nobody_else_hears_of_them(wiring: Wiring, cast: Cast) -> None:
+def causes(wiring: Wiring) -> list[str]:
+    with wiring.database.reading() as session:
+        which = HistoryEntry.what.in_((attention.BEGAN, attention.WEBHOOK_FAILS))
+        return list(session.scalars(sa.select(HistoryEntry.cause).where(which).order_by(HistoryEntry.number)))
+
+
+def change(wiring: Wiring, webhook_id: uuid.UUID, **values: object) -> None:
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Webhook).where(Webhook.id == webhook_id).values(**values))
+
+
+def change_actions(wiring: Wiring, ids: Sequence[uuid.UUID], **values: object) -> None:
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Action).where(Action.id.in_(ids)).values(**values))
+
+
+def test_a_backlog_is_told_once_and_again_only_after_half_of_it_is_gone(
+    wiring: Wiring, cast: Cast, stage: Stage
+) -> None:
+    set_to(wiring, cast, backlog_alert=2)
+    items = [stage.post(f"Post {number}") for number in range(2)]
+    sweep(wiring.database)
+    assert told(wiring) == []
+    items.append(stage.post("One more"))
+    sweep(wiring.database)
+    sweep(wiring.database)
+    assert told(wiring) == [BACKLOG]
+    assert causes(wiring) == ["3 reviews wait; the limit is 2"]
+
+    change_actions(wiring, items[:1], action_state=ActionState.DISMISSED)
+    sweep(wiring.database)
+    change_actions(wiring, items[:1], action_state=ActionState.UNDER_REVIEW)
+    sweep(wiring.database)
+    assert told(wiring) == [BACKLOG], "two are more than half of the limit: it has not ended"
+    change_actions(wiring, items[:2], action_state=ActionState.DISMISSED)
+    sweep(wiring.database)
+    change_actions(wiring, items[:2], action_state=ActionState.UNDER_REVIEW)
+    sweep(wiring.database)
+    assert told(wiring) == [BACKLOG, BACKLOG]
+
+
+def test_items_that_were_put_aside_are_no_backlog_and_are_not_late(
+    wiring: Wiring, cast: Cast, stage: Stage
+) -> None:
+    set_to(wiring, cast, backlog_alert=1, overdue_alert=2)
+    items = [stage.post(f"Post {number}") for number in range(3)]
     now = clock.now()
-    with wiring.database.writing() as session:
-        for host, values in {
-            "fine": {},
-            "once": {"failures": 1, "failing_since": now - timedelta(hours=1)},
-            "just-now": {"failures": 5, "failing_since": now - timedelta(minutes=5)},
-            "failing": {"failures": 3, "failing_since": now - timedelta(minutes=15)},
-            "by-hand": {"is_active": False, "disabled_reason": "Disabled by hand"},
-            "gone": {"is_active": False, "disabled_reason": "The receiver answered 3 times in a row"},
-            "removed": {"is_active": False, "deleted_at": now},
-        }.items():
-            url = f"https://{host}.example/hook?token=secret"
-            session.add(Webhook(community_id=cast.community_id, url=url, secret=b"sealed", **values))
-    assert [(one.concern, one.name) for one in read(wiring, cast)] == [
-        (Concern.WEBHOOK_DISABLED, "https://gone.example/hook"),
-        (Concern.WEBHOOK_FAILING, "https://failing.example/hook"),
-    ]
-    moderator = Actor(
-        kind="account",
-        name="Moderator",
-        account_id=uuid.uuid4(),
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
+    change_actions(
+        wiring,
+        items,
+        created_at=now - timedelta(days=10),
+        due_at=now - timedelta(days=9),
+        snoozed_until=now + timedelta(days=1),
     )
-    assert read(wiring, cast, moderator) == []
+    sweep(wiring.database)
+    assert told(wiring) == []
+
+
+def test_a_review_is_told_when_it_has_waited_several_times_its_target_time(
+    wiring: Wiring, cast: Cast, stage: Stage
+) -> None:
+    set_to(wiring, cast, overdue_alert=3)
+    item, now = stage.post(), clock.now()
+    change_actions(wiring, [item], created_at=now - timedelta(hours=2.9), due_at=now - timedelta(hours=1.9))
+    sweep(wiring.database)
+    assert told(wiring) == []
+    change_actions(wiring, [item], created_at=now - timedelta(hours=3.1), due_at=now - timedelta(hours=2.1))
+    sweep(wiring.database)
+    sweep(wiring.database)
+    assert told(wiring) == [OVERDUE]
+    assert causes(wiring) == ["1 review has waited more than 3 times the target time"]
+    set_to(wiring, cast)
+    sweep(wiring.database)
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Attention)).all() == [], "switched off, it has ended"
+
+
+def test_a_webhook_fails_after_an_hour_and_five_failures_and_ends_with_a_success(
+    wiring: Wiring, cast: Cast
+) -> None:
+    set_to(wiring, cast)
+    webhook_id, now = register(wiring, cast), clock.now()
+    for failures, minutes in ((4, 90), (9, 50)):
+        change(wiring, webhook_id, failures=failures, failing_since=now - timedelta(minutes=minutes))
+        sweep(wiring.database)
+    assert told(wiring) == []
+    change(wiring, webhook_id, failures=5, failing_since=now - timedelta(minutes=61))
+    sweep(wiring.database)
+    sweep(wiring.database)
+    assert told(wiring) == [FAILING]
+    assert "5 failed attempts: forum.example.org/hook" in causes(wiring)[0]
+    assert "token" not in causes(wiring)[0]
+    change(wiring, webhook_id, failures=0, failing_since=None)
+    sweep(wiring.database)
+    change(wiring, webhook_id, failures=5, failing_since=now - timedelta(minutes=61), is_active=False)
+    sweep(wiring.database)
+    assert told(wiring) == [FAILING], "a disabled one is told of by what disabled it"
+
+
+def test_a_pause_is_told_after_its_hours_and_ends_when_actions_are_resumed(
+    wiring: Wiring, cast: Cast
+) -> None:
+    set_to(wiring, cast, pause_alert_hours=24)
+    with wiring.database.writing() as session:
+        community_states.pause(session, SYSTEM, cast.community_id, "An attack")
+    sweep(wiring.database)
+    assert told(wiring) == []
+    later = clock.now() + timedelta(hours=25)
+    clock.set_source(lambda: later)
+    sweep(wiring.database)
+    assert told(wiring) == [PAUSED]
+    with wiring.database.writing() as session:
+        community_states.resume(session, SYSTEM, cast.community_id, "Over")
+    sweep(wiring.database)
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Attention)).all() == []
+
+
+def test_an_archived_community_wants_nobody(wiring: Wiring, cast: Cast, stage: Stage) -> None:
+    set_to(wiring, cast, backlog_alert=1)
+    stage.post("One")
+    stage.post("Another")
+    sweep(wiring.database)
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).archived_at = clock.now()
+    sweep(wiring.database)
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Attention)).all() == []
+    assert told(wiring) == [BACKLOG]
+
+
+def test_of_several_processes_one_tells(wiring: Wiring, cast: Cast, stage: Stage) -> None:
+    set_to(wiring, cast, backlog_alert=1)
+    stage.post("One")
+    stage.post("Another")
+    threads = [threading.Thread(target=sweep, args=(wiring.database,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert told(wiring) == [BACKLOG]
+
+
+def test_operators_and_service_admins_get_a_notice_and_an_event_goes_to_whoever_names_it(
+    wiring: Wiring, cast: Cast, stage: Stage
+) -> None:
+    set_to(wiring, cast, backlog_alert=1)
+    stage.post("One")
+    stage.post("Another")
+    everything = register(wiring, cast)
+    sweep(wiring.database)
+    with wiring.database.reading() as session:
+        people = set(session.scalars(sa.select(Notice.account_id)))
+        assert cast.operator.account_id in people
+        assert cast.moderator.account_id not in people
+        assert cast.rater.account_id not in people
+        sent = sa.select(Event).where(Event.name == EventName.ATTENTION)
+        assert session.scalars(sent).all() == [], "no webhook names it"
+        session.expunge_all()
+    with wiring.database.writing() as session:
+        session.execute(sa.delete(Attention))
+        session.get_one(Webhook, everything).events = ["community.attention"]
+    sweep(wiring.database)
+    with wiring.database.reading() as session:
+        payload = session.scalars(sent).one().payload
+    assert payload["data"]["reason"] == "backlog"
+    assert payload["data"]["count"] == 2
+    assert set(payload) == {"event", "event_id", "community_server_id", "data"}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
+def test_the_migration_goes_down_and_up_with_data(database_url: str, wiring: Wiring, cast: Cast) -> None:
+    set_to(wiring, cast, pause_alert_hours=1)
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).paused_at = clock.now() - timedelta(hours=2)
+        session.get_one(Account, cast.operator.account_id).attention_mail = False
+    sweep(wiring.database)
+    engine = make_engine(database_url)
+    try:
+        migrations.downgrade(engine, "0055")
+        assert "attention" not in sa.inspect(engine).get_table_names()
+        migrations.upgrade(engine)
+        with engine.connect() as connection:
+            wants = connection.scalars(sa.select(Account.attention_mail)).all()
+            rows = connection.scalar(
+                sa.select(sa.func.count()).select_from(Base.metadata.tables["attention"])
+            )
+        assert (set(wants), rows) == ({True}, 0)
+    finally:
+        engine.dispose()
+    sweep(wiring.database)
+    assert told(wiring) == [PAUSED, PAUSED]

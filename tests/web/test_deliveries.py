@@ -2,6 +2,7 @@
 
 import html
 import json
+import shlex
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,9 +12,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
-from app.core.vocabulary import DeliveryState
-from app.core.webhooks import deliveries, replays, signing
+from app.core.models import Action, Delivery, Event, HistoryEntry, Note, Replay, Request
+from app.core.permissions import SYSTEM
+from app.core.review import verbs
+from app.core.vocabulary import ActionState, DeliveryState
+from app.core.webhooks import deliveries, events, replays, signing
 from app.web.webhooks import replays as pages
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -83,6 +86,75 @@ def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
         names = (old, event.id, request.id, request.request_id, action.id)
     for name in names:
         assert listed(operator, f"?q={name}") == [str(old)], name
+
+
+@pytest.mark.both_databases
+def test_a_delivery_says_which_post_it_is_about_and_leads_there(
+    visit: Visit, cast: Cast, hooks: Hooks, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
+) -> None:
+    operator = visit(cast.operator)
+    endpoint_id = hooks.register()
+
+    def decided(text: str, category: str = "spam") -> uuid.UUID:
+        action_id = stage.post(text, category=category)
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            verbs.change_action(session, SYSTEM, action, ActionState.PROPOSED)
+        return action_id
+
+    first = decided("Cheap <b>watches</b>")
+    with statements() as few:
+        page = operator.get("/deliveries").text
+    assert f'<a class="host" href="/review/{first}"><bdi>“Cheap &lt;b&gt;watches&lt;/b&gt;”</bdi></a>' in page
+    for _ in range(3):
+        decided("More watches")
+    sensitive = decided("I will find you", category="threat")
+    hooks.tell(endpoint_id)
+    with statements() as many:
+        page = operator.get("/deliveries").text
+    assert len(many) == len(few)
+    assert "A test, about no post" in page
+    assert f'href="/review/{sensitive}"' in page
+    assert "I will find you" not in page
+    delivery_id = listed(operator, f"?q={first}")[0]
+    assert f'href="/review/{first}"' in operator.get(f"/deliveries/{delivery_id}").text
+    assert f'href="/review/{sensitive}"' in operator.get(f"/endpoints/{endpoint_id}").text
+
+
+@pytest.mark.both_databases
+def test_a_delivery_about_a_note_leads_to_the_note(
+    visit: Visit, cast: Cast, hooks: Hooks, stage: Stage, wiring: Wiring
+) -> None:
+    hooks.register()
+    note_id = stage.note(stage.post(), text="It quotes a joke")
+    with wiring.database.writing() as session:
+        events.emit_note(session, session.get_one(Note, note_id))
+    page = visit(cast.operator).get("/deliveries").text
+    assert f'<a class="host" href="/notes/{note_id}"><bdi>Note “It quotes a joke”</bdi></a>' in page
+
+
+def test_a_delivery_is_offered_as_curl_with_its_bytes_and_without_any_secret(
+    visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    endpoint_id = hooks.register()
+    (delivery_id,) = hooks.tell(endpoint_id)
+    page = html.unescape(operator.get(f"/deliveries/{delivery_id}").text)
+    command = page.split('id="delivery-curl"')[1].split(">", 1)[1].split("</textarea>")[0]
+    with wiring.database.reading() as session:
+        event = session.get_one(Event, session.get_one(Delivery, delivery_id).event_id)
+    words = shlex.split(command)
+    assert words[:3] == ["curl", "-sS", "https://forum.example.org/hook?YOUR_QUERY"]
+    assert words[-2:] == ["--data-binary", signing.canonical(event.payload).decode()]
+    headers = [words[i + 1] for i, word in enumerate(words) if word == "-H"]
+    assert headers == [
+        f"{name}: {value}" for name, value in signing.same_headers(str(event.id), "webhook.test").items()
+    ]
+    assert "each attempt makes them anew" in page
+    assert "not-for-eyes" not in page
+    assert SECRET not in page
+    operator.post(f"/endpoints/{endpoint_id}/remove")
+    assert "curl -sS https://YOUR_URL " in html.unescape(operator.get(f"/deliveries/{delivery_id}").text)
 
 
 def test_a_filtered_log_is_counted_up_to_a_number_and_a_whole_one_to_its_end(

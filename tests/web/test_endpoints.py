@@ -173,6 +173,20 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert ("Too chatty" in whole, "Moved away" in whole) == (True, True)
 
 
+def test_a_form_that_comes_back_keeps_what_its_hidden_fields_held_and_asks_for_no_secret_it_does_not_need(
+    visit: Visit, cast: Cast
+) -> None:
+    operator = visit(cast.operator)
+    kept = operator.post(
+        "/endpoints", url="", how="generate", secret="x", all_events="y", events="note.status_changed"
+    )
+    assert kept.status_code == 422
+    assert "Your secret must" not in kept.text
+    assert re.search(r'<input checked [^>]*value="note.status_changed"', kept.text)
+    assert "Enter it again" not in kept.text
+    assert "Enter it again" in operator.post("/endpoints", url="", how="typed", secret=SECRET).text
+
+
 def version(page: str) -> str:
     return page.split('name="version" type="hidden" value="')[1].split('"')[0]
 

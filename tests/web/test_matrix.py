@@ -135,6 +135,7 @@ GET  /endpoints                                                 303 403 403 200 
 POST /endpoints                                                 401 403 403 422 422 404
 GET  /endpoints/<uuid:endpoint_id>                              303 403 403 200 200 404
 POST /endpoints/<uuid:endpoint_id>                              401 403 403 422 422 404
+GET  /endpoints/events                                          303 403 403 200 200 404
 POST /endpoints/<uuid:endpoint_id>/disable                      401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/enable                       401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/rotate                       401 403 403 409 409 404

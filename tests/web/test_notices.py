@@ -1,26 +1,43 @@
 """Notices: a moderator learns that a decision of theirs was overturned, or was never carried out."""
 
+import html
+import re
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.history.why import Why
-from app.core.models import Account, Action, Notice
+from app.core.mail import Message
+from app.core.models import Account, Action, Attention, Community, Notice
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
-from app.core.vocabulary import ActionState, Role
+from app.core.vocabulary import ActionState, Digest, Role
+from app.jobs.attention import sweep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
+
+
+@dataclass
+class Postbox:
+    """Keeps what would be mailed."""
+
+    sent: list[Message] = field(default_factory=list)
+
+    def send(self, message: Message, deadline: float) -> None:
+        self.sent.append(message)
 
 
 def actor_of(wiring: Wiring, person: Person) -> Actor:
@@ -44,6 +61,12 @@ def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, 
     jobs.run_all()
 
 
+def bell(visitor: Visitor, path: str = "/review") -> str | None:
+    """What the link to the notices is called on a page; None if it is not there."""
+    found = re.search(r'<a class="bell"[^>]*aria-label="([^"]*)"', visitor.get(path).text)
+    return found[1] if found else None
+
+
 def recipients(wiring: Wiring) -> list[uuid.UUID]:
     with wiring.database.reading() as session:
         return list(session.scalars(sa.select(Notice.account_id)))
@@ -58,21 +81,21 @@ def test_whoever_decided_is_told_by_whom_and_why_until_they_have_read_it(
     operator = actor_of(wiring, cast.operator)
     move(wiring, operator, action_id, ActionState.DISMISSED, reason="It quotes somebody else")
     moderator = visit(cast.moderator)
-    assert "1 notice" in moderator.get("/review").text
+    assert bell(moderator) == "Notices, 1 unread"
     page = moderator.get("/notices").text
     assert "Force-publish" in page
     assert "“A quotation &lt;b&gt;only&lt;/b&gt;”" in page
     assert "Operator" in page
     assert "It quotes somebody else" in page
     assert f'href="/review/{action_id}"' in page
-    assert "1 notice<" not in visit(cast.operator).get("/review").text
+    assert bell(visit(cast.operator)) == "Notices"
 
     with wiring.database.reading() as session:
         (notice_id,) = session.scalars(sa.select(Notice.id))
     assert visit(cast.operator).post(f"/notices/{notice_id}/read").status_code == 404
-    assert "1 notice" in moderator.get("/review").text
+    assert bell(moderator) == "Notices, 1 unread"
     assert moderator.post(f"/notices/{notice_id}/read").status_code == 303
-    assert "1 notice<" not in moderator.get("/review").text
+    assert bell(moderator) == "Notices"
     assert "It quotes somebody else" in moderator.get("/notices").text
 
 
@@ -119,7 +142,7 @@ def test_a_decision_that_could_not_be_carried_out_is_told_too(
     assert "was not carried out" in page
     assert "Dismiss" in page
     moderator.post("/notices/read")
-    assert "1 notice<" not in moderator.get("/review").text
+    assert bell(moderator) == "Notices"
 
 
 def test_notices_of_a_community_that_one_no_longer_moderates_are_not_shown(
@@ -135,7 +158,78 @@ def test_notices_of_a_community_that_one_no_longer_moderates_are_not_shown(
         accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
     demoted = visit(cast.moderator)
     assert demoted.get("/notices").status_code == 403
-    assert "1 notice" not in demoted.get("/help-needed").text
+    assert bell(demoted, "/help-needed") is None
+
+
+def test_the_bell_rings_on_a_page_that_stays_open(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    page = moderator.get("/review").text
+    poll = html.unescape(page.split('hx-get="/review/new-count')[1].split('"')[0])
+    asked = f"/review/new-count{poll}"
+    assert moderator.get(asked, **HTMX).status_code == 204
+    with wiring.database.writing() as session:
+        entry = history.record(
+            session, SYSTEM, cast.community_id, "claim.taken_over", "action", action_id, after={}
+        )
+        notices.tell_taken_over(session, cast.moderator.account_id, entry)
+    part = moderator.get(asked, **HTMX).text
+    assert 'aria-label="Notices, 1 unread"' in part
+    assert 'hx-swap-oob="true"' in part
+    again = html.unescape(part.split('hx-get="')[1].split('"')[0])
+    assert moderator.get(again, **HTMX).status_code == 204
+
+
+def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    wiring.mailer = postbox = Postbox()
+    operator, admin = visit(cast.operator), visit(cast.admin)
+    assert "Mail me when something needs an operator" not in visit(cast.moderator).get("/settings").text
+    ticked = re.search(r'<input[^>]*name="attention_mail"[^>]*>', operator.get("/settings").text)
+    assert ticked is not None
+    assert "checked" in ticked[0]
+    for number in range(3):
+        stage.post(f"Post {number}")
+    jobs.run_all()
+    postbox.sent.clear()
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"backlog_alert": 2}
+    sweep(wiring.database)
+    jobs.run_all()
+    assert bell(operator) == "Notices, 1 unread"
+    assert bell(visit(cast.moderator)) == "Notices"
+    page = operator.get("/notices").text
+    assert "Many reviews wait in Harbour forum" in page
+    assert "3 reviews wait; the limit is 2." in page
+    assert "Open review queue" in page
+
+    mails = {one.to: one for one in postbox.sent}
+    assert set(mails) == {"operator@example.org", "admin@example.org"}
+    mail = mails["operator@example.org"]
+    assert mail.subject == "Many reviews wait in Harbour forum"
+    assert "3 reviews wait; the limit is 2." in mail.text
+    path = mail.headers["List-Unsubscribe"].strip("<>").partition("://")[2].partition("/")[2]
+    assert "Mail when something needs an operator" in visit(None).get(f"/{path}").text
+    assert visit(None).post(f"/{path}").status_code == 200
+    with wiring.database.reading() as session:
+        account = session.get_one(Account, cast.operator.account_id)
+        assert (account.attention_mail, account.digest) == (False, Digest.OFF)
+    postbox.sent.clear()
+    with wiring.database.writing() as session:
+        session.execute(sa.delete(Attention))
+    sweep(wiring.database)
+    jobs.run_all()
+    assert {one.to for one in postbox.sent} == {"admin@example.org"}
+    assert "Operators were told that something needs one" in admin.get("/history/settings").text
+
+
+def test_the_bell_is_there_for_moderators_and_above_alone(visit: Visit, cast: Cast) -> None:
+    assert bell(visit(cast.rater), "/help-needed") is None
+    for who in (cast.moderator, cast.operator, cast.admin):
+        assert bell(visit(who), "/settings") == "Notices"
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from app.api.documents import examples
 from app.api.documents.schemas import reference
-from app.core.vocabulary import ActionState, ActionType, EventName, NoteStatus, Verb
+from app.core.vocabulary import ActionType, AttentionReason, EventName, NoteStatus, Verb
+from app.core.webhooks import catalogue, samples
 from app.core.webhooks.payloads import PROPOSED
 
 _ID = {"type": "string", "format": "uuid"}
@@ -160,6 +160,20 @@ SCHEMAS: dict[str, Any] = {
             "expires_at": {"type": "string", "format": "date-time"},
         },
     },
+    "AttentionEvent": _event(
+        "The community wants an operator. Sent once for each reason when it begins, and again only after it has ended. "
+        "Only for webhooks that name this event.",
+        _shape_a([EventName.ATTENTION.value], "AttentionEventSubject"),
+    ),
+    "AttentionEventSubject": {
+        "type": "object",
+        "required": ["reason", "since", "count"],
+        "properties": {
+            "reason": {"type": "string", "enum": [reason.value for reason in AttentionReason]},
+            "since": {"type": "string", "format": "date-time"},
+            "count": {"type": ["integer", "null"], "minimum": 0},
+        },
+    },
     "TestEvent": _event(
         "Sent on request only, to one webhook.",
         {
@@ -169,82 +183,6 @@ SCHEMAS: dict[str, Any] = {
         },
     ),
 }
-
-_STAMP = {
-    "event_id": examples.EVENT,
-    "_webhook_timestamp": 1769860800,
-    "_webhook_signature": "5c9d1e7f0a3b4c6d8e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d",
-}
-_EXAMPLES: dict[str, dict[str, Any]] = {
-    "DecisionEvent": {
-        "event_type": "moderation.decision",
-        "request_id": "post-1",
-        "community_server_id": examples.COMMUNITY,
-        "decision": "hide",
-        "confidence": 0.9712,
-        "tier": 1,
-    },
-    "ActionEvent": {
-        "event": "moderation_action.created",
-        "community_server_id": examples.COMMUNITY,
-        "data": {
-            "id": examples.ACTION,
-            "request_id": examples.REQUEST,
-            "community_server_id": examples.COMMUNITY,
-            "action_type": "hide",
-            "action_tier": "tier_1_immediate",
-            "action_state": "proposed",
-            "review_group": "community",
-            "classifier_evidence": {"score": 0.9712, "category": "spam"},
-            "note_id": examples.NOTE,
-        },
-    },
-    "NoteEvent": {
-        "event": "note.status_changed",
-        "community_server_id": examples.COMMUNITY,
-        "data": {
-            "id": examples.NOTE,
-            "request_id": examples.REQUEST,
-            "community_server_id": examples.COMMUNITY,
-            "status": "CURRENTLY_RATED_HELPFUL",
-            "helpfulness_score": 78,
-            "force_published": False,
-            "ratings_count": 7,
-        },
-    },
-    "PanelEvent": {
-        "event": "panel.drawn",
-        "community_server_id": examples.COMMUNITY,
-        "data": {
-            "request_id": examples.REQUEST,
-            "note_id": examples.NOTE,
-            "community_server_id": examples.COMMUNITY,
-            "rater_ids": ["17", "204"],
-            "expires_at": "2026-02-01T12:00:00Z",
-        },
-    },
-    "TestEvent": {"event": "webhook.test", "community_server_id": examples.COMMUNITY, "data": {}},
-}
-_WHEN = {
-    EventName.DECISION: "The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
-    EventName.ACTION_CREATED: "An action waits to be carried out on the platform.",
-    EventName.ACTION_APPLIED: "An action was acknowledged or recorded.",
-    EventName.ACTION_RETRO_REVIEW: "An applied action gets a second look.",
-    EventName.ACTION_CONFIRMED: "The second look confirmed the action.",
-    EventName.ACTION_OVERTURNED: "The action was overturned; an `unhide` of its own follows a `hide`.",
-    EventName.ACTION_DISMISSED: "A review ended without action, or a proposal was withdrawn.",
-    EventName.NOTE_STATUS: "A note was published, withdrawn, or went back to needing ratings.",
-    EventName.PANEL_DRAWN: "Users of the platform were drawn for a panel. Off unless a webhook names this event.",
-    EventName.TEST: "You asked for it with `POST /webhooks/{webhook_id}/test`.",
-}
-_STATES = {
-    EventName.ACTION_APPLIED: ActionState.APPLIED,
-    EventName.ACTION_RETRO_REVIEW: ActionState.RETRO_REVIEW,
-    EventName.ACTION_CONFIRMED: ActionState.CONFIRMED,
-    EventName.ACTION_OVERTURNED: ActionState.OVERTURNED,
-    EventName.ACTION_DISMISSED: ActionState.DISMISSED,
-}
-"""The action's state when the event is sent."""
 
 
 def _text(description: str) -> dict[str, Any]:
@@ -270,6 +208,8 @@ def schema_of(name: EventName) -> str:
         return "TestEvent"
     if name is EventName.PANEL_DRAWN:
         return "PanelEvent"
+    if name is EventName.ATTENTION:
+        return "AttentionEvent"
     return "NoteEvent" if name is EventName.NOTE_STATUS else "ActionEvent"
 
 
@@ -280,14 +220,11 @@ def webhooks() -> dict[str, Any]:
 
 def _delivery(name: EventName) -> dict[str, Any]:
     schema = schema_of(name)
-    example = _EXAMPLES[schema] | _STAMP
-    if schema == "ActionEvent":
-        state = _STATES.get(name, ActionState.PROPOSED).value
-        example |= {"event": name.value, "data": example["data"] | {"action_state": state}}
+    example = samples.signed(samples.payload(name))
     deadline = 5 if name is EventName.DECISION else 10
     return {
         "operationId": "receive_" + name.value.replace(".", "_"),
-        "summary": _WHEN[name],
+        "summary": catalogue.WHEN[name],
         "tags": ["Webhooks"],
         "security": [],
         "parameters": [

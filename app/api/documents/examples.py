@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-COMMUNITY = "019a8f00-0b6e-7c02-9a44-5d1f6e2b7a90"
-REQUEST = "019a8f00-5e1c-7a31-8f5e-3c1f0a9b7d10"
-ACTION = "019a8f00-5f0a-7d55-b0c2-8e7d6c5b4a39"
-NOTE = "019a8f00-5f0b-7e66-a1d3-9f8e7d6c5b40"
+from app.core.webhooks import samples
+
+COMMUNITY = samples.COMMUNITY
+REQUEST = samples.REQUEST
+ACTION = samples.ACTION
+NOTE = samples.NOTE
 RATING = "019a8f04-11aa-7f77-92e4-a09f8e7d6c51"
 PROFILE = "019a8e10-22bb-7a88-83f5-b1a09f8e7d62"
 WEBHOOK = "019a8e20-33cc-7b99-94a6-c2b1a09f8e73"
-EVENT = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"
+EVENT = samples.EVENT
 CONTENT = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back."
 SUMMARY = "The offer is a known scam: nobody doubles what is sent to them."
 BASE = "https://bridgenote.example"

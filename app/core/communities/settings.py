@@ -42,6 +42,8 @@ class CommunitySettings:
     ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
 
     ``moderator_figures``: whether Insights shows figures about each moderator, to all who may see Insights.
+    Operators are told when more than ``backlog_alert`` reviews wait, when one has waited more than ``overdue_alert``
+    times its target time, and when automatic actions have been paused for ``pause_alert_hours``; None: never.
 
     ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
     """
@@ -66,6 +68,9 @@ class CommunitySettings:
     panel_hours: int = 24
     moderator_figures: bool = False
     note_pages: str = ""
+    backlog_alert: int | None = 500
+    overdue_alert: int | None = 3
+    pause_alert_hours: int | None = 24
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -85,6 +90,9 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "content_retention_days": (1, 36_500),
     "panel_seats": (7, 25),
     "panel_hours": (1, 168),
+    "backlog_alert": (1, 10_000),
+    "overdue_alert": (2, 100),
+    "pause_alert_hours": (1, 8_760),
 }
 """Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
@@ -93,7 +101,16 @@ _SWITCHES = frozenset({"second_look", "moderator_figures"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
 _TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
 """What raises Invalid for a text that cannot be used."""
-OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
+OPTIONAL = frozenset(
+    {
+        "min_trust_level",
+        "min_age_days",
+        "content_retention_days",
+        "backlog_alert",
+        "overdue_alert",
+        "pause_alert_hours",
+    }
+)
 """Settings that None switches off."""
 NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES, *_TEXTS)
 _NOT_SCORED = frozenset(
@@ -107,6 +124,9 @@ _NOT_SCORED = frozenset(
         "panel_seats",
         "panel_hours",
         "note_pages",
+        "backlog_alert",
+        "overdue_alert",
+        "pause_alert_hours",
     }
 )
 SCORED = frozenset(NAMES) - _NOT_SCORED

@@ -1,7 +1,7 @@
 """Notices: messages to one person, shown in the dashboard.
 
 Moderators get one when their decision was overturned, reopened or could not be carried out, and when a colleague
-took over their claim; operators get one when a webhook was disabled.
+took over their claim; operators get one when a webhook was disabled, or when something else wants an operator.
 
 A notice is written in the same transaction as the change. It contains no text: names and reasons are read from
 history, where they can be erased.
@@ -28,7 +28,10 @@ _OVERTURNED = frozenset({"action.dismissed", "action.under_review", "action.over
 
 @dataclass(frozen=True)
 class NoticeEntry:
-    """A notice with its history entry, that entry's text, and the item it is about (None: a note or a webhook)."""
+    """A notice with its history entry, that entry's text, and the item that it is about.
+
+    ``action`` is None where the notice is about a note, a webhook or the community.
+    """
 
     notice: Notice
     entry: HistoryEntry
@@ -148,20 +151,36 @@ def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
 
 def tell_disabled(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
-    operators = sa.select(Membership.account_id).where(
-        Membership.community_id == entry.community_id,
-        Membership.role.in_(roles_with(Permission.MANAGE_WEBHOOKS)),
-    )
-    accounts = session.scalars(
-        sa.select(Account).where(
-            sa.or_(Account.id.in_(operators), Account.service_admin), Account.disabled_at.is_(None)
-        )
-    ).all()
-    for account in accounts:
+    for account in _operators(session, entry.community_id):
         session.add(Notice(community_id=entry.community_id, account_id=account.id, entry_id=entry.id))
         if account.confirmed_at is not None:
             mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=account.id)
     session.flush()
+
+
+def tell_attention(session: Session, entry: HistoryEntry) -> None:
+    """Notify the community's operators and all service admins that something wants one of them.
+
+    By mail too, those who have not switched that off.
+    """
+    for account in _operators(session, entry.community_id):
+        session.add(Notice(community_id=entry.community_id, account_id=account.id, entry_id=entry.id))
+        if account.confirmed_at is not None and account.attention_mail:
+            mail.ask(session, Kind.ATTENTION, account_id=account.id, entry_id=entry.id)
+    session.flush()
+
+
+def _operators(session: Session, community_id: uuid.UUID) -> Sequence[Account]:
+    """The accounts that manage the community's webhooks and settings: its operators, and service admins."""
+    operators = sa.select(Membership.account_id).where(
+        Membership.community_id == community_id,
+        Membership.role.in_(roles_with(Permission.MANAGE_WEBHOOKS)),
+    )
+    return session.scalars(
+        sa.select(Account).where(
+            sa.or_(Account.id.in_(operators), Account.service_admin), Account.disabled_at.is_(None)
+        )
+    ).all()
 
 
 def _is_readable(reader: Any, moderated: Any = None) -> sa.ColumnElement[bool]:
@@ -181,12 +200,18 @@ _UNREAD_MODERATED = _count_unread(
 )
 
 
-def unread(session: Session, actor: Actor) -> int:
+def unread(session: Session | sa.Connection, actor: Actor) -> int:
     """The number of the actor's unread notices, in all communities that they moderate."""
+    statement, parameters = unread_statement(actor)
+    return session.scalar(statement, parameters) or 0
+
+
+def unread_statement(actor: Actor) -> tuple[sa.Select[int], dict[str, Any]]:
+    """The statement that counts the actor's unread notices, one of two that never change, and its parameters."""
     moderated = _moderated(actor)
     if moderated is None:
-        return session.scalar(_UNREAD, {"reader": actor.account_id}) or 0
-    return session.scalar(_UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}) or 0
+        return _UNREAD, {"reader": actor.account_id}
+    return _UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}
 
 
 def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:

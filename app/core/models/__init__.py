@@ -8,7 +8,7 @@ from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
 from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
-from app.core.models.desk import AuthorNote, Notice, ReasonTemplate, SavedFilter
+from app.core.models.desk import Attention, AuthorNote, Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
 from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.imports import (
@@ -55,6 +55,7 @@ __all__ = [
     "ApiKey",
     "Attachment",
     "Attempt",
+    "Attention",
     "AuthorNote",
     "Category",
     "Community",

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import ActionVerb
+from app.core.vocabulary import ActionVerb, AttentionReason
 
 
 class ReasonTemplate(Stamped, Base):
@@ -74,6 +74,21 @@ class AuthorNote(Base):
     account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
     account_name: Mapped[str] = mapped_column(sa.String(255))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class Attention(Base):
+    """A condition that operators have a notice about and that lasts (``upkeep.attention``).
+
+    ``subject_id`` is the webhook that it is about, or the community. ``since``: when it began.
+    """
+
+    __tablename__ = "attention"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    reason: Mapped[AttentionReason] = mapped_column(word(AttentionReason), primary_key=True)
+    subject_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    since: Mapped[datetime] = mapped_column(UtcDateTime)
+    told_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Notice(Base):

@@ -23,7 +23,8 @@ class Account(Stamped, Base):
     ``languages``: the subtags of the languages they read, empty for those of their browser. ``avoided_categories``:
     the categories of posts that they prefer not to be asked about. ``break_after_severe``: after how many severe posts
     on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never. ``key_bindings`` maps the
-    dashboard's shortcut keys to those that they press instead.
+    dashboard's shortcut keys to those that they press instead. ``attention_mail``: whether an operator wants mail when
+    something needs one.
     """
 
     __tablename__ = "accounts"
@@ -53,6 +54,7 @@ class Account(Stamped, Base):
     )
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    attention_mail: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()
 
     memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")

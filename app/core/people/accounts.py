@@ -335,9 +335,10 @@ def set_preferences(
     timezone: str,
     undo_seconds: int | None = None,
     media_veil: MediaVeil | None = None,
+    attention_mail: bool | None = None,
 ) -> None:
     """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting;
-    ``media_veil`` None: as it was.
+    ``media_veil`` and ``attention_mail`` None: as they were.
 
     Raises:
         Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
@@ -352,7 +353,16 @@ def set_preferences(
     account.undo_seconds = undo_seconds
     account.media_veil = media_veil or account.media_veil
     account.theme, account.timezone = theme, timezone
+    if attention_mail is not None:
+        account.attention_mail = attention_mail
     account.shortcuts, account.content_warnings = shortcuts, content_warnings
+
+
+def stop_attention_mail(session: Session, account_id: uuid.UUID) -> None:
+    """Stop mail about what needs an operator. Repeated calls and unknown accounts change nothing."""
+    account = session.get(Account, account_id)
+    if account is not None:
+        account.attention_mail = False
 
 
 def has_any(session: Session) -> bool:

@@ -1,13 +1,18 @@
-"""How many items wait for a moderator: the numbers in the navigation and in the title of the queue."""
+"""How many items wait for a moderator: the numbers in the navigation and in the title of the queue.
+
+Unread notices are counted in the same statement, because every page and every poll shows both.
+"""
 
 import uuid
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.history import notices
 from app.core.models import Action
 from app.core.models.decisions import SECOND_LOOK
 from app.core.permissions import Actor, Permission, require
@@ -18,10 +23,14 @@ MOST_COUNTED = 999
 
 @dataclass(frozen=True)
 class OpenCounts:
-    """Items under review that are not put aside, and second looks; each at most ``MOST_COUNTED`` + 1."""
+    """Items under review that are not put aside, and second looks; each at most ``MOST_COUNTED`` + 1.
+
+    ``notices``: the actor's unread notices of all communities.
+    """
 
     review: int
     second_looks: int
+    notices: int
 
 
 def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:
@@ -55,8 +64,15 @@ _COUNTS = sa.select(
 )
 
 
+@cache
+def _with_notices(unread: sa.Select[int]) -> sa.Select[Any]:
+    return _COUNTS.add_columns(unread.scalar_subquery())
+
+
 def open_counts(session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
-    """Count what waits in the community; one query, which reads indexes of open items only."""
+    """Count what waits in the community; one query, which reads indexes of open items and of unread notices only."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    row = session.execute(_COUNTS, {"community_id": community_id, "now": clock.now()}).one()
-    return OpenCounts(row[0], row[1])
+    unread, parameters = notices.unread_statement(actor)
+    parameters |= {"community_id": community_id, "now": clock.now()}
+    row = session.execute(_with_notices(unread), parameters).one()
+    return OpenCounts(row[0], row[1], row[2])

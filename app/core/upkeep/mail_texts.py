@@ -9,12 +9,15 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.mail import Kind, Message, one_line
-from app.core.models import Account, AccountLink, Community
+from app.core.models import Account, AccountLink, Community, HistoryEntry
 from app.core.people import mailed_links
 from app.core.raters import digests
-from app.core.vocabulary import LinkPurpose, Role
+from app.core.upkeep.attention import TITLES
+from app.core.vocabulary import AttentionReason, LinkPurpose, Role
 
 _WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
+STOPPABLE = (Kind.DIGEST, Kind.ATTENTION)
+"""Mails with a link that stops them."""
 _IGNORE = "If this was not you, ignore this mail: nothing happens then."
 
 
@@ -25,13 +28,24 @@ class MailLinks:
     base_url: str
     key: bytes
 
-    def unsubscribe_token(self, account_id: uuid.UUID) -> str:
-        """A signature that authorises unsubscribing from the digest. It allows nothing else, so it never expires."""
-        return hmac.new(self.key, b"unsubscribe:" + account_id.bytes, hashlib.sha256).hexdigest()[:40]
+    def unsubscribe_token(self, account_id: uuid.UUID, kind: Kind = Kind.DIGEST) -> str:
+        """A signature that authorises stopping one kind of mail. It allows nothing else, so it never expires."""
+        purpose = b"unsubscribe:" if kind is Kind.DIGEST else f"unsubscribe {kind}:".encode()
+        return hmac.new(self.key, purpose + account_id.bytes, hashlib.sha256).hexdigest()[:40]
 
-    def is_unsubscribe_token(self, account_id: uuid.UUID, token: str) -> bool:
-        return hmac.compare_digest(
-            self.unsubscribe_token(account_id).encode(), token.encode("utf-8", "surrogatepass")
+    def unsubscribe_url(self, account_id: uuid.UUID, kind: Kind) -> str:
+        return f"{self.base_url}/unsubscribe/{account_id}/{self.unsubscribe_token(account_id, kind)}"
+
+    def unsubscribes_from(self, account_id: uuid.UUID, token: str) -> Kind | None:
+        """The kind of mail that this token stops; None if it is not valid."""
+        given = token.encode("utf-8", "surrogatepass")
+        return next(
+            (
+                kind
+                for kind in STOPPABLE
+                if hmac.compare_digest(self.unsubscribe_token(account_id, kind).encode(), given)
+            ),
+            None,
         )
 
 
@@ -42,6 +56,7 @@ def write(
     *,
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
+    entry_id: uuid.UUID | None = None,
 ) -> Message | None:
     """Write a mail, with a new token if it carries a link. None when there is nothing to send any more."""
     if kind in _WITH_LINK:
@@ -80,6 +95,8 @@ def write(
             "nothing is sent to it any more. What is due waits until you enable it.",
             f"See which one, and why: {mail_links.base_url}/notices",
         )
+    if kind is Kind.ATTENTION:
+        return _attention(session, mail_links, account, entry_id)
     return _digest(session, mail_links, account)
 
 
@@ -158,7 +175,7 @@ def _digest(session: Session, mail_links: MailLinks, account: Account) -> Messag
     if not waiting:
         return None
     total = sum(count for _, count in waiting)
-    stop = f"{mail_links.base_url}/unsubscribe/{account.id}/{mail_links.unsubscribe_token(account.id)}"
+    stop = mail_links.unsubscribe_url(account.id, Kind.DIGEST)
     lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in waiting)
     return _message(
         Kind.DIGEST,
@@ -168,7 +185,33 @@ def _digest(session: Session, mail_links: MailLinks, account: Account) -> Messag
         *_seats(session, account),
         f"Help: {mail_links.base_url}/help-needed",
         f"You get this mail {account.digest}. Change that in Settings, or stop it here:\n{stop}",
-        headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
+        headers=_stopped_by(stop),
+    )
+
+
+def _stopped_by(url: str) -> dict[str, str]:
+    """The headers of a mail that a mail program can stop (RFC 8058)."""
+    return {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+
+
+def _attention(
+    session: Session, mail_links: MailLinks, account: Account, entry_id: uuid.UUID | None
+) -> Message | None:
+    """What wants an operator. None if the account has switched these mails off since."""
+    entry = session.get(HistoryEntry, entry_id) if entry_id is not None else None
+    community = session.get(Community, entry.community_id) if entry is not None else None
+    if entry is None or community is None or not account.attention_mail:
+        return None
+    stop = mail_links.unsubscribe_url(account.id, Kind.ATTENTION)
+    return _message(
+        Kind.ATTENTION,
+        account.email,
+        f"{TITLES[AttentionReason(entry.after['attention'])]} in {one_line(community.name)}",
+        f"{one_line(entry.cause)}.",
+        f"What to do: {mail_links.base_url}/notices",
+        "You are told once, and again only after it has become clearly better and begun again.",
+        f"Operators get this mail. Change that in Settings, or stop it here:\n{stop}",
+        headers=_stopped_by(stop),
     )
 
 

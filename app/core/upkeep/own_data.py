@@ -82,7 +82,8 @@ def _was_asked() -> sa.ColumnElement[bool]:
 
 _ACCOUNT = (
     "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
-    "media_veil languages avoided_categories break_after_severe key_bindings digest digest_sent_at last_community_id"
+    "media_veil languages avoided_categories break_after_severe key_bindings digest digest_sent_at attention_mail "
+    "last_community_id"
 )
 _NOTE = (
     "id community_id request_id author_ref summary classification reasons sources version created_at updated_at "

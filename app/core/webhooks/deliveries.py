@@ -22,7 +22,12 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import endpoints as webhooks
 
-_SHOWN = (joinedload(Delivery.event).load_only(Event.name), joinedload(Delivery.webhook))
+_SHOWN = (
+    joinedload(Delivery.event).load_only(
+        Event.community_id, Event.name, Event.request_id, Event.action_id, Event.note_id
+    ),
+    joinedload(Delivery.webhook),
+)
 REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
 
 MOST_COUNTED = 100
@@ -65,7 +70,7 @@ def listing(
     """A page of deliveries, newest first: of one community, or of all whose webhooks the actor manages.
 
     Of those that match other filters than a state, ``MOST_MATCHING`` are counted. Three queries however many
-    deliveries there are.
+    deliveries there are; ``subjects.of_events`` says what they are about.
     """
     statement = _managed(actor, community_id, sa.select(Delivery)).options(*_SHOWN).where(*clauses(filters))
     page = paging.paginate(

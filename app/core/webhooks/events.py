@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock, outbox
 from app.core.ids import new_id
 from app.core.models import Action, Community, Decision, Delivery, Event, Note, Panel, Request, Webhook
-from app.core.vocabulary import EventName
+from app.core.vocabulary import AttentionReason, EventName
 from app.core.webhooks import payloads
 
 
@@ -73,6 +73,16 @@ def emit_panel(
     )
 
 
+def emit_attention(
+    session: Session, community: Community, reason: AttentionReason, since: datetime, count: int | None
+) -> Event | None:
+    """Tell webhooks that the community wants an operator. None if no webhook names this event."""
+    if not is_subscribed(session, community.id, EventName.ATTENTION):
+        return None
+    payload = payloads.attention_event(community, reason, since, count)
+    return _emit(session, EventName.ATTENTION, community, payload)
+
+
 def is_subscribed(session: Session, community_id: uuid.UUID, name: EventName) -> bool:
     """Whether a webhook of this community gets these events."""
     rows = session.connection().execute(_WEBHOOKS, {"community": community_id})
@@ -92,11 +102,7 @@ def emit_test(session: Session, webhook: Webhook) -> Event:
         id=new_id(),
         community_id=webhook.community_id,
         name=EventName.TEST,
-        payload={
-            "event": EventName.TEST.value,
-            "community_server_id": str(webhook.community_id),
-            "data": {},
-        },
+        payload=payloads.test_event(webhook.community_id),
     )
     event.payload = {**event.payload, "event_id": str(event.id)}
     session.add(event)

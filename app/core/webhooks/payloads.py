@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core import clock
 from app.core.models import Action, Community, Decision, Note, Request
-from app.core.vocabulary import ActionState, ActionType, EventName
+from app.core.vocabulary import ActionState, ActionType, AttentionReason, EventName
 
 DISCOURSE = "discourse"
 RECOMMENDED = {
@@ -25,7 +25,7 @@ RECOMMENDED = {
 
 PROPOSED = "moderation_action.proposed"
 """The Discourse plugin's name for ``moderation_action.created``."""
-OPT_IN = frozenset({EventName.PANEL_DRAWN})
+OPT_IN = frozenset({EventName.PANEL_DRAWN, EventName.ATTENTION})
 """Events that only webhooks get that name them: it is not enough to subscribe to everything."""
 _ENDED = frozenset({ActionState.DISMISSED, ActionState.OVERTURNED, ActionState.SCAN_EXEMPT})
 """States in which the platform must not carry out what the action proposed."""
@@ -148,6 +148,22 @@ def panel_event(
             "expires_at": clock.iso(expires_at),
         },
     }
+
+
+def attention_event(
+    community: Community, reason: AttentionReason, since: datetime, count: int | None
+) -> dict[str, Any]:
+    """``community.attention`` in Shape A: why operators are wanted, since when, and how many are counted."""
+    return {
+        "event": EventName.ATTENTION.value,
+        "community_server_id": str(community.id),
+        "data": {"reason": reason.value, "since": clock.iso(since), "count": count},
+    }
+
+
+def test_event(community_id: uuid.UUID) -> dict[str, Any]:
+    """``webhook.test`` in Shape A, about nothing."""
+    return {"event": EventName.TEST.value, "community_server_id": str(community_id), "data": {}}
 
 
 def veiled(payload: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from alembic import op
 from app.core.types import UtcDateTime
 
 revision = "0058"
-down_revision = "0055"
+down_revision = "0057"
 branch_labels = None
 depends_on = None
 

@@ -7,6 +7,7 @@ from wtforms import Form, PasswordField
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid, TooMany
+from app.core.mail import Kind
 from app.core.people import accounts, credentials, sessions
 from app.core.raters import digests
 from app.core.upkeep import erasure
@@ -19,6 +20,11 @@ from app.web.blueprint import web
 from app.wiring import wired
 
 WRONG = "This is not your current password."
+STOPPED_MAIL = {
+    Kind.DIGEST: "Mail about posts that need help",
+    Kind.ATTENTION: "Mail when something needs an operator",
+}
+"""The headings of the page that stops each kind of mail."""
 
 
 @web.post("/settings/name")
@@ -124,19 +130,31 @@ def delete_account() -> Response:
 @auth.from_mail
 def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
     """Show a button that unsubscribes. The link itself does not, because mail scanners open every link."""
-    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
-    return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
+    return _unsubscribe_page(wired().mail_links.unsubscribes_from(account_id, token), is_done=False)
 
 
 @web.post("/unsubscribe/<uuid:account_id>/<token>")
 @auth.one_click
 def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     """Unsubscribe, by the button or by a mail program (RFC 8058). The token in the URL replaces the form token."""
-    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
-    if valid:
+    kind = wired().mail_links.unsubscribes_from(account_id, token)
+    if kind is not None:
         with wired().database.writing() as session:
-            digests.unsubscribe(session, account_id)
-    return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
+            if kind is Kind.ATTENTION:
+                accounts.stop_attention_mail(session, account_id)
+            else:
+                digests.unsubscribe(session, account_id)
+    return _unsubscribe_page(kind, is_done=True)
+
+
+def _unsubscribe_page(kind: Kind | None, *, is_done: bool) -> Response:
+    return page.render(
+        "account/unsubscribe.html",
+        status=200 if kind is not None else 404,
+        valid=kind is not None,
+        is_done=is_done,
+        title=STOPPED_MAIL[kind] if kind is not None else "Mail from this service",
+    )
 
 
 def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) -> Response | None:

@@ -60,6 +60,7 @@ class SettingsForm(Form):
     timezone = SelectField("Timezone", choices=_zones())
     undo_seconds = StringField("Seconds to undo a decision")
     digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
+    attention_mail = BooleanField("Mail me when something needs an operator")
 
     def validate_undo_seconds(self, field: StringField) -> None:
         """Check the undo window. Empty means the community's setting."""
@@ -68,6 +69,13 @@ class SettingsForm(Form):
         seconds = forms.number(text)
         if text and (seconds is None or not least <= seconds <= most):
             raise ValidationError(f"Seconds to undo must be a whole number from {least} to {most}.")
+
+
+def _operates() -> bool:
+    """Whether the reader is an operator of any community."""
+    return any(
+        auth.may(Permission.MANAGE_WEBHOOKS, community.id) for community in auth.current_reader().communities
+    )
 
 
 @web.get("/settings")
@@ -91,6 +99,7 @@ def save_settings() -> Response:
                     content_warnings=bool(form.content_warnings.data),
                     media_veil=MediaVeil(form.media_veil.data),
                     timezone=form.timezone.data,
+                    attention_mail=bool(form.attention_mail.data) if _operates() else None,
                     undo_seconds=forms.number((form.undo_seconds.data or "").strip())
                     if form.undo_seconds.raw_data
                     else account.undo_seconds,
@@ -139,6 +148,7 @@ def show(
         timezone=account.timezone or DEVICE_ZONE,
         undo_seconds=account.undo_seconds or "",
         digest=account.digest.value,
+        attention_mail=account.attention_mail,
     )
     community = auth.community_or_none()
     moderates = community is not None and auth.may(Permission.MODERATE, community.id)
@@ -165,6 +175,7 @@ def show(
         if community and moderates
         else None,
         undo_bounds=rules.UNDO_SECONDS,
+        operates=_operates(),
         mine=mine or AccountForms(name=NameForm(display_name=account.display_name)),
         email=account.email,
         linked=linked,

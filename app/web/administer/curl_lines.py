@@ -1,13 +1,13 @@
 """A curl command for an API call, ready to paste into a shell."""
 
 import json
-import shlex
 from dataclasses import dataclass
 
 from flask import request, url_for
 
 from app.core.models import Community
 from app.core.requests import test_posts
+from app.web import curl_command
 from app.wiring import wired
 
 PLACEHOLDER = "YOUR_KEY"
@@ -32,14 +32,10 @@ def submit_line(community: Community, key: str | None = None) -> CurlLine:
     """Return the command that submits a test post to this community; without a key, it has a placeholder."""
     reference = test_posts.new_reference()
     resource = {"type": "requests", "attributes": test_posts.attributes(community.id, reference, TEXT)}
-    lines = (
-        f"curl -sS {shlex.quote(f'{base_url()}/api/public/v1/requests')}",
-        f"  -H {shlex.quote(f'Authorization: Bearer {key or PLACEHOLDER}')}",
-        "  -H 'Content-Type: application/json'",
-        f"  -d {shlex.quote(json.dumps({'data': resource}, separators=(',', ':')))}",
-    )
+    headers = {"Authorization": f"Bearer {key or PLACEHOLDER}", "Content-Type": "application/json"}
+    body = json.dumps({"data": resource}, separators=(",", ":"))
     return CurlLine(
-        " \\\n".join(lines),
+        curl_command.post(f"{base_url()}/api/public/v1/requests", headers, body),
         url_for("web.test_post_page", reference=reference, community=community.slug),
         key is not None,
     )

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from flask import Response, url_for
 
-from app.core.history import notices
 from app.core.permissions import Permission
 from app.core.review import desk as desk_figures
 from app.web import auth, community_choice, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.moderate import open_counts, queue_rows
+from app.web.moderate import bell, open_counts, queue_rows
 from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
 
@@ -32,7 +31,6 @@ def desk() -> Response:
         figures = desk_figures.desk(session, actor, community.id)
         mine = queue_rows.rows(session, figures.my_items, actor)
         overdue = queue_rows.rows(session, figures.overdue_items, actor)
-        unread = notices.unread(session, actor)
     return page.render(
         "moderate/desk.html",
         tiles=[
@@ -44,7 +42,7 @@ def desk() -> Response:
             Tile("Overturned", str(figures.overturned), url_for("web.notices_page")),
         ],
         lists=[("Mine", mine), ("Overdue", overdue)],
-        unread=unread,
+        unread=bell.unread(),
         overturned_days=desk_figures.OVERTURNED_DAYS,
         **QUEUE.context(),
     )

@@ -13,7 +13,7 @@ from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.moderate import open_counts, pending_undo, queue_rows
+from app.web.moderate import bell, open_counts, pending_undo, queue_rows
 from app.web.moderate.forms import BulkForm
 from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
 from app.wiring import wired
@@ -28,9 +28,11 @@ SHOWN_NEW = 99
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_rows() -> Response:
-    """Return what changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
+    """Return what changed since the page was rendered: new items, rows on the page, and the numbers of waiting items
+    and notices.
 
-    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
+    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, unread ``notices``, and ``rows``. 204
+    if all is the same.
     """
     row_list = _asked()
     since = forms.query_arg("since")
@@ -47,6 +49,7 @@ def new_rows() -> Response:
         changed = queue_rows.changed(connection, actor, community.id, shown_rows)
         open_counts.read(connection, community)
     is_same = str(count) == (forms.query_arg("shown") or "0")
+    is_same &= forms.query_arg("notices") in ("", str(bell.unread()))
     if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
         return make_response("", 204)
     rows = []
@@ -86,10 +89,18 @@ def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
     """Template variables of the line that tells of new items, and of the numbers that change with it."""
     counts = open_counts.context(auth.current_community())
     waiting = open_counts.waiting(row_list.view)
-    query = {**row_list.query(), "since": since, "shown": str(count), "waiting": waiting}
+    unread = bell.unread()
+    query = {
+        **row_list.query(),
+        "since": since,
+        "shown": str(count),
+        "waiting": waiting,
+        "notices": str(unread),
+    }
     return {
         **counts,
         "waiting": waiting,
+        "unread": unread,
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",

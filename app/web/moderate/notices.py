@@ -1,4 +1,4 @@
-"""Notices page, and the count of unread notices in the header.
+"""Notices page. The count of unread notices in the header is in ``bell``.
 
 A notice says that somebody changed a decision of the reader or took over a claim, or that a webhook was disabled.
 """
@@ -6,9 +6,8 @@ A notice says that somebody changed a decision of the reader or took over a clai
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from flask import Response, g, url_for
+from flask import Response, url_for
 
 from app.core.history import notices
 from app.core.history.notices import NoticeEntry
@@ -17,12 +16,13 @@ from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import assignments, claims
 from app.core.states import ACTION
-from app.core.vocabulary import ActionState, ActionVerb
+from app.core.upkeep.attention import TITLES
+from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.item.timeline import actor_name, cause_words
-from app.web.moderate import pending_undo
+from app.web.moderate import bell, pending_undo
 from app.web.moderate.verb_words import NAMES, WORDS
 from app.wiring import wired
 
@@ -36,6 +36,7 @@ class NoticeRow:
     Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
     says that ``who`` took over the reader's claim, ``is_escalation`` that ``who`` sent an item to
     staff, ``is_assignment`` that ``who`` gave it to the reader.
+    ``attention`` is what wants an operator, in words; ``open_words`` are those of the link to where it is dealt with.
     ``is_reopening``: ``who`` reopened the reader's dismissal.
     """
 
@@ -51,16 +52,12 @@ class NoticeRow:
     entry_url: str | None
     is_read: bool
     webhook: str = ""
+    attention: str = ""
+    open_words: str = "Open item"
     is_claim: bool = False
     is_reopening: bool = False
     is_escalation: bool = False
     is_assignment: bool = False
-
-
-@web.context_processor
-def header_context() -> dict[str, Any]:
-    """Give templates the count of unread notices as a function: only a header for a moderator calls it."""
-    return {"unread_notices": _unread}
 
 
 @web.get("/notices")
@@ -102,27 +99,14 @@ def read_notice(notice_id: uuid.UUID) -> Response:
 def _require_moderator() -> None:
     """Raise Forbidden unless the reader moderates one of their communities; notices are about all of these."""
     community = auth.current_community()
-    if not _moderates():
+    if not bell.can_have_notices():
         auth.require(Permission.SEE_HISTORY, community.id)
-
-
-def _moderates() -> bool:
-    return any(
-        auth.may(Permission.SEE_HISTORY, community.id) for community in auth.current_reader().communities
-    )
-
-
-def _unread() -> int:
-    """Count the unread notices of the signed-in account; 0, without a query, if the page shows no count."""
-    who = None if g.get("bare_page") else auth.reader()
-    if who is None or not _moderates():
-        return 0
-    with wired().database.reading() as session:
-        return notices.unread(session, who.actor)
 
 
 def _row(notice_entry: NoticeEntry) -> NoticeRow:
     entry, action = notice_entry.entry, notice_entry.action
+    if "attention" in entry.after:
+        return _attention_row(notice_entry)
     if entry.object_type == "webhook":
         return _webhook_row(notice_entry)
     lapsed = entry.what == "hold.lapsed"
@@ -176,4 +160,34 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
         entry_url=None,
         is_read=notice_entry.notice.read_at is not None,
         webhook=place,
+        open_words="Open webhook",
+    )
+
+
+def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
+    entry = notice_entry.entry
+    reason = AttentionReason(entry.after["attention"])
+    community = next((one for one in auth.current_reader().communities if one.id == entry.community_id), None)
+    slug = community.slug if community is not None else None
+    if reason is AttentionReason.WEBHOOK_FAILING:
+        url, open_words = url_for("web.webhook_page", endpoint_id=entry.object_id), "Open webhook"
+    elif reason is AttentionReason.PAUSED:
+        url, open_words = url_for("web.community_page", community=slug), "Open community"
+    else:
+        url, open_words = url_for("web.review", community=slug), "Open review queue"
+    title = TITLES[reason]
+    return NoticeRow(
+        id=notice_entry.notice.id,
+        decision="",
+        post=f"{title} in {community.name}" if community is not None else title,
+        became="",
+        who="",
+        why=f"{cause_words(entry.cause)}.",
+        at=entry.at,
+        decided_at=None,
+        url=url,
+        entry_url=None,
+        is_read=notice_entry.notice.read_at is not None,
+        attention=title,
+        open_words=open_words,
     )

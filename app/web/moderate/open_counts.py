@@ -27,8 +27,9 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
 
 
 def read(connection: sa.Connection, community: Community) -> None:
-    """Read the counts that this request will show, if the caller has a connection open."""
+    """Read the counts that this request will show, the bell's too, if the caller has a connection open."""
     g.open_counts = open_counts.open_counts(connection, auth.current_actor(), community.id)
+    g.unread_notices = g.open_counts.notices
 
 
 def in_words(count: int) -> str:

@@ -19,6 +19,7 @@ from app.web import auth, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
 from app.web.operate.community_forms import (
+    ALERT_NUMBERS,
     CAUTION_NUMBERS,
     DESK_NUMBERS,
     PANEL_NUMBERS,
@@ -172,6 +173,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         community=community,
         rating_fields=fields_of(form_shown, RATING_NUMBERS),
         desk_fields=fields_of(form_shown, DESK_NUMBERS),
+        alert_fields=fields_of(form_shown, ALERT_NUMBERS),
         panel_fields=fields_of(form_shown, PANEL_NUMBERS),
         caution_fields=fields_of(form_shown, CAUTION_NUMBERS),
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),

@@ -40,6 +40,18 @@ NUMBERS: Mapping[str, tuple[str, str]] = {
         "Days to keep content",
         "Submitted content is deleted after that many days. Leave it empty to keep it.",
     ),
+    "backlog_alert": (
+        "Reviews that wait",
+        "When more than so many wait. Leave it empty for no notice.",
+    ),
+    "overdue_alert": (
+        "Times the target time",
+        "When a review has waited so many times as long as its category should take. Leave it empty for no notice.",
+    ),
+    "pause_alert_hours": (
+        "Hours paused",
+        "When automatic actions have been paused for so long. Leave it empty for no notice.",
+    ),
     "panel_seats": ("Seats of a panel", "How many people are drawn, from 7 to 25."),
     "panel_hours": ("Hours to answer", "After so many hours without an answer somebody else is drawn."),
     "exempt_similarity": (
@@ -71,9 +83,10 @@ RATING_NUMBERS = (
     "stabilisation_minutes",
 )
 DESK_NUMBERS = ("undo_seconds", "content_retention_days")
+ALERT_NUMBERS = ("backlog_alert", "overdue_alert", "pause_alert_hours")
 PANEL_NUMBERS = ("panel_seats", "panel_hours")
 CAUTION_NUMBERS = tuple(
-    name for name in NUMBERS if name not in (*RATING_NUMBERS, *DESK_NUMBERS, *PANEL_NUMBERS)
+    name for name in NUMBERS if name not in (*RATING_NUMBERS, *DESK_NUMBERS, *ALERT_NUMBERS, *PANEL_NUMBERS)
 )
 WHO_DECIDES: Mapping[str, str] = {
     WhoDecides.EVERYONE: "Everyone who answers",
@@ -165,6 +178,9 @@ class CommunityForm(Form):
     stabilisation_minutes = StringField(LABELS["stabilisation_minutes"], [_within])
     undo_seconds = StringField(LABELS["undo_seconds"], [_within])
     content_retention_days = StringField(LABELS["content_retention_days"], [_within])
+    backlog_alert = StringField(LABELS["backlog_alert"], [_within])
+    overdue_alert = StringField(LABELS["overdue_alert"], [_within])
+    pause_alert_hours = StringField(LABELS["pause_alert_hours"], [_within])
     exempt_similarity = StringField(LABELS["exempt_similarity"], [_within])
     burst_share = StringField(LABELS["burst_share"], [_within])
     burst_minutes = StringField(LABELS["burst_minutes"], [_within])

@@ -16,14 +16,16 @@ from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import deliveries, payloads, replays, signing
+from app.core.webhooks import deliveries, payloads, replays, signing, subjects
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.deliveries import Filters
+from app.core.webhooks.subjects import Subjects
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
+from app.web.webhooks import curl_commands, subject_words
 from app.web.webhooks.endpoints import place_of
 from app.web.webhooks.forms import EVENT_WORDS
 from app.wiring import wired
@@ -96,6 +98,7 @@ def deliveries_page() -> Response:
         form.offer(webhooks.visible(session, actor, community.id))
         filters = form.all_filters() if holds else Filters()
         listed = deliveries.listing(session, actor, community.id, filters, page_slice)
+        known = subjects.of_events(session, [line.delivery.event for line in listed.rows])
         running = [
             replay for replay in replays.recent(session, actor, community.id) if replay.finished_at is None
         ]
@@ -105,6 +108,7 @@ def deliveries_page() -> Response:
         status=200 if holds else 422,
         filters=form,
         rows=listed.rows,
+        about=lambda event: subject_words.in_words(event, known),
         running=running,
         place_of=place_of,
         event_words=EVENT_WORDS,
@@ -127,7 +131,8 @@ def delivery_page(delivery_id: uuid.UUID) -> Response:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         auth.enter(delivery.community_id)
         tried = deliveries.attempts_of(session, delivery)
-    return page.render("webhooks/delivery.html", **_shown(delivery, tried), **_sent(delivery))
+        known = subjects.of_events(session, [delivery.event])
+    return page.render("webhooks/delivery.html", **_shown(delivery, tried, known), **_sent(delivery))
 
 
 @web.get("/deliveries/<uuid:delivery_id>/attempts")
@@ -137,13 +142,16 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
+        known = subjects.of_events(session, [delivery.event])
     url = url_for("web.delivery_page", delivery_id=delivery_id)
     if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
-        return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
+        return page.render(
+            "webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried, known)
+        )
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
-    return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried))
+    return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried, known))
 
 
 @web.post("/deliveries/<uuid:delivery_id>/replay")
@@ -178,7 +186,7 @@ def outcome_words(attempt: Attempt) -> str:
     return f"{outcome} in {attempt.milliseconds:,} ms"
 
 
-def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
+def _shown(delivery: Delivery, tried: Sequence[Attempt], known: Subjects) -> dict[str, Any]:
     """Return the context of the part that follows a delivery."""
     webhook = delivery.webhook
     return {
@@ -186,6 +194,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
         "tried": tried,
         "now": clock.now(),
         "event_word": EVENT_WORDS[delivery.event.name],
+        "about": subject_words.in_words(delivery.event, known),
         "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE
@@ -205,6 +214,8 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
         "headers": signing.same_headers(str(event.id), payloads.name_of(payload)),
         "stamped": signing.STAMPED,
         "body_fields": (signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD),
+        "curl": curl_commands.for_delivery(delivery, payload),
+        "is_veiled": event.name is EventName.PANEL_DRAWN,
     }
 
 

@@ -13,12 +13,13 @@ from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
-from app.core.webhooks import deliveries, secrets, values
+from app.core.webhooks import deliveries, secrets, subjects, values
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import figures as webhook_figures
 from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.webhooks import subject_words
 from app.web.webhooks.forms import (
     EVENT_WORDS,
     EditForm,
@@ -237,6 +238,7 @@ def _show(
         auth.enter(webhook.community_id)
         figures = webhook_figures.for_webhooks(session, [webhook.id])[webhook.id]
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
+        known = subjects.of_events(session, [line.delivery.event for line in latest])
     rotated = rotation or RotationForm()
     rotated.etag.data = secrets.etag(webhook)
     edited = form or EditForm.from_webhook(webhook)
@@ -258,6 +260,7 @@ def _show(
         row=webhook,
         one=figures,
         latest=latest,
+        about=lambda event: subject_words.in_words(event, known),
         now=clock.now(),
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,

@@ -18,7 +18,7 @@ from app.core import limits
 from app.core.models import Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import signing
-from app.core.webhooks.payloads import PROPOSED
+from app.core.webhooks.payloads import OPT_IN, PROPOSED
 from app.web.forms import at_most, choices
 
 URL_LENGTH = 2_048
@@ -31,7 +31,8 @@ EVENT_WORDS: Mapping[EventName, str] = {
     EventName.ACTION_OVERTURNED: "Action overturned",
     EventName.ACTION_DISMISSED: "Action dismissed",
     EventName.NOTE_STATUS: "Note has another status",
-    EventName.PANEL_DRAWN: "Users were drawn for a panel: only sent when ticked, never with all events",
+    EventName.PANEL_DRAWN: "Users were drawn for a panel",
+    EventName.ATTENTION: "The community needs an operator",
     EventName.TEST: "Test event",
 }
 GENERATE, TYPED = "generate", "typed"
@@ -55,12 +56,15 @@ class WebhookForm(Form):
     """URL and events of a webhook."""
 
     url = StringField("URL", [InputRequired("Enter a URL."), at_most(URL_LENGTH, "URL")])
-    all_events = BooleanField("All events, those that are added later too")
+    all_events = BooleanField(
+        "All events, those that are added later too",
+        description=f"Except {' and '.join(sorted(OPT_IN))}. To get those, choose events one by one.",
+    )
     events = MultiCheckboxField(
         "Events",
         choices=choices(
             {
-                name.value: f"{words} ({name})"
+                name.value: f"{words}{', only sent when ticked' if name in OPT_IN else ''} ({name})"
                 for name, words in EVENT_WORDS.items()
                 if name is not EventName.TEST
             }
@@ -132,6 +136,7 @@ class StateForm(Form):
 class RotationForm(SecretForm):
     """Replace the current secret."""
 
+    secret = SecretField("Your secret", id="rotation-secret")
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="rotation-reason")
 
 

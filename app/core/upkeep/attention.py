@@ -1,0 +1,236 @@
+"""What wants an operator: a long or late backlog, a failing webhook, automatic actions that stay paused.
+
+A periodic job looks at each community. A condition that begins is told once: in the history, by a notice and by mail to
+operators, and as the event ``community.attention`` to webhooks that name it. It is told again only after it has ended.
+Rows of ``Attention`` are the conditions that were told and last (decision 0068).
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
+from app.core.db import serialise
+from app.core.history import chain as history
+from app.core.history import notices
+from app.core.history.why import Why
+from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
+from app.core.models.decisions import QUEUED
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import AttentionReason
+from app.core.webhooks import events, health
+
+ATTENTION_JOB = "attention"
+ATTENTION_SECONDS = 300.0
+BEGAN = "community.needs_operator"
+"""The history entry of a condition that began; of a webhook it is ``WEBHOOK_FAILS``."""
+WEBHOOK_FAILS = "webhook.fails"
+FAILURES = 5
+FAILING = timedelta(hours=1)
+CALM = 0.5
+"""A condition with a limit ends only at this share of it: near the limit it would begin again every few minutes."""
+TITLES: Mapping[AttentionReason, str] = {
+    AttentionReason.BACKLOG: "Many reviews wait",
+    AttentionReason.OVERDUE: "Reviews are late",
+    AttentionReason.PAUSED: "Automatic actions are still paused",
+    AttentionReason.WEBHOOK_FAILING: "A webhook fails",
+}
+"""What a mail and a notice begin with; the cause in the history says the rest."""
+MOST_COUNTED = 10_000
+MOST_LATE = 50
+"""How many reviews, of those that are due first, are compared with their target time."""
+
+Key = tuple[AttentionReason, uuid.UUID]
+"""A condition: its reason, and the webhook or the community it is about."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that holds now. ``count``: of reviews or failures, at most ``MOST_COUNTED``; None counts nothing.
+
+    ``limit`` is the setting that it has passed. ``begins``: whether it is bad enough to be told; a condition that was
+    told lasts, for it is not over before it is clearly better.
+    """
+
+    since: datetime
+    count: int | None
+    limit: int | None
+    begins: bool
+
+
+def communities_to_look_at(session: Session) -> Sequence[uuid.UUID]:
+    """All communities but archived ones, and those with conditions that are to be ended."""
+    told = sa.select(Attention.community_id)
+    which = sa.or_(Community.archived_at.is_(None), Community.id.in_(told))
+    return session.scalars(sa.select(Community.id).where(which).order_by(Community.id)).all()
+
+
+def has_changed(session: Session, community_id: uuid.UUID) -> bool:
+    """Whether a condition has begun or ended. Read without a lock; five bounded queries."""
+    begun, ended = _changes(session, session.get_one(Community, community_id))
+    return bool(begun or ended)
+
+
+def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
+    """Tell the conditions that have begun, and forget those that have ended. Return the new history entries.
+
+    The community's lock makes sure that of several processes only one tells. Idempotent.
+    """
+    serialise(session, community_id)
+    community = session.get_one(Community, community_id, populate_existing=True)
+    begun, ended = _changes(session, community)
+    for row in ended:
+        session.delete(row)
+    now = clock.now()
+    for (reason, subject_id), condition in begun.items():
+        session.add(
+            Attention(
+                community_id=community_id,
+                reason=reason,
+                subject_id=subject_id,
+                since=condition.since,
+                told_at=now,
+            )
+        )
+    session.flush()
+    return [_tell(session, community, key, condition) for key, condition in begun.items()]
+
+
+def _changes(session: Session, community: Community) -> tuple[Mapping[Key, Condition], Sequence[Attention]]:
+    """The conditions to tell, and the told ones that have ended."""
+    lasting = {
+        (row.reason, row.subject_id): row
+        for row in session.scalars(sa.select(Attention).where(Attention.community_id == community.id))
+    }
+    holding = _conditions(session, community) if community.archived_at is None else {}
+    begun = {key: one for key, one in holding.items() if one.begins and key not in lasting}
+    return begun, [row for key, row in lasting.items() if key not in holding]
+
+
+def _conditions(session: Session, community: Community) -> Mapping[Key, Condition]:
+    settings = community_settings.for_community(community, community_settings.defaults(session))
+    found = {
+        AttentionReason.BACKLOG: _backlog(session, community, settings),
+        AttentionReason.OVERDUE: _overdue(session, community, settings),
+        AttentionReason.PAUSED: _paused(community, settings),
+    }
+    of_community: dict[Key, Condition] = {
+        (reason, community.id): one for reason, one in found.items() if one is not None
+    }
+    return {**of_community, **_failing_webhooks(session, community)}
+
+
+def _backlog(session: Session, community: Community, settings: CommunitySettings) -> Condition | None:
+    limit = settings.backlog_alert
+    if limit is None:
+        return None
+    rows = _waiting(community).order_by(Action.urgent_at, Action.id).limit(MOST_COUNTED + 1).subquery()
+    count = session.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
+    if count <= limit * CALM:
+        return None
+    return Condition(clock.now(), count, limit, begins=count > limit)
+
+
+def _overdue(session: Session, community: Community, settings: CommunitySettings) -> Condition | None:
+    """Reviews that have waited several times as long as their category's target time."""
+    limit, now = settings.overdue_alert, clock.now()
+    if limit is None:
+        return None
+    rows = session.execute(
+        _waiting(community)
+        .add_columns(Action.created_at, Action.due_at)
+        .where(Action.due_at <= now)
+        .order_by(Action.due_at)
+        .limit(MOST_LATE)
+    ).all()
+    # The shares of their target time that they have waited; a target of 0 minutes counts as one minute.
+    waited = [(now - row.created_at) / max(row.due_at - row.created_at, timedelta(minutes=1)) for row in rows]
+    if not waited or max(waited) <= limit * CALM:
+        return None
+    late = [row for row, share in zip(rows, waited, strict=True) if share > limit]
+    since = min(row.due_at for row in late or rows)
+    return Condition(since, len(late), limit, begins=bool(late))
+
+
+def _waiting(community: Community) -> sa.Select[Any]:
+    """SELECT of reviews that nobody has put aside. The condition is that of the partial indexes, word for word."""
+    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= clock.now())
+    return sa.select(Action.id).where(Action.community_id == community.id, sa.text(QUEUED), is_awake)
+
+
+def _paused(community: Community, settings: CommunitySettings) -> Condition | None:
+    since, hours = community.paused_at, settings.pause_alert_hours
+    if since is None or hours is None:
+        return None
+    return Condition(since, None, hours, begins=clock.now() - since >= timedelta(hours=hours))
+
+
+def _failing_webhooks(session: Session, community: Community) -> Mapping[Key, Condition]:
+    """Webhooks without a success since failures began. ``health`` tells operators about those that it disables."""
+    rows = session.scalars(
+        sa.select(Webhook).where(
+            Webhook.community_id == community.id,
+            Webhook.deleted_at.is_(None),
+            Webhook.is_active,
+            Webhook.failing_since.is_not(None),
+        )
+    )
+    return {
+        (AttentionReason.WEBHOOK_FAILING, webhook.id): Condition(
+            webhook.failing_since,
+            min(webhook.failures, MOST_COUNTED),
+            None,
+            begins=webhook.failures >= FAILURES and clock.now() - webhook.failing_since >= FAILING,
+        )
+        for webhook in rows
+        if webhook.failing_since is not None
+    }
+
+
+def _tell(session: Session, community: Community, key: Key, condition: Condition) -> HistoryEntry:
+    reason, subject_id = key
+    is_webhook = reason is AttentionReason.WEBHOOK_FAILING
+    after: dict[str, Any] = {
+        "attention": reason.value,
+        "count": condition.count,
+        "since": clock.iso(condition.since),
+    }
+    if is_webhook:
+        after["url"] = health.history_values(session.get_one(Webhook, subject_id))["url"]
+    entry = history.record(
+        session,
+        SYSTEM,
+        community.id,
+        WEBHOOK_FAILS if is_webhook else BEGAN,
+        "webhook" if is_webhook else "community",
+        subject_id,
+        after=after,
+        why=Why(cause=_cause(reason, condition, after.get("url", ""))),
+    )
+    notices.tell_attention(session, entry)
+    events.emit_attention(session, community, reason, condition.since, condition.count)
+    return entry
+
+
+def _cause(reason: AttentionReason, condition: Condition, url: str) -> str:
+    count, since = condition.count or 0, f"{condition.since:%Y-%m-%d %H:%M} UTC"
+    if reason is AttentionReason.BACKLOG:
+        return f"{count:,} reviews wait; the limit is {condition.limit:,}"
+    if reason is AttentionReason.OVERDUE:
+        reviews = (
+            "1 review has"
+            if count == 1
+            else f"{count}{' or more' if count == MOST_LATE else ''} reviews have"
+        )
+        return f"{reviews} waited more than {condition.limit} times the target time"
+    if reason is AttentionReason.PAUSED:
+        return f"Automatic actions have been paused since {since}"
+    # The reason is cut at 255 characters, so what matters stands first.
+    return f"No success since {since}, and {count} failed attempts: {url.partition('://')[2]}"

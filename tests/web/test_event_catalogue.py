@@ -1,0 +1,86 @@
+"""The event catalogue: every event with a sample that has the fields of what is really sent."""
+
+import html
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.models import Action, Community, Event, Note, Panel, Webhook
+from app.core.permissions import SYSTEM
+from app.core.review import verbs
+from app.core.vocabulary import ActionState, AttentionReason, EventName
+from app.core.webhooks import catalogue, events, payloads, samples, signing
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+from tests.web.hooks import Hooks
+
+Visit = Callable[[Person | None], Visitor]
+
+
+def keys(value: Any) -> Any:
+    """The members of a body at every level, without their values."""
+    if isinstance(value, Mapping):
+        return {name: keys(inner) for name, inner in value.items()}
+    return None
+
+
+@pytest.mark.parametrize("platform", ["forum", payloads.DISCOURSE])
+def test_samples_have_the_keys_of_what_is_really_built(
+    wiring: Wiring, cast: Cast, stage: Stage, platform: str
+) -> None:
+    endpoint_id = Hooks(wiring, cast.community_id).register()
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).platform = platform
+    kept, overturned, dismissed = stage.post(), stage.post(), stage.post()
+    ways = {
+        kept: (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED),
+        overturned: (ActionState.PROPOSED, ActionState.APPLIED, ActionState.OVERTURNED),
+        dismissed: (ActionState.DISMISSED,),
+    }
+    for action_id, states in ways.items():
+        for state in states:
+            actor = factories.integration(cast) if state is ActionState.APPLIED else SYSTEM
+            with wiring.database.writing() as session:
+                verbs.change_action(session, actor, session.get_one(Action, action_id), state)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, kept)
+        note = session.get_one(Note, action.note_id)
+        events.emit_note(session, note)
+        events.emit_test(session, session.get_one(Webhook, endpoint_id))
+        events.emit_panel(session, Panel(note_id=note.id), action, ["7"], clock.now())
+        session.get_one(Webhook, endpoint_id).events = ["community.attention"]
+        session.flush()
+        community = session.get_one(Community, cast.community_id)
+        events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)
+    with wiring.database.reading() as session:
+        built = {event.name: event.payload for event in session.scalars(sa.select(Event))}
+    assert set(built) == set(EventName)
+    for name, payload in built.items():
+        assert keys(samples.payload(name, platform)) == keys(payload), name
+
+
+def test_every_field_of_every_sample_is_explained() -> None:
+    for name in EventName:
+        for platform in ("forum", payloads.DISCOURSE):
+            sample = samples.payload(name, platform)
+            assert next(field.path for field in catalogue.fields(name, sample)) in {"event", "event_type"}
+
+
+def test_the_page_lists_every_event_with_a_sample_whose_signature_holds(visit: Visit, cast: Cast) -> None:
+    page = visit(cast.operator).get("/endpoints/events?event=note.status_changed").text
+    for name in EventName:
+        part = page.split(f'<details id="{name}"')[1].split("</details>")[0]
+        readable, exact = (
+            html.unescape(text.split(">", 1)[1].split("</pre>")[0]) for text in part.split("<pre")[1:]
+        )
+        assert json.loads(readable) == json.loads(exact)
+        assert signing.verify_body(exact.encode(), samples.SECRET, samples.TIMESTAMP)
+        assert part.startswith(" open") is (name is EventName.NOTE_STATUS)
+    assert "Only webhooks that chose it" in page.split('<details id="panel.drawn"')[1].split("</details>")[0]
+    assert 'href="/endpoints/events"' in visit(cast.operator).get("/endpoints").text
