@@ -116,7 +116,7 @@ def check_year(field: DateField) -> None:
 
 def reader_day(moment: datetime) -> date:
     """Return the day of a moment in the reader's time zone."""
-    return moment.astimezone(ZoneInfo(g.get("timezone") or "UTC")).date()
+    return moment.astimezone(reader_zone.zone()).date()
 
 
 def midnight(day: date) -> datetime:
