@@ -10,15 +10,15 @@ from wtforms.validators import Optional
 
 from app.core import clock
 from app.core.errors import Invalid
-from app.core.insights import attention, trends
-from app.core.insights.attention import Matter
+from app.core.insights import concerns, trends
+from app.core.insights.concerns import Matter
 from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
 from app.web import auth, csv_cells, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
-from app.web.operate import insight_attention, insight_tables, insight_totals
+from app.web.operate import insight_concerns, insight_tables, insight_totals
 from app.web.operate.insight_links import RowLinks
 from app.wiring import wired
 
@@ -73,8 +73,8 @@ def insights_page() -> Response:
         actor, community_id = auth.current_actor(), auth.current_community().id
         with wired().database.reading() as session:
             found = trends.for_community(session, actor, community_id, period)
-            now = attention.read(session, actor, community_id)
-        matters = attention.in_order([*now, *attention.from_trends(found)])
+            now = concerns.read(session, actor, community_id)
+        matters = concerns.in_order([*now, *concerns.from_trends(found)])
     links = RowLinks.for_reader(found.period, base) if found is not None else None
     tables = insight_tables.tables(found, links) if found is not None and links and not found.is_empty else []
     return page.render(
@@ -82,7 +82,7 @@ def insights_page() -> Response:
         status=422 if form.errors else 200,
         filters=form,
         found=found,
-        attention=insight_attention.sentences(matters[:MOST_MATTERS], found, links)
+        attention=insight_concerns.sentences(matters[:MOST_MATTERS], found, links)
         if found is not None and links
         else [],
         more_attention=max(0, len(matters) - MOST_MATTERS),

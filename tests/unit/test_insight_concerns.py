@@ -11,8 +11,8 @@ import pytest
 from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.history.why import Why
-from app.core.insights import attention
-from app.core.insights.attention import Concern, Matter
+from app.core.insights import concerns
+from app.core.insights.concerns import Concern, Matter
 from app.core.insights.trend_figures import Backlog, Delay, Overturned, Totals, Trends
 from app.core.models import Action, Webhook
 from app.core.periods import Period
@@ -65,17 +65,17 @@ def trends(
 def test_a_rate_stands_out_only_beyond_chance(
     rate: tuple[int, int], compared: tuple[int, int], stands_out: bool
 ) -> None:
-    assert attention.stands_out(Overturned("spam", *rate), Overturned("", *compared)) is stands_out
+    assert concerns.stands_out(Overturned("spam", *rate), Overturned("", *compared)) is stands_out
 
 
 def test_categories_are_compared_with_the_others_and_else_with_themselves_before() -> None:
     others = [Overturned("toxicity", 200, 4), Overturned("threat", 5, 5)]
-    assert attention.from_trends(trends([Overturned("spam", 30, 1), *others])) == []
-    (found,) = attention.from_trends(trends([Overturned("spam", 30, 15), *others]))
+    assert concerns.from_trends(trends([Overturned("spam", 30, 1), *others])) == []
+    (found,) = concerns.from_trends(trends([Overturned("spam", 30, 15), *others]))
     assert (found.concern, found.name, found.is_before) == (Concern.CATEGORY, "spam", False)
     assert found.compared == Overturned("", 205, 9)
     alone, calm = [Overturned("spam", 30, 15)], [Overturned("spam", 60, 1)]
-    (found,) = attention.from_trends(trends(alone, calm))
+    (found,) = concerns.from_trends(trends(alone, calm))
     assert (found.name, found.is_before, found.compared) == ("spam", True, calm[0])
 
 
@@ -84,18 +84,18 @@ def test_categories_are_compared_with_the_others_and_else_with_themselves_before
     [(9, 0, False), (10, 0, True), (110, 100, False), (125, 100, True), (20, 30, False)],
 )
 def test_a_backlog_grew_by_ten_and_by_a_quarter(waiting: int, before: int, has_grown: bool) -> None:
-    found = attention.from_trends(trends((), waiting=waiting, was=before))
+    found = concerns.from_trends(trends((), waiting=waiting, was=before))
     assert [(one.count, one.before) for one in found] == ([(waiting, before)] if has_grown else [])
 
 
 def test_the_most_serious_comes_first() -> None:
-    found = attention.in_order([Matter(concern) for concern in reversed(Concern)])
+    found = concerns.in_order([Matter(concern) for concern in reversed(Concern)])
     assert [one.concern for one in found] == list(Concern)
 
 
 def read(wiring: Wiring, cast: Cast, actor: Actor = SYSTEM) -> list[Matter]:
     with wiring.database.reading() as session:
-        return attention.read(session, actor, cast.community_id)
+        return concerns.read(session, actor, cast.community_id)
 
 
 @pytest.mark.both_databases

@@ -6,7 +6,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from app.core import clock
-from app.core.insights.attention import UNCONFIRMED_AFTER, Concern, Matter
+from app.core.insights.concerns import UNCONFIRMED_AFTER, Concern, Matter
 from app.core.insights.trend_figures import Overturned, Trends
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
