@@ -51,6 +51,19 @@
     const latest = usable(document).find((one) => one.classList.contains("latest"));
     return latest ?? candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
   }
+  // The bar below a list sticks to the window's edge: the focus in it must not scroll the ticked rows away.
+  function isInSight(element) {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  }
+  function focusHere(element) {
+    element.focus({ preventScroll: element.closest(".bulk") !== null && isInSight(element) });
+  }
+  // Below the field, the verbs and the line that says which of them is sent come into sight too.
+  function showArmed(form) {
+    const armed = form?.querySelector("[data-armed]:not([hidden])");
+    if (armed && !isInSight(armed)) armed.scrollIntoView({ block: "nearest" });
+  }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.
   function openForm(element) {
@@ -61,7 +74,8 @@
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
     const offered = element.form && offerReason(element);
-    (field ?? element).focus();
+    focusHere(field ?? element);
+    showArmed(element.form);
     if (offered === field) field?.select();
   }
 
@@ -360,6 +374,7 @@
     }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (event.target.closest?.(".error-summary")) return; // whoever types there means a field
     const pressed = event.key.toLowerCase();
     const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
     const letter = document.activeElement?.closest("[data-row], [data-keys-here]")?.querySelector(`.points [data-key="${CSS.escape(pressed)}"]`);
@@ -642,15 +657,24 @@
       event.detail.shouldSwap = false;
       return;
     }
-    const controls = (row) => [...row.querySelectorAll("a, button, input")];
     const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
     // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
     if (was && box) box.checked = was.checked && was.value === box.value;
-    const focused = controls(old).find((one) => one === document.activeElement);
-    if (!focused) return;
+    const next = placeIn(old)?.(fresh);
+    if (next) document.addEventListener("htmx:oobAfterSwap", () => next.focus({ preventScroll: true }), { once: true });
+  });
+  // A row that is swapped keeps the focus: on the same control, or on its link where that is gone, as Claim is after a claim.
+  function placeIn(row) {
+    const controls = (of) => [...of.querySelectorAll("a, button, input")];
+    const focused = controls(row).find((one) => one === document.activeElement);
     const alike = (one) => (focused.id ? one.id === focused.id : one.className === focused.className && one.type === focused.type && one.hasAttribute("data-row-link") === focused.hasAttribute("data-row-link"));
-    const next = controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]");
-    document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
+    return focused && ((fresh) => controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]"));
+  }
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const old = event.detail.target;
+    const place = event.detail.shouldSwap && old.matches?.("[data-live]") && placeIn(old);
+    if (!place) return;
+    document.addEventListener("htmx:afterSwap", () => place(document.getElementById(old.id))?.focus({ preventScroll: true }), { once: true });
   });
   // --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
   // there first. The next cards load by themselves: who is faster than they are waits on the line. ---
@@ -686,16 +710,29 @@
   }
   function focusOn(target) {
     if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
-    target.focus();
+    focusHere(target);
     // Browsers centre what is taller than the window, and its heading would be out of sight.
     if (target.offsetHeight > innerHeight) target.scrollIntoView();
   }
 
+  // Errors come first: the list of them, or the field where one field of a form of verbs is all that is wrong. What is typed
+  // next is then its text; the list is read out all the same.
+  function errorsIn(scope) {
+    const summary = scope.querySelector(".error-summary");
+    const invalid = summary ? [...scope.querySelectorAll("[data-verbs] [aria-invalid]")] : [];
+    if (invalid.length !== 1 || !seen(invalid[0]) || summary.querySelectorAll("li").length !== 1) return summary;
+    const heard = document.createElement("p");
+    heard.className = "vh";
+    heard.textContent = summary.innerText;
+    document.getElementById("alert")?.replaceChildren(heard);
+    showArmed(invalid[0].form);
+    return invalid[0];
+  }
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
     enhance(part);
-    const target = part.querySelector(".error-summary") ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
+    const target = errorsIn(part) ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
     if (target) focusOn(target);
     else if (part.matches("[data-folded]")) {
       const pause = part.querySelector("[data-pause]");
@@ -710,7 +747,8 @@
   enhance(document.body);
   countTicked();
   // Errors come first, whatever part of the page the address names.
-  document.querySelector(".error-summary")?.focus();
+  const wrong = errorsIn(document);
+  if (wrong) focusHere(wrong);
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
   if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
     setTimeout(() => say("status", "Decided. You can still undo it."), 500);

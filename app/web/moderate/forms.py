@@ -193,9 +193,11 @@ class BulkForm(Form):
 
     def ask_about_hidden(self) -> None:
         """Add the error that some posts were never shown; it stays until the moderator confirms."""
-        these = "1 post is" if self.hidden_ticked == 1 else f"{self.hidden_ticked} posts are"
+        these, them = (
+            ("1 post is", "it") if self.hidden_ticked == 1 else (f"{self.hidden_ticked} posts are", "them")
+        )
         self.unseen.errors = [
-            f"{these} hidden by your settings, so you have not seen them. Tick the box to go on."
+            f"{these} hidden by your settings, so you have not seen {them}. Tick the box to go on."
         ]
 
     @property
