@@ -163,6 +163,13 @@ class ModeratorPanel:
         return self.held is not None and self.held.is_mine
 
     @property
+    def is_newest(self) -> bool:
+        """Whether the undo bar is about this item's pending decision."""
+        return (
+            self.is_held_by_me and self.pending is not None and self.pending.action_ids[0] == self.action.id
+        )
+
+    @property
     def undo_url(self) -> str:
         """URL that undoes the newest decision in ``pending`` and returns to its item; empty if there is none."""
         if self.pending is None:
