@@ -551,9 +551,17 @@
     bar.style.minHeight = `${bar.offsetHeight}px`; // fewer words must not draw up what is below
     const tick = setInterval(() => {
       left -= 1;
-      if (!bar.isConnected || left < 0) return clearInterval(tick);
-      if (words) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
+      if (!bar.isConnected || left < -5) return clearInterval(tick);
+      if (words && left >= 0) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
       if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+      // Where nothing asks what became of it, the bar says so and leaves. Its place stays, so that nothing moves.
+      if (bar.closest("[hx-get]")) return;
+      if (left === -2) {
+        bar.querySelectorAll("form").forEach((form) => form.remove());
+        if (words) words.textContent = "Sent.";
+        tell("status", "Sent.");
+      }
+      if (left === -5) bar.classList.add("over");
     }, 1000);
   }
 
@@ -586,6 +594,13 @@
     toast.textContent = text;
     document.getElementById(region)?.replaceChildren(toast);
     dress(toast);
+  }
+  // For the ears alone: it stands on the page already.
+  function tell(region, text) {
+    const heard = document.createElement("p");
+    heard.className = "vh";
+    heard.textContent = text;
+    document.getElementById(region)?.replaceChildren(heard);
   }
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
@@ -721,10 +736,7 @@
     const summary = scope.querySelector(".error-summary");
     const invalid = summary ? [...scope.querySelectorAll("[data-verbs] [aria-invalid]")] : [];
     if (invalid.length !== 1 || !seen(invalid[0]) || summary.querySelectorAll("li").length !== 1) return summary;
-    const heard = document.createElement("p");
-    heard.className = "vh";
-    heard.textContent = summary.innerText;
-    document.getElementById("alert")?.replaceChildren(heard);
+    tell("alert", summary.innerText);
     showArmed(invalid[0].form);
     return invalid[0];
   }

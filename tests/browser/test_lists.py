@@ -141,6 +141,26 @@ def test_what_can_be_undone_on_an_item_covers_nothing(
     assert place.state(second) == "under_review"
 
 
+def test_on_the_next_item_the_bar_says_sent_and_leaves_its_place_empty(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    first, _ = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
+    max_ = visit(place.moderator, own=True)
+    max_.page.clock.install()
+    max_.open(f"/review/{first}?next=1")
+    max_.page.get_by_label("Reason").fill("Over the line")
+    max_.button("Dismiss").click()
+    expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
+    before = max_.page.get_by_role("heading", level=1).bounding_box()
+    max_.page.clock.run_for(62_500)
+    expect(max_.main).to_contain_text("Sent.")
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
+    max_.page.clock.run_for(4_000)
+    expect(max_.page.locator("#undo-bar")).to_be_hidden()
+    assert max_.page.get_by_role("heading", level=1).bounding_box() == before
+
+
 def test_when_the_time_is_over_nothing_moves(service: Service, place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:3])
     be_brief(service, place.moderator)
