@@ -630,15 +630,21 @@
   const ASKED_IN_BACKGROUND = 55_000; // milliseconds: a browser lets timers of such tabs run once a minute or less
   let askedAt = 0, unasked = false;
   document.addEventListener("htmx:configRequest", (event) => {
-    if (!event.detail.elt.hasAttribute("data-live-rows")) return;
+    if (!event.detail.elt.matches("[data-live-rows], [data-live-item]")) return;
     unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
     if (unasked) return event.preventDefault();
     askedAt = Date.now();
+    // What somebody writes or has written about an item is not taken away by a colleague's decision.
+    const panel = event.detail.elt.closest("#moderator-panel");
+    const isWriting = (field) => field === document.activeElement || (field.value.trim() && !isOffered(field));
+    if (panel && [...panel.querySelectorAll("textarea, input, select")].some((field) => typing(field) && (field.matches("select") ? field === document.activeElement : isWriting(field)))) {
+      event.detail.parameters.typed = "1";
+    }
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
     if (rows.length) event.detail.parameters.rows = rows.join("~");
   });
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && unasked) document.querySelector("[data-live-rows]")?.dispatchEvent(new Event("look"));
+    if (!document.hidden && unasked) document.querySelector("[data-live-rows], [data-live-item]")?.dispatchEvent(new Event("look"));
   });
   // --- A plot says what stands in the column under the pointer; the table beside it says the same without script. ---
   document.addEventListener("pointermove", (event) => {
@@ -690,6 +696,15 @@
     const place = event.detail.shouldSwap && old.matches?.("[data-live]") && placeIn(old);
     if (!place) return;
     document.addEventListener("htmx:afterSwap", () => place(document.getElementById(old.id))?.focus({ preventScroll: true }), { once: true });
+  });
+  // A poll that brings a whole panel leads the focus that was in it to its heading, and no further.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const old = event.detail.target;
+    if (!event.detail.shouldSwap || old.id !== "moderator-panel" || !old.contains(document.activeElement)) return;
+    if (event.detail.requestConfig.verb !== "get") return;
+    document.addEventListener("htmx:afterSettle", () => {
+      if (document.activeElement === document.body) focusOn(document.getElementById("decision-title"));
+    }, { once: true });
   });
   // --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
   // there first. The next cards load by themselves: who is faster than they are waits on the line. ---
