@@ -90,7 +90,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 author_text=form.author_text.data,
                 version=version_of(form),
             )
-            following = _claim_following(session, action) if form.next.data else None
+            following = claim_following(session, action) if form.next.data else None
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return show(action_id, status=status, form=form, alert=alert)
@@ -219,11 +219,24 @@ def wanted_looks() -> LookFilter:
     return wanted
 
 
-def _claim_following(session: Session, action: Action) -> Action | None:
+def claim_following(session: Session, action: Action) -> Action | None:
+    """Claim the item that follows this one in the list that it was opened from, and return it."""
     actor, community_id = auth.current_actor(), action.community_id
     if origins.is_second_look():
         return second_looks.claim_next(session, actor, community_id, wanted_looks(), after=action)
     return claims.claim_next(session, actor, community_id, wanted_queue(), after=action)
+
+
+def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | None:
+    """Claim and open the next item after one that was handed over; None if the moderator does not work through a list,
+    or has typed text that would be lost."""
+    if not panel.goes_on() or form.reason.data or form.comment.data:
+        return None
+    with wired().database.writing() as session:
+        following = claim_following(session, find(session, action_id))
+    if following is None:
+        return page.done(None, row_lists.origin().url(), f"{message} Nothing else waits here.")
+    return page.done(None, item_url(following.id, next="1"), message)
 
 
 def _go(url: str) -> Response:
