@@ -773,9 +773,22 @@
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
   countTicked();
+  // A list that came back from its form has the form's address: what is loaded again is the list.
+  const list = document.querySelector("form[data-list]")?.dataset.list;
+  if (list && new URL(list, location.href).pathname !== location.pathname) history.replaceState(history.state, "", list);
   // Errors come first, whatever part of the page the address names.
   const wrong = errorsIn(document);
   if (wrong) focusHere(wrong);
+  // The address names the row that was decided last, or that was taken back: work goes on at the first open one from there.
+  const landed = location.hash.startsWith("#row-") ? document.getElementById(location.hash.slice(1)) : null;
+  if (landed && !wrong) {
+    const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.querySelector("input[type=checkbox]"));
+    const next = rows.find((row) => row === landed || landed.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING) ?? rows[0];
+    // After the browser has gone to the row itself, which takes the focus from everything else.
+    const goThere = () => setTimeout(() => next?.querySelector("[data-row-link]")?.focus(), 0);
+    if (document.readyState === "complete") goThere();
+    else addEventListener("load", goThere, { once: true });
+  }
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
   if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
     setTimeout(() => say("status", "Decided. You can still undo it."), 500);

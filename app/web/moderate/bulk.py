@@ -96,7 +96,8 @@ def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
     if not form.claims:
         message = f"{items} will be {form.words.done}."
     if not failures:
-        return page.done(None, row_list.url(), message)
+        back = row_list.url() if form.matching.data else row_list.url_at(form.item.data[-1].id)
+        return page.done(None, back, message)
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
     with wired().database.reading() as session:

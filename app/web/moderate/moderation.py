@@ -157,7 +157,8 @@ def undo(hold_id: uuid.UUID) -> Response:
 @web.post("/holds/undo")
 def undo_several() -> Response:
     """Undo several decisions of the actor. The message counts those that were already carried out."""
-    form, late = forms.posted(UndoForm), 0
+    form, late, back = forms.posted(UndoForm), 0, row_lists.sent_from() or row_lists.QUEUE
+    url = back.url()
     with wired().database.writing() as session:
         if form.every.data:
             mine, community_id = holds.held_by(session, auth.current_actor()), auth.current_community().id
@@ -165,15 +166,15 @@ def undo_several() -> Response:
         for hold_id in form.hold.data:
             try:
                 with session.begin_nested():
-                    holds.undo(session, auth.current_actor(), hold_id)
+                    held = holds.undo(session, auth.current_actor(), hold_id)
+                    url = back.url_at(held.action_id) if held.action_id is not None else url
             except Refused:
                 late += 1
     undone = len(form.hold.data) - late
     message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
     if late:
         message = f"{undone} undone. {late} could not be: too late, already carried out."
-    back = row_lists.sent_from() or row_lists.QUEUE
-    return page.done(None, back.url(), message, status=409 if late else 200)
+    return page.done(None, url, message, status=409 if late else 200)
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
@@ -266,7 +267,7 @@ def done(
         page.say(message, failed=status >= 400)
         return show(action_id, status=status, form=kept)
     if not page.wants_part():
-        back = row_list.url() if row_list is not None else _back_url(action_id)
+        back = row_list.url_at(action_id) if row_list is not None else _back_url(action_id)
         return page.done(None, back, message, status=status)
     with wired().database.reading() as session:
         action = find(session, action_id)
