@@ -655,6 +655,17 @@
     const number = Math.floor(((event.clientX - left) / width) * columns.length);
     plot.title = columns[Math.max(0, Math.min(columns.length - 1, number))];
   });
+  // --- A closed filter of several values says what is ticked in it, in the words of the server (SeveralField.in_words). ---
+  document.addEventListener("change", (event) => {
+    const filter = event.target.closest?.(".filters .several");
+    if (!filter) return;
+    const nameIn = (field) => nameOf(field.closest(".field:not(.several)")?.querySelector("label, legend") ?? field);
+    const isMore = filter.matches(".more-filters");
+    const set = [...filter.querySelectorAll("input, select")].filter((field) => (field.matches("[type=checkbox]") ? field.checked : field.value));
+    const words = [...new Set(set.map(isMore ? nameIn : nameOf))];
+    const none = isMore ? "None" : "All";
+    filter.querySelector(".chosen-now").textContent = words.length > 2 && !isMore ? `${words.length} chosen` : words.join(", ") || none;
+  });
   // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
   const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
   document.addEventListener("htmx:configRequest", (event) => {
@@ -667,7 +678,7 @@
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (filters(event) && !document.querySelector(".error-summary")) {
-      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "Nothing matches these filters.");
+      say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? "Nothing matches these filters.");
     }
   });
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
