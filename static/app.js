@@ -796,7 +796,7 @@
     const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.querySelector("input[type=checkbox]"));
     const next = rows.find((row) => row === landed || landed.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING) ?? rows[0];
     // After the browser has gone to the row itself, which takes the focus from everything else.
-    const goThere = () => setTimeout(() => next?.querySelector("[data-row-link]")?.focus(), 0);
+    const goThere = () => next?.querySelector("[data-row-link]")?.focus();
     if (document.readyState === "complete") goThere();
     else addEventListener("load", goThere, { once: true });
   }
