@@ -64,12 +64,17 @@
     const armed = form?.querySelector("[data-armed]:not([hidden])");
     if (armed && !isInSight(armed)) armed.scrollIntoView({ block: "nearest" });
   }
+  function closedAround(element) {
+    const found = [];
+    for (let one = element.closest("details:not([open])"); one; one = one.parentElement.closest("details:not([open])")) found.push(one);
+    return found;
+  }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.
   function openForm(element) {
     const details = element.closest("details");
-    if (details) details.open = true;
-    const scope = details ?? element.form;
+    for (const one of closedAround(element)) one.open = true;
+    const scope = details ?? element.closest("[data-opens]") ?? element.form;
     if (element.hasAttribute("data-counts")) tickHere();
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");

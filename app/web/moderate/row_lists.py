@@ -41,6 +41,7 @@ class RowList:
     newer: Newer
     origin: Query
     claim_key: str | None = None
+    may_assign: bool = False
 
     def query(self) -> Query:
         """The filters of the current query string, as parameters."""
@@ -93,6 +94,7 @@ QUEUE = RowList(
     queue.newer_than,
     {},
     claim_key="C",
+    may_assign=True,
 )
 LOOKS = RowList(
     "second-look",
