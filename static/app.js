@@ -39,8 +39,8 @@
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
     const row = document.activeElement?.closest("[data-row], [data-keys-here]");
-    // A form that is folded away opens by its key.
-    const folded = (one) => one.dataset.keyAction === "open" && seen(one.closest("details:not([open])") ?? one);
+    // A form that is folded away opens by its key, also one in a section that is.
+    const folded = (one) => one.dataset.keyAction === "open" && seen(closedAround(one).at(-1) ?? one);
     const usable = (scope) =>
       [...(scope?.querySelectorAll(selector) ?? [])].filter((one) => (seen(one) || folded(one)) && !one.disabled);
     const inRow = usable(row);
@@ -322,6 +322,14 @@
         return item;
       }),
     );
+    if (!fitting.length) {
+      const none = document.createElement("li");
+      none.role = "option";
+      none.setAttribute("aria-disabled", "true");
+      none.setAttribute("aria-selected", "false");
+      none.textContent = "Nothing of that name here.";
+      list.append(none);
+    }
     list.children[index]?.scrollIntoView({ block: "nearest" });
     if (index >= 0) input.setAttribute("aria-activedescendant", `command-${index}`);
     else input.removeAttribute("aria-activedescendant");
