@@ -702,12 +702,15 @@
       event.detail.shouldSwap = false;
       return;
     }
-    const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
-    // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
-    if (was && box) box.checked = was.checked && was.value === box.value;
+    keepTick(old, fresh);
     const next = placeIn(old)?.(fresh);
     if (next) document.addEventListener("htmx:oobAfterSwap", () => next.focus({ preventScroll: true }), { once: true });
   });
+  // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
+  function keepTick(old, fresh) {
+    const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
+    if (was && box) box.checked = was.checked && was.value === box.value;
+  }
   // A row that is swapped keeps the focus: on the same control, or on its link where that is gone, as Claim is after a claim.
   function placeIn(row) {
     const controls = (of) => [...of.querySelectorAll("a, button, input")];
@@ -717,9 +720,13 @@
   }
   document.addEventListener("htmx:beforeSwap", (event) => {
     const old = event.detail.target;
-    const place = event.detail.shouldSwap && old.matches?.("[data-live]") && placeIn(old);
-    if (!place) return;
-    document.addEventListener("htmx:afterSwap", () => place(document.getElementById(old.id))?.focus({ preventScroll: true }), { once: true });
+    if (!event.detail.shouldSwap || !old.matches?.("[data-live]")) return;
+    const place = placeIn(old);
+    document.addEventListener("htmx:afterSwap", () => {
+      const fresh = document.getElementById(old.id);
+      if (fresh) keepTick(old, fresh);
+      if (fresh) place?.(fresh)?.focus({ preventScroll: true });
+    }, { once: true });
   });
   // A poll that brings a whole panel leads the focus that was in it to its heading, and no further.
   document.addEventListener("htmx:beforeSwap", (event) => {

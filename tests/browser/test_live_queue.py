@@ -40,10 +40,12 @@ def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, vis
     expect(max_.page.locator("#count-review")).to_have_text("1 waiting")
     assert Examiner(whole=False).look(max_, "the queue after a colleague's decision") == []
     # A claim by its key keeps the place: the next J goes on from there.
+    other.get_by_role("checkbox").check()
     other.locator("[data-row-link]").focus()
     max_.press("c")
     expect(other.get_by_role("button", name="Release: ")).to_be_visible()
     expect(other.locator("[data-row-link]")).to_be_focused()
+    expect(other.get_by_role("checkbox")).to_be_checked()
 
 
 def test_an_open_item_follows_a_colleague_and_keeps_what_is_being_written(
