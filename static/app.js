@@ -39,8 +39,8 @@
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
     const row = document.activeElement?.closest("[data-row], [data-keys-here]");
-    // A form that is folded away opens by its key.
-    const folded = (one) => one.dataset.keyAction === "open" && seen(one.closest("details:not([open])") ?? one);
+    // A form that is folded away opens by its key, also one in a section that is.
+    const folded = (one) => one.dataset.keyAction === "open" && seen(closedAround(one).at(-1) ?? one);
     const usable = (scope) =>
       [...(scope?.querySelectorAll(selector) ?? [])].filter((one) => (seen(one) || folded(one)) && !one.disabled);
     const inRow = usable(row);
@@ -51,17 +51,36 @@
     const latest = usable(document).find((one) => one.classList.contains("latest"));
     return latest ?? candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
   }
+  // The bar below a list sticks to the window's edge: the focus in it must not scroll the ticked rows away.
+  function isInSight(element) {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  }
+  function focusHere(element) {
+    element.focus({ preventScroll: element.closest(".bulk") !== null && isInSight(element) });
+  }
+  // Below the field, the verbs and the line that says which of them is sent come into sight too.
+  function showArmed(form) {
+    const armed = form?.querySelector("[data-armed]:not([hidden])");
+    if (armed && !isInSight(armed)) armed.scrollIntoView({ block: "nearest" });
+  }
+  function closedAround(element) {
+    const found = [];
+    for (let one = element.closest("details:not([open])"); one; one = one.parentElement.closest("details:not([open])")) found.push(one);
+    return found;
+  }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.
   function openForm(element) {
     const details = element.closest("details");
-    if (details) details.open = true;
-    const scope = details ?? element.form;
+    for (const one of closedAround(element)) one.open = true;
+    const scope = details ?? element.closest("[data-opens]") ?? element.form;
     if (element.hasAttribute("data-counts")) tickHere();
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
     const offered = element.form && offerReason(element);
-    (field ?? element).focus();
+    focusHere(field ?? element);
+    showArmed(element.form);
     if (offered === field) field?.select();
   }
 
@@ -303,6 +322,14 @@
         return item;
       }),
     );
+    if (!fitting.length) {
+      const none = document.createElement("li");
+      none.role = "option";
+      none.setAttribute("aria-disabled", "true");
+      none.setAttribute("aria-selected", "false");
+      none.textContent = "Nothing of that name here.";
+      list.append(none);
+    }
     list.children[index]?.scrollIntoView({ block: "nearest" });
     if (index >= 0) input.setAttribute("aria-activedescendant", `command-${index}`);
     else input.removeAttribute("aria-activedescendant");
@@ -360,6 +387,7 @@
     }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (event.target.closest?.(".error-summary")) return; // whoever types there means a field
     const pressed = event.key.toLowerCase();
     const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
     const letter = document.activeElement?.closest("[data-row], [data-keys-here]")?.querySelector(`.points [data-key="${CSS.escape(pressed)}"]`);
@@ -559,9 +587,17 @@
     bar.style.minHeight = `${bar.offsetHeight}px`; // fewer words must not draw up what is below
     const tick = setInterval(() => {
       left -= 1;
-      if (!bar.isConnected || left < 0) return clearInterval(tick);
-      if (words) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
+      if (!bar.isConnected || left < -5) return clearInterval(tick);
+      if (words && left >= 0) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
       if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+      // Where nothing asks what became of it, the bar says so and leaves. Its place stays, so that nothing moves.
+      if (bar.closest("[hx-get]")) return;
+      if (left === -2) {
+        bar.querySelectorAll("form").forEach((form) => form.remove());
+        if (words) words.textContent = "Sent.";
+        tell("status", "Sent.");
+      }
+      if (left === -5) bar.classList.add("over");
     }, 1000);
   }
 
@@ -595,6 +631,13 @@
     document.getElementById(region)?.replaceChildren(toast);
     dress(toast);
   }
+  // For the ears alone: it stands on the page already.
+  function tell(region, text) {
+    const heard = document.createElement("p");
+    heard.className = "vh";
+    heard.textContent = text;
+    document.getElementById(region)?.replaceChildren(heard);
+  }
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
     if (status === 401) say("alert", "You are signed out. Reload this page and sign in again; nothing was changed.");
@@ -623,15 +666,21 @@
   const ASKED_IN_BACKGROUND = 55_000; // milliseconds: a browser lets timers of such tabs run once a minute or less
   let askedAt = 0, unasked = false;
   document.addEventListener("htmx:configRequest", (event) => {
-    if (!event.detail.elt.hasAttribute("data-live-rows")) return;
+    if (!event.detail.elt.matches("[data-live-rows], [data-live-item]")) return;
     unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
     if (unasked) return event.preventDefault();
     askedAt = Date.now();
+    // What somebody writes or has written about an item is not taken away by a colleague's decision.
+    const panel = event.detail.elt.closest("#moderator-panel");
+    const isWriting = (field) => field === document.activeElement || (field.value.trim() && !isOffered(field));
+    if (panel && [...panel.querySelectorAll("textarea, input, select")].some((field) => typing(field) && (field.matches("select") ? field === document.activeElement : isWriting(field)))) {
+      event.detail.parameters.typed = "1";
+    }
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
     if (rows.length) event.detail.parameters.rows = rows.join("~");
   });
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && unasked) document.querySelector("[data-live-rows]")?.dispatchEvent(new Event("look"));
+    if (!document.hidden && unasked) document.querySelector("[data-live-rows], [data-live-item]")?.dispatchEvent(new Event("look"));
   });
   // --- A plot says what stands in the column under the pointer; the table beside it says the same without script. ---
   document.addEventListener("pointermove", (event) => {
@@ -641,6 +690,17 @@
     const { left, width } = plot.getBoundingClientRect();
     const number = Math.floor(((event.clientX - left) / width) * columns.length);
     plot.title = columns[Math.max(0, Math.min(columns.length - 1, number))];
+  });
+  // --- A closed filter of several values says what is ticked in it, in the words of the server (SeveralField.in_words). ---
+  document.addEventListener("change", (event) => {
+    const filter = event.target.closest?.(".filters .several");
+    if (!filter) return;
+    const nameIn = (field) => nameOf(field.closest(".field:not(.several)")?.querySelector("label, legend") ?? field);
+    const isMore = filter.matches(".more-filters");
+    const set = [...filter.querySelectorAll("input, select")].filter((field) => (field.matches("[type=checkbox]") ? field.checked : field.value));
+    const words = [...new Set(set.map(isMore ? nameIn : nameOf))];
+    const none = isMore ? "None" : "All";
+    filter.querySelector(".chosen-now").textContent = words.length > 2 && !isMore ? `${words.length} chosen` : words.join(", ") || none;
   });
   // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
   const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
@@ -654,7 +714,7 @@
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (filters(event) && !document.querySelector(".error-summary")) {
-      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "Nothing matches these filters.");
+      say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? "Nothing matches these filters.");
     }
   });
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
@@ -665,15 +725,40 @@
       event.detail.shouldSwap = false;
       return;
     }
-    const controls = (row) => [...row.querySelectorAll("a, button, input")];
+    keepTick(old, fresh);
+    const next = placeIn(old)?.(fresh);
+    if (next) document.addEventListener("htmx:oobAfterSwap", () => next.focus({ preventScroll: true }), { once: true });
+  });
+  // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
+  function keepTick(old, fresh) {
     const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
-    // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
     if (was && box) box.checked = was.checked && was.value === box.value;
-    const focused = controls(old).find((one) => one === document.activeElement);
-    if (!focused) return;
+  }
+  // A row that is swapped keeps the focus: on the same control, or on its link where that is gone, as Claim is after a claim.
+  function placeIn(row) {
+    const controls = (of) => [...of.querySelectorAll("a, button, input")];
+    const focused = controls(row).find((one) => one === document.activeElement);
     const alike = (one) => (focused.id ? one.id === focused.id : one.className === focused.className && one.type === focused.type && one.hasAttribute("data-row-link") === focused.hasAttribute("data-row-link"));
-    const next = controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]");
-    document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
+    return focused && ((fresh) => controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]"));
+  }
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const old = event.detail.target;
+    if (!event.detail.shouldSwap || !old.matches?.("[data-live]")) return;
+    const place = placeIn(old);
+    document.addEventListener("htmx:afterSwap", () => {
+      const fresh = document.getElementById(old.id);
+      if (fresh) keepTick(old, fresh);
+      if (fresh) place?.(fresh)?.focus({ preventScroll: true });
+    }, { once: true });
+  });
+  // A poll that brings a whole panel leads the focus that was in it to its heading, and no further.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const old = event.detail.target;
+    if (!event.detail.shouldSwap || old.id !== "moderator-panel" || !old.contains(document.activeElement)) return;
+    if (event.detail.requestConfig.verb !== "get") return;
+    document.addEventListener("htmx:afterSettle", () => {
+      if (document.activeElement === document.body) focusOn(document.getElementById("decision-title"));
+    }, { once: true });
   });
   // --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
   // there first. The next cards load by themselves: who is faster than they are waits on the line. ---
@@ -711,16 +796,26 @@
   }
   function focusOn(target) {
     if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
-    target.focus();
+    focusHere(target);
     // Browsers centre what is taller than the window, and its heading would be out of sight.
     if (target.offsetHeight > innerHeight) target.scrollIntoView();
   }
 
+  // Errors come first: the list of them, or the field where one field of a form of verbs is all that is wrong. What is typed
+  // next is then its text; the list is read out all the same.
+  function errorsIn(scope) {
+    const summary = scope.querySelector(".error-summary");
+    const invalid = summary ? [...scope.querySelectorAll("[data-verbs] [aria-invalid]")] : [];
+    if (invalid.length !== 1 || !seen(invalid[0]) || summary.querySelectorAll("li").length !== 1) return summary;
+    tell("alert", summary.innerText);
+    showArmed(invalid[0].form);
+    return invalid[0];
+  }
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
     enhance(part);
-    const target = part.querySelector(".error-summary") ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
+    const target = errorsIn(part) ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
     if (target) focusOn(target);
     else if (part.matches("[data-folded]")) {
       const pause = part.querySelector("[data-pause]");
@@ -734,8 +829,22 @@
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
   countTicked();
+  // A list that came back from its form has the form's address: what is loaded again is the list.
+  const list = document.querySelector("form[data-list]")?.dataset.list;
+  if (list && new URL(list, location.href).pathname !== location.pathname) history.replaceState(history.state, "", list);
   // Errors come first, whatever part of the page the address names.
-  document.querySelector(".error-summary")?.focus();
+  const wrong = errorsIn(document);
+  if (wrong) focusHere(wrong);
+  // The address names the row that was decided last, or that was taken back: work goes on at the first open one from there.
+  const landed = location.hash.startsWith("#row-") ? document.getElementById(location.hash.slice(1)) : null;
+  if (landed && !wrong) {
+    const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.querySelector("input[type=checkbox]"));
+    const next = rows.find((row) => row === landed || landed.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING) ?? rows[0];
+    // After the browser has gone to the row itself, which takes the focus from everything else.
+    const goThere = () => next?.querySelector("[data-row-link]")?.focus();
+    if (document.readyState === "complete") goThere();
+    else addEventListener("load", goThere, { once: true });
+  }
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
   if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
     setTimeout(() => say("status", "Decided. You can still undo it."), 500);

@@ -70,6 +70,11 @@ def state_word(state: str) -> str:
     return state_words(state).word
 
 
+def sentence_end(name: str) -> str:
+    """A name at the end of a sentence: one that ends in a full stop gets no second."""
+    return name if name.endswith((".", "!", "?")) else f"{name}."
+
+
 def state_phrase(state: str) -> str:
     """Return the state as it follows "it is" in a sentence, for example "sent, not confirmed by the platform"."""
     return _PHRASES.get(str(state).lower()) or state_word(state).lower()

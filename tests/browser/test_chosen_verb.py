@@ -18,6 +18,13 @@ def _summary(page: Page) -> None:
     assert not page.evaluate(NEVER_A_VERB)
 
 
+def _asked_for_a_reason(visitor: Visitor) -> None:
+    """The errors are listed and read out, and the Reason has the focus: what is typed next is its text."""
+    expect(visitor.page.get_by_role("group", name="There is a problem")).to_be_visible()
+    expect(visitor.alert).to_contain_text("Enter a reason.")
+    expect(visitor.page.get_by_label("Reason")).to_be_focused()
+
+
 def _write_reason(visitor: Visitor, reason: str) -> None:
     visitor.page.get_by_label("Reason").focus()
     visitor.page.keyboard.type(reason)
@@ -49,9 +56,11 @@ def test_dismiss_chosen_by_key_is_what_is_sent_after_the_missing_reason(place: P
         "The action history shows it. Ctrl+Enter: Dismiss"
     )
     max_.press("Control+Enter")
-    _summary(max_.page)
+    _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
-    _write_reason(max_, "Banter")
+    # Each of these letters is a key of the page: none of them may act.
+    max_.page.keyboard.type("within the rules, spam again")
+    expect(max_.page.get_by_label("Reason")).to_have_value("within the rules, spam again")
     max_.press("Control+Enter")
     expect(max_.status).to_contain_text("Decided.")
     place.becomes(action_id, "dismissed")
@@ -65,8 +74,9 @@ def test_a_verb_pressed_with_the_mouse_stays_chosen_too_and_another_key_chooses_
     max_.wants(422)
     max_.open(f"/review/{action_id}")
     max_.button("Dismiss").click()
-    _summary(max_.page)
+    _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    max_.heading("Decide").click()  # out of the text field, where keys are typing
     max_.press("f")
     expect(max_.page.get_by_text("Ctrl+Enter: Force-publish")).to_be_visible()
     max_.page.keyboard.type("Plain abuse")
@@ -101,6 +111,8 @@ def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
     max_.press("Control+Enter")
     _summary(max_.page)
     expect(max_.main).to_contain_text("Choose what to decide with one of the buttons.")
+    expect(max_.page.get_by_label("Reason")).to_have_value("I have not made up my mind")
+    max_.press("s")  # in the list of errors no key skips the item
     expect(max_.page.get_by_label("Reason")).to_have_value("I have not made up my mind")
     max_.page.get_by_label("File under").focus()
     max_.press("Enter")
@@ -148,9 +160,9 @@ def test_on_a_notes_page_the_chosen_verb_survives(place: Place, visit: Visit) ->
     max_.page.get_by_label("Reason").blur()
     max_.press("d")
     max_.press("Control+Enter")
-    _summary(max_.page)
+    _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
-    _write_reason(max_, "It guesses")
+    max_.page.keyboard.type("It guesses")
     max_.press("Control+Enter")
     expect(max_.button("Undo")).to_be_visible()
     place.note_becomes(note_id, "CURRENTLY_RATED_NOT_HELPFUL")
@@ -168,9 +180,9 @@ def test_second_looks_are_decided_by_keys_in_their_list_and_one_after_the_other(
     max_.press("o")
     expect(max_.page.get_by_text("Ctrl+Enter: Overturn 1")).to_be_visible()
     max_.press("Control+Enter")
-    _summary(max_.page)
+    _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Overturn 1")).to_be_visible()
-    _write_reason(max_, "It was a joke")
+    max_.page.keyboard.type("It was a joke")
     max_.press("Control+Enter")
     expect(max_.status).to_contain_text("1 item will be overturned.")
     assert Examiner(whole=False).look(max_, "second looks with a decision that can be undone") == []
@@ -201,9 +213,9 @@ def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_acci
     max_.press("d")
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 1")).to_be_visible()
     max_.press("Control+Enter")
-    _summary(max_.page)
+    _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 1")).to_be_visible()
-    _write_reason(max_, "Old quarrels")
+    max_.page.keyboard.type("Old quarrels")
     max_.press("Control+Enter")
     expect(max_.status).to_contain_text("1 item will be dismissed.")
     place.becomes(action_id, "dismissed")

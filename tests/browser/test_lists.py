@@ -58,10 +58,12 @@ def test_several_types_and_states_are_chosen_with_the_keyboard_alone(
     states.get_by_role("checkbox").last.focus()
     max_.press("Tab")
     expect(states).to_be_hidden()
-    max_.button("Filter").click()
     expect(max_.page).to_have_url(re.compile(r"type=hide&type=unhide&.*state=under_review"))
     expect(_menu(max_, "Type")).to_have_text("Type Hide, Unhide")
     expect(_menu(max_, "State")).to_have_text("State Community is reviewing")
+    expect(max_.button("Filter")).to_be_hidden()
+    in_use = max_.page.get_by_role("list", name="Filters in use").get_by_role("listitem")
+    expect(in_use).to_have_count(4)
     expect(max_.page.get_by_role("row").filter(has_text=DOUBTFUL[0])).to_be_visible()
 
 
@@ -102,9 +104,17 @@ def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_foc
     for number in range(6):
         boxes.nth(number).check()
     assert covered(max_) == []
+    if screen == DESKTOP:
+        # The bar of the ticked rows is in sight, so its key scrolls none of them away.
+        max_.page.evaluate("scrollTo(0, 0)")
+        max_.press("d")
+        expect(max_.page.get_by_label("Reason")).to_be_focused()
+        assert max_.page.evaluate("scrollY") == 0
     max_.page.get_by_label("Reason").fill("Old quarrels")
     max_.button("Dismiss 6: keep posts").click()
     bar = max_.main.get_by_text("6 decisions can still be undone.")
+    # Work goes on at the first row that is still open.
+    expect(max_.page.locator("[data-row]").nth(6).locator("[data-row-link]")).to_be_focused()
     expect(bar).to_be_in_viewport()
     expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_be_in_viewport()
     for number in range(2):
@@ -139,6 +149,26 @@ def test_what_can_be_undone_on_an_item_covers_nothing(
     max_.press("u")
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")
     assert place.state(second) == "under_review"
+
+
+def test_on_the_next_item_the_bar_says_sent_and_leaves_its_place_empty(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    first, _ = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.moderator)
+    max_ = visit(place.moderator, own=True)
+    max_.page.clock.install()
+    max_.open(f"/review/{first}?next=1")
+    max_.page.get_by_label("Reason").fill("Over the line")
+    max_.button("Dismiss").click()
+    expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
+    before = max_.page.get_by_role("heading", level=1).bounding_box()
+    max_.page.clock.run_for(62_500)
+    expect(max_.main).to_contain_text("Sent.")
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_have_count(0)
+    max_.page.clock.run_for(4_000)
+    expect(max_.page.locator("#undo-bar")).to_be_hidden()
+    assert max_.page.get_by_role("heading", level=1).bounding_box() == before
 
 
 def test_when_the_time_is_over_nothing_moves(service: Service, place: Place, visit: Visit) -> None:

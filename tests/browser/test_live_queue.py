@@ -4,8 +4,9 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import PHONE, Visit
-from tests.browser.live import DOUBTFUL
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
+from tests.browser.undoing import take_a_minute
 
 
 def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, visit: Visit) -> None:
@@ -38,6 +39,38 @@ def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, vis
     expect(max_.page).to_have_title("(1) Review queue – Bridgenote")
     expect(max_.page.locator("#count-review")).to_have_text("1 waiting")
     assert Examiner(whole=False).look(max_, "the queue after a colleague's decision") == []
+    # A claim by its key keeps the place: the next J goes on from there.
+    other.get_by_role("checkbox").check()
+    other.locator("[data-row-link]").focus()
+    max_.press("c")
+    expect(other.get_by_role("button", name="Release: ")).to_be_visible()
+    expect(other.locator("[data-row-link]")).to_be_focused()
+    expect(other.get_by_role("checkbox")).to_be_checked()
+
+
+def test_an_open_item_follows_a_colleague_and_keeps_what_is_being_written(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    first, second = place.queue(*DOUBTFUL[:2])
+    take_a_minute(service, place.other_moderator)
+    max_, sam = visit(place.moderator, own=True), visit(place.other_moderator)
+    max_.page.clock.install()
+    panel = max_.page.get_by_role("complementary", name="Decision")
+    for action_id, typed in ((first, ""), (second, "Half a sentence")):
+        max_.open(f"/review/{action_id}")
+        if typed:
+            max_.page.get_by_label("Reason").fill(typed)
+        sam.open(f"/review/{action_id}")
+        sam.page.get_by_label("Reason").fill("Banter")
+        sam.button("Dismiss").click()
+        expect(sam.button("Undo")).to_be_visible()
+        max_.page.clock.run_for(16_000)
+        expect(max_.alert).to_contain_text("Sam is deciding this right now.")
+        if typed:
+            expect(panel).to_contain_text("What you typed stays here")
+            expect(max_.page.get_by_label("Reason")).to_have_value(typed)
+        else:
+            expect(max_.button("Dismiss")).to_have_count(0)
 
 
 def test_a_tab_in_the_background_asks_once_a_minute_and_at_once_when_it_is_looked_at(

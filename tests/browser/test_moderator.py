@@ -63,7 +63,7 @@ def test_dismissing_ends_the_review_without_action(
     max_.page.get_by_role("link", name=DOUBTFUL[2], exact=True).click()
     max_.page.get_by_label("Reason").fill("A joke between friends")
     max_.button("Dismiss").click()
-    expect(max_.page.get_by_text("You can undo this until it is sent.")).to_be_visible()
+    expect(max_.main.get_by_text("This post stays as it is.")).to_have_count(1)
 
     # When the time is over, the page shows the outcome by itself.
     expect(max_.page.get_by_role("complementary")).to_contain_text("Dismissed")
@@ -79,7 +79,7 @@ def test_a_decision_without_a_reason_leads_to_the_field(place: Place, visit: Vis
     max_.open(f"/review/{action_id}")
     max_.button("Force-publish").click()
     summary = max_.page.get_by_role("group", name="There is a problem")
-    expect(summary).to_be_focused()
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
     summary.get_by_role("link", name="Enter a reason.").click()
     expect(max_.page.get_by_label("Reason")).to_be_focused()
     assert place.state(action_id) == "under_review"

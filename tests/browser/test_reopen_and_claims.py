@@ -28,6 +28,7 @@ def test_a_claim_holds_a_colleague_off_until_they_take_it_over_which_its_holder_
     sam.open(f"/review/{action_id}")
     sam.press("c")
     expect(sam.button("Release")).to_be_visible()
+    expect(sam.heading("Decide")).to_be_focused()
     sam.page.get_by_label("Reason").fill("Sam is still writing")
 
     max_.page.get_by_label("Reason").fill("Three careful sentences")

@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable
 
 import pytest
+import sqlalchemy as sa
 
 from app.core import limits
-from app.core.review import post_search, queue_filters
+from app.core.models import Action, HistoryEntry
+from app.core.review import assignments, post_search, queue_filters
 from app.core.vocabulary import ActionVerb
 from app.web.moderate import bulk
 from app.wiring import Wiring
@@ -85,7 +87,6 @@ def test_a_search_that_left_items_out_does_not_say_all(
 def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "PREVIEWED", 2)
     monkeypatch.setattr(limits, "BULK_MAX", 2)
     spam = [stage.post(f"Spam {number}", category="spam") for number in range(4)]
     other = stage.post("An insult", category="toxicity")
@@ -94,11 +95,12 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     assert "Decide all 4 that match" in moderator.get("/review?category=spam").text
     page = moderator.get("/review/matching?category=spam").text
     assert "Decide all 3 that match" in page
-    assert "And 1 more." in page
     assert 'aria-label="Dismiss 3: keep posts"' in page
     assert not holds_on(wiring)
-    items = re.findall(r'name="item" value="([^"]+)"', page)
+    items = re.findall(r'name="item"\s+value="([^"]+)"', page)
     assert len(items) == 3
+    assert page.count("checked>") == 4, "each can be left out, and all at once"
+    assert f'href="/review/{spam[0]}"' in page
 
     with monkeypatch.context() as fewer:
         fewer.setattr(limits, "MATCHING_MAX", 3)
@@ -111,7 +113,7 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
         cut = moderator.get(newest).text
         assert heading in cut
         sent = {
-            name: re.findall(rf'name="{name}" value="([^"]+)"', cut) for name in ("item", "cut", "matching")
+            name: re.findall(rf'name="{name}"\s+value="([^"]+)"', cut) for name in ("item", "cut", "matching")
         }
         again = moderator.post("/review/dismiss?category=spam&sort=newest", verb="dismiss", **sent)
         assert again.status_code == 422
@@ -129,3 +131,31 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     moderator.post("/holds/undo", every="1")
     assert not holds_on(wiring)
     assert "3 decisions undone." in moderator.get("/review").text
+
+
+def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    ids = [stage.post(f"Post {number}") for number in range(3)]
+    visit(cast.admin).post(f"/review/{ids[2]}/claim")
+    moderator, items = visit(cast.moderator), chosen(wiring, *ids)
+    assert "Assign selected" in moderator.get("/review").text
+    assert "Assign selected" not in moderator.get("/second-look").text
+    undecided = moderator.post("/review/dismiss", item=items, verb="assign")
+    assert undecided.status_code == 422
+    assert "Choose whom to assign them to." in undecided.text
+    operator_id = str(cast.operator.account_id)
+    answer = moderator.post("/review/dismiss", item=items, verb="assign", assignee=operator_id)
+    assert answer.status_code == 409
+    assert "2 items are assigned to Operator." in answer.text
+    assert "“Post 2” was not assigned: Claimed by Admin, for 10 min at most." in answer.text
+    with wiring.database.reading() as session:
+        assigned = [session.get_one(Action, action_id).assigned_to_id for action_id in ids]
+        entries = session.scalars(
+            sa.select(HistoryEntry.object_id).where(HistoryEntry.what == assignments.ASSIGNED)
+        ).all()
+    assert assigned == [cast.operator.account_id, cast.operator.account_id, None]
+    assert sorted(entries) == sorted(ids[:2]), "one entry each"
+    nobody = moderator.post("/review/dismiss", item=chosen(wiring, ids[0]), verb="assign", assignee="nobody")
+    assert nobody.headers["Location"] == f"/review#row-{ids[0]}"
+    assert "1 item is assigned to nobody in particular." in moderator.get("/review").text

@@ -1,7 +1,10 @@
 """A claim holds others off: refused with the claimant's name, nothing typed is lost, and taking over is told."""
 
+import html
+import re
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -56,7 +59,7 @@ def test_whoever_lost_it_is_told_on_the_page_and_by_a_notice(
     action_id = stage.post("A long read")
     sam, max_ = visit(cast.operator), visit(cast.moderator)
     sam.post(f"/review/{action_id}/claim")
-    poll = f"/review/{action_id}/claim"
+    poll = poll_of(sam.get(f"/review/{action_id}").text)
     assert sam.get(poll, **HTMX).status_code == 204, "while it is theirs there is nothing to say"
     max_.post(f"/review/{action_id}/take-over")
     told = sam.get(poll, **HTMX)
@@ -71,6 +74,39 @@ def test_whoever_lost_it_is_told_on_the_page_and_by_a_notice(
     assert "“A long read”" in notices
     assert sam.post(f"/review/{action_id}/decide", HTMX, **TYPED).status_code == 409
     assert "Taken over from a colleague" in max_.get(f"/review/{action_id}").text
+
+
+def poll_of(page: str) -> str:
+    """What the open page of an item asks for what changed."""
+    found = re.search(r'hx-get="([^"]*/claim\?[^"]*)"', page)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def test_an_open_item_hears_of_a_colleagues_claim_and_decision_and_asks_cheaply(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    action_id = stage.post("A long read")
+    max_, sam = visit(cast.moderator), visit(cast.operator)
+    poll = poll_of(max_.get(f"/review/{action_id}").text)
+    max_.get(poll, **HTMX)
+    with statements() as sent:
+        assert max_.get(poll, **HTMX).status_code == 204
+    assert len(sent) == 2, "who asks, and the item"
+    sam.post(f"/review/{action_id}/claim")
+    claimed = max_.get(poll, **HTMX)
+    assert "Claimed by <bdi>Operator</bdi>" in claimed.text
+    assert "HX-Retarget" not in claimed.headers
+    poll = poll_of(claimed.text)
+    assert max_.get(poll, **HTMX).status_code == 204
+    sam.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+    decided = max_.get(poll, **HTMX)
+    assert decided.headers["HX-Retarget"] == "#moderator-panel"
+    assert "Operator is deciding this right now." in decided.text
+    writing = max_.get(f"{poll}&typed=1", **HTMX)
+    assert "HX-Retarget" not in writing.headers
+    assert "What you typed stays here" in writing.text
+    assert max_.get(poll_of(writing.text), **HTMX).status_code == 204
 
 
 def test_of_several_those_that_a_colleague_claimed_are_named(

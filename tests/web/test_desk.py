@@ -86,3 +86,23 @@ def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
     assert "1 claim is released." in page
     assert "<strong>0</strong> Mine" in page
     assert visit(cast.rater).get("/desk").status_code == 403
+
+
+def test_in_a_run_what_is_handed_over_opens_the_next_item(visit: Visit, cast: Cast, stage: Stage) -> None:
+    given, aside, sent, last = (stage.post(text) for text in ("One", "Two", "Three", "Four"))
+    moderator, order = visit(cast.moderator), "sort=oldest&next=1"
+    for action_id, verb, posted, following in (
+        (given, "assign", {"assignee": str(cast.operator.account_id)}, aside),
+        (aside, "snooze", {"snooze": "4"}, sent),
+        (sent, "escalate", {"reason": "Legal?"}, last),
+    ):
+        answer = moderator.post(f"/review/{action_id}/{verb}?{order}", **posted)
+        assert answer.status_code == 303, verb
+        assert answer.headers["Location"].startswith(f"/review/{following}?"), verb
+        assert "next=1" in answer.headers["Location"]
+    # What is one's own stays open, and so does a form with text in it.
+    mine = moderator.post(f"/review/{last}/assign?{order}", assignee=str(cast.moderator.account_id))
+    assert mine.headers["Location"].startswith(f"/review/{last}?")
+    kept = moderator.post(f"/review/{last}/snooze?{order}", HTMX, snooze="4", reason="Half", version="1")
+    assert "HX-Redirect" not in kept.headers
+    assert "Half" in kept.text

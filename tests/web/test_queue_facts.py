@@ -5,6 +5,7 @@ from collections.abc import Callable
 from html import unescape
 
 from app.core.models import Action, Note, Request
+from app.core.policies.routing import ESCALATED
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -60,3 +61,30 @@ def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(
         "Target time: Overdue": "/review?category=spam&category=toxicity&claimed_by=nobody&sort=newest",
     }
     assert "Remove the filter" not in moderator.get("/review?sort=newest").text
+
+
+def test_what_no_score_brought_has_no_score(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+    scored, escalated = stage.post("One"), stage.post("Two")
+    with wiring.database.writing() as session:
+        session.get_one(Action, escalated).category = ESCALATED
+    page = visit(cast.moderator).get("/review").text
+    why = "Somebody asked staff to look at this post"
+    assert why not in row(page, scored)
+    assert f"– {why}" in row(page, escalated)
+    assert "0.00" not in row(page, escalated)
+
+
+def test_an_items_header_says_why_one_is_asked_and_what_is_empty_folds(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post("You fool", category="toxicity")
+    moderators, raters = (
+        visit(person).get(f"/review/{action_id}").text for person in (cast.moderator, cast.rater)
+    )
+    for page in (moderators, raters):
+        assert '<p class="lead">Insults, harassment or abuse aimed at a person.' in page
+        assert "No notes yet. Write the first." in page
+        assert page.count("#policy-text") == 0, "the policy stands there itself"
+    assert 'class="folds"' in moderators
+    assert 'class="folds"' not in raters
+    assert moderators.index('id="decision-title"') < moderators.index('id="evidence-title"')

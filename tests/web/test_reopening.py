@@ -55,8 +55,8 @@ def test_acting_at_once_is_held_then_sent_as_a_new_action(
     )
     assert answer.status_code == (200 if headers else 303)
     page = moderator.get(f"/review/{action_id}").text
-    assert "This post will be hidden." in page
-    assert "You can undo this until it is sent." in page
+    assert page.count("This post will be hidden.") == 1, "the undo bar says it, and nothing else"
+    assert "It was a threat" in page
     assert len(events_of(wiring)) == before
     advance(11)
     jobs.run_all()

@@ -240,7 +240,7 @@ def test_released_items_are_free_again(visit: Visit, cast: Cast, wiring: Wiring,
     moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/claim?at=queue")
     answer = moderator.post(f"/review/{action_id}/release?at=queue&category=spam")
-    assert answer.headers["Location"] == "/review?category=spam"
+    assert answer.headers["Location"] == f"/review?category=spam#row-{action_id}"
     assert claimant_of(wiring, action_id) is None
 
 
@@ -409,7 +409,7 @@ def test_the_bar_takes_back_the_newest_decision_alone_or_all_of_them(
     address = re.search(r'action="(/holds/[0-9a-f-]{36}/undo[^"]*)"', bar)
     assert address
     answer = moderator.post(address.group(1).replace("&amp;", "&"))
-    assert answer.headers["Location"] == "/review"
+    assert answer.headers["Location"] == f"/review#row-{ids[-1]}"
     assert set(holds_on(wiring)) == set(ids[:2])
     assert "Undo all" in moderator.get("/review").text
 

@@ -105,7 +105,7 @@ def test_ticked_rows_are_held_then_carried_out_and_leave_the_list(
     ids = [applied(wiring, cast, f"post-{number}", f"{factories.SPAM} {number}") for number in range(2)]
     moderator = visit(cast.moderator)
     answer = decide(moderator, verb.value, *ids)
-    assert answer.headers["Location"] == "/second-look"
+    assert answer.headers["Location"] == f"/second-look#row-{ids[-1]}"
     page = moderator.get("/second-look").text
     assert f"2 items will be {state.value}." in page
     assert "Undo all" in page
@@ -136,7 +136,7 @@ def test_undoing_in_a_row_brings_its_box_back(visit: Visit, cast: Cast, wiring: 
     hold = held(wiring)
     assert hold is not None
     back = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}&q=bitcoin")
-    assert back.headers["Location"] == "/second-look?q=bitcoin"
+    assert back.headers["Location"] == f"/second-look?q=bitcoin#row-{action_id}"
 
 
 def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stays(

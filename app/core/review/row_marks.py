@@ -3,6 +3,7 @@
 To draw rows needs posts, notes and people. To find out that nothing changed needs only these columns.
 """
 
+import math
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -84,6 +85,51 @@ _ROWS = (
         _action.id.in_(sa.bindparam("ids", expanding=True)),
     )
 )
+
+
+class ItemMark(NamedTuple):
+    """What an open page of an item depends on. ``decision`` differs once somebody decides or changes the item,
+    ``claimant`` once somebody else holds it, ``minutes`` with every minute that a colleague's claim has left."""
+
+    decision: tuple[Any, ...]
+    claimant: Any
+    minutes: int
+
+
+_ITEM = (
+    sa.select(
+        sa.case(
+            (
+                sa.and_(_action.claimed_until > _NOW, _action.claimed_by_id != sa.bindparam("me")),
+                _action.claimed_until,
+            )
+        ).label("claimed_until"),
+        _raw(sa.case((_action.claimed_until > _NOW, _action.claimed_by_id))).label("claimed_by"),
+        _action.version,
+        _raw(_hold.id).label("hold_id"),
+    )
+    .select_from(Action.__table__)
+    .outerjoin(Hold.__table__, _hold.action_id == _action.id)
+    .where(
+        unindexed(_action.community_id) == sa.bindparam("community_id"),
+        _action.id == sa.bindparam("id"),
+    )
+)
+
+
+def item_mark(
+    session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID, action_id: uuid.UUID
+) -> ItemMark | None:
+    """The mark of one item of the community, in any state; None if it is not there. One query."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    now = clock.now()
+    known = {"community_id": community_id, "id": action_id, "now": now, "me": actor.account_id}
+    row = session.execute(_ITEM, known).first()
+    if row is None:
+        return None
+    claimed_until, claimed_by, *decision = row
+    minutes = math.ceil((claimed_until - now).total_seconds() / 60) if claimed_until is not None else 0
+    return ItemMark(tuple(decision), claimed_by, minutes)
 
 
 def row_marks(

@@ -23,7 +23,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
 from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.views import blind_item
-from app.web.moderate import row_names
+from app.web.moderate import chips, row_names
 from app.web.moderate.filters import HistoryForm
 from app.web.moderate.row_names import RowName
 from app.web.moderate.verb_words import NAMES
@@ -98,6 +98,8 @@ def history_page() -> Response:
         cause_words=cause_words,
         hidden=_hidden,
         tabs=tabs(actor, community.id, url_for("web.history_page"), query),
+        chips=chips.chips(form, url_for("web.history_page")),
+        is_more_than_period=bool(query.keys() - {"community", "from", "to"}),
         links=page.PageLinks(
             previous=list_url(url_for("web.history_page"), query, newer=found.newer),
             next=list_url(url_for("web.history_page"), query, older=found.older),

@@ -10,6 +10,7 @@ from app.core.permissions import Permission
 from app.core.review import assignments, claims
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.filters import sentence_end
 from app.web.moderate import moderation
 from app.web.moderate.forms import DecisionForm, version_of
 from app.web.moderate.hand_over import AssignForm, SnoozeForm
@@ -38,8 +39,10 @@ def assign(action_id: uuid.UUID) -> Response:
         return moderation.show(
             action_id, status=409, alert=f"{refusal.detail}.", hand_over=form, form=decision
         )
-    told = "Nobody is assigned now." if name is None else f"Assigned to {name}."
-    return moderation.done(action_id, told, form=decision)
+    told = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
+    is_given_away = form.wanted not in {None, auth.current_actor().account_id}
+    went_on = moderation.go_on(action_id, told, decision) if is_given_away else None
+    return went_on or moderation.done(action_id, told, form=decision)
 
 
 @web.post("/review/<uuid:action_id>/snooze")
@@ -54,7 +57,8 @@ def snooze(action_id: uuid.UUID) -> Response:
     except Conflict as refusal:
         return moderation.done(action_id, f"{refusal.detail}.", status=409, form=decision)
     message = "Put aside. It returns to the queue by itself." if form.wanted else "Back in the queue."
-    return moderation.done(action_id, message, form=decision)
+    went_on = moderation.go_on(action_id, message, decision) if form.wanted else None
+    return went_on or moderation.done(action_id, message, form=decision)
 
 
 @web.post("/review/stop")

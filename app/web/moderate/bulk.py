@@ -1,4 +1,4 @@
-"""Decide or claim several items of the queue: the ticked ones, or all that match the filters after a preview."""
+"""Decide, claim or assign several items of the queue: the ticked ones, or those that match the filters."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -14,20 +14,18 @@ from app.core.errors import IllegalMove, NotFound, Refused
 from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.review import claims, holds, queue
+from app.core.review import assignments, claims, holds, queue
 from app.core.review.queue_filters import SEARCHED
 from app.core.review.queue_order import Sort
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
-from app.web.filters import state_phrase
+from app.web.filters import sentence_end, state_phrase
 from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import review as review_page
 from app.web.moderate.forms import BulkForm, Choice
 from app.web.moderate.row_lists import QUEUE, RowList
 from app.wiring import wired
 
-PREVIEWED = 20
-"""How many of the matching items the preview names."""
 FIRSTS: Mapping[Sort, str] = {
     Sort.URGENT: "the {} most urgent",
     Sort.OLDEST: "the {} oldest",
@@ -57,7 +55,7 @@ def matching() -> Response:
 @web.post("/review/dismiss")
 @auth.needs(Permission.MODERATE)
 def decide_selected() -> Response:
-    """Decide the ticked rows for one reason, or claim them. Each gets its own decision, which can be undone."""
+    """Decide the ticked rows for one reason, or claim or assign them. Each decision can be undone by itself."""
     form = forms.posted(BulkForm)
 
     def again(*, status: int, done: str | None = None) -> Response:
@@ -75,38 +73,50 @@ class Again(Protocol):
 
 
 def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
-    """Decide or claim the ticked rows of a list; each that fails is named with the reason."""
+    """Decide, claim or assign the ticked rows of a list; each that fails is named with the reason."""
     if form.template.data:
         with wired().database.reading() as session:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
     with wired().database.reading() as session:
-        form.hidden_ticked = 0 if form.claims else _hidden_among(session, form)
+        form.hidden_ticked = _hidden_among(session, form) if form.decides else 0
     is_valid = form.validate()
     if not form.says_unseen:
         form.ask_about_hidden()
     if not is_valid or not form.says_unseen:
         return again(status=422)
-    one = _claim if form.claims else _decide
+    one = _decide if form.decides else _claim if form.claims else _assign
     with wired().database.writing() as session:
         tried = [_try(session, choice, form, one) for choice in form.item.data]
     failures = [failure for failure in tried if failure is not None]
     count = len(tried) - len(failures)
     items = "1 item" if count == 1 else f"{count} items"
-    message = f"{items} {'is' if count == 1 else 'are'} yours for 10 minutes."
-    if not form.claims:
-        message = f"{items} will be {form.words.done}."
+    message = _message(form, items, "is" if count == 1 else "are")
     if not failures:
-        return page.done(None, row_list.url(), message)
+        back = row_list.url() if form.matching.data else row_list.url_at(form.item.data[-1].id)
+        return page.done(None, back, message)
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
     with wired().database.reading() as session:
-        form.hidden_ticked = 0 if form.claims else _hidden_among(session, form)
-    done = "claimed" if form.claims else form.words.done
+        form.hidden_ticked = _hidden_among(session, form) if form.decides else 0
+    done = form.words.done if form.decides else "claimed" if form.claims else "assigned"
     for failure in failures:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}."
         )
     return again(status=409, done=message if count else None)
+
+
+def _message(form: BulkForm, items: str, are: str) -> str:
+    """Say what was done: "3 items are assigned to Sam."."""
+    if form.decides:
+        return f"{items} will be {form.words.done}."
+    if form.claims:
+        return f"{items} {are} yours for 10 minutes."
+    if form.assignee_id is None:
+        return f"{items} {are} assigned to nobody in particular."
+    with wired().database.reading() as session:
+        names = assignments.colleagues(session, auth.current_actor(), auth.current_community().id)
+    return f"{items} {are} assigned to {sentence_end(names.get(form.assignee_id, 'a colleague'))}"
 
 
 def _hidden_among(session: Session, form: BulkForm) -> int:
@@ -156,6 +166,12 @@ def _claim(session: Session, action: Action, choice: Choice, form: BulkForm) -> 
     claims.claim(session, auth.current_actor(), action)
 
 
+def _assign(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
+    assignments.assign(
+        session, auth.current_actor(), action, form.assignee_id, why=Why(""), version=choice.version
+    )
+
+
 def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
     """Render the preview: of the items that were sent, or of those that match now."""
     actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
@@ -165,7 +181,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
             form.item.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
             form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
             form.hidden_ticked = _hidden_among(session, form)
-        ids = [choice.id for choice in form.item.data[:PREVIEWED]]
+        ids = [choice.id for choice in form.item.data[: limits.MATCHING_MAX]]
         known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
@@ -177,7 +193,6 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         form=form,
         rows=rows,
         count=len(form.item.data),
-        more=len(form.item.data) - len(rows),
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         searched=SEARCHED if may_lack else None,
         reasons=reasons,

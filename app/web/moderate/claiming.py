@@ -3,14 +3,17 @@
 import uuid
 
 from flask import Response, make_response
+from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict
-from app.core.review import claims
+from app.core.review import claims, decision_trace, row_marks
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.filters import state_word
 from app.web.moderate import moderation
 from app.web.moderate import panel as moderate_panel
 from app.web.moderate.forms import DecisionForm
+from app.web.moderate.panel import ModeratorPanel
 from app.wiring import wired
 
 PART = "moderate/_claim.html"
@@ -29,18 +32,45 @@ def take_over(action_id: uuid.UUID) -> Response:
 @web.get("/review/<uuid:action_id>/claim")
 @auth.passive
 def claim_part(action_id: uuid.UUID) -> Response:
-    """Polled every few seconds by the page of the claim's holder: 204 while they hold it, else the current claim."""
+    """Asked every 15 s by an open page with what it shows: 204 while that is so, else the claim as it is now.
+
+    After a decision or another change the whole panel comes instead, unless the moderator is writing (``typed``): then
+    the claim's place says what happened, and the text stays.
+    """
+    shown, actor = forms.query_arg("seen"), auth.current_actor()
+    if shown:
+        with wired().database.looking() as connection:
+            mark = row_marks.item_mark(connection, actor, auth.current_community().id, action_id)
+        if moderate_panel.seen(mark) == shown:
+            return make_response("", 204)
     with wired().database.reading() as session:
-        actor, action = auth.current_actor(), moderation.find(session, action_id)
-        if claims.is_held_by(actor, action):
+        action = moderation.find(session, action_id)
+        if not shown and claims.is_held_by(actor, action):
             return make_response("", 204)
         panel = moderate_panel.panel(session, actor, action)
+        decision, claimant, *_ = [*shown.split("."), ""] if shown else panel.seen.split(".")
+        news = _news(session, panel) if panel.seen.split(".")[0] != decision else ""
     if not page.wants_part():
         return moderation.show(action_id)
-    alert = None
-    if panel.claim.taken_at is not None:
+    if news and not forms.query_arg("typed"):
+        answer = page.render("item/item.html", moderation.PART, alert=news, panel=panel, swapped=True)
+        answer.headers["HX-Retarget"] = "#moderator-panel"
+        return answer
+    alert = f"{news} What you typed is still here." if news else None
+    if panel.claim.taken_at is not None and (not shown or panel.seen.split(".")[1] != claimant):
         alert = f"{panel.claim.name} took this over from you. What you typed is still here."
-    return page.render("item/item.html", PART, alert=alert, panel=panel)
+    return page.render("item/item.html", PART, alert=alert, panel=panel, news=news)
+
+
+def _news(session: Session, panel: ModeratorPanel) -> str:
+    """Say what a colleague did to the item: "Dismissed by Sam, just now."."""
+    if panel.is_held_by_me:
+        return "You have decided this already, in another window."
+    if panel.held is not None:
+        return f"{panel.held.who} is deciding this right now."
+    by_whom = decision_trace.by_whom(session, panel.action.id)
+    state = state_word(panel.action.action_state) if not panel.is_waiting else "Changed"
+    return f"{state}{by_whom}."
 
 
 @web.post("/review/<uuid:action_id>/claim")

@@ -32,4 +32,5 @@ def escalate(action_id: uuid.UUID) -> Response:
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return moderation.show(action_id, status=status, form=form, alert=alert)
-    return moderation.done(action_id, "Sent to staff. The operators are told.")
+    told = "Sent to staff. The operators are told."
+    return moderation.go_on(action_id, told, DecisionForm()) or moderation.done(action_id, told)

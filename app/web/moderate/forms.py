@@ -1,7 +1,7 @@
 """Forms for moderators: decide on one item or several, undo, reopen, save filters, write to other moderators."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -165,13 +165,15 @@ class UndoForm(Form):
 
 
 class BulkForm(Form):
-    """Decide or claim several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form.
+    """Decide, claim or assign several items. ``verb`` is empty if Enter on a checkbox sent the form.
 
     ``matching`` is set by the page that shows all items which match the filters; more of them are taken at once.
     ``cut`` is set if still more items match than that page took.
     """
 
     CLAIM: ClassVar = "claim"
+    ASSIGN: ClassVar = "assign"
+    NOBODY: ClassVar = "nobody"
     VERBS: ClassVar[Sequence[ActionVerb]] = (ActionVerb.DISMISS, ActionVerb.FORCE_PUBLISH)
     UNNAMED: ClassVar[ActionVerb | None] = ActionVerb.DISMISS
     """The decision of a form without the field ``verb``."""
@@ -182,6 +184,7 @@ class BulkForm(Form):
     cut = HiddenField()
     template = HiddenField()
     item = ChoicesField("Items", default=list)
+    assignee = SelectField("Assign to", validate_choice=False)
     unseen = StringField("Hidden posts")
     hidden_ticked = 0
     """How many ticked rows are behind "Show content". To dismiss them unseen, the moderator sends this number back."""
@@ -193,9 +196,11 @@ class BulkForm(Form):
 
     def ask_about_hidden(self) -> None:
         """Add the error that some posts were never shown; it stays until the moderator confirms."""
-        these = "1 post is" if self.hidden_ticked == 1 else f"{self.hidden_ticked} posts are"
+        these, them = (
+            ("1 post is", "it") if self.hidden_ticked == 1 else (f"{self.hidden_ticked} posts are", "them")
+        )
         self.unseen.errors = [
-            f"{these} hidden by your settings, so you have not seen them. Tick the box to go on."
+            f"{these} hidden by your settings, so you have not seen {them}. Tick the box to go on."
         ]
 
     @property
@@ -204,8 +209,28 @@ class BulkForm(Form):
         return self.verb.data == self.CLAIM
 
     @property
+    def assigns(self) -> bool:
+        """Whether to give the items to a colleague instead of deciding them."""
+        return self.verb.data == self.ASSIGN
+
+    @property
+    def decides(self) -> bool:
+        """Whether the form is about a decision."""
+        return not self.claims and not self.assigns
+
+    def offer_colleagues(self, colleagues: Mapping[uuid.UUID, str]) -> None:
+        """Offer whom to assign the items to."""
+        named = {str(account_id): name for account_id, name in colleagues.items()}
+        self.assignee.choices = choices({"": "Assign to…", self.NOBODY: "Nobody in particular", **named})
+
+    @property
+    def assignee_id(self) -> uuid.UUID | None:
+        """The chosen account, or None for nobody. Call ``validate()`` first."""
+        return parse_id(self.assignee.data or "")
+
+    @property
     def wanted_verb(self) -> ActionVerb | None:
-        """The decision; None to claim, or if no button was pressed."""
+        """The decision; None to claim or assign, or if no button was pressed."""
         if not self.verb.raw_data:
             return self.UNNAMED
         name, _, act_as = (self.verb.data or "").partition(".")
@@ -222,8 +247,8 @@ class BulkForm(Form):
 
     @property
     def verb_word(self) -> str:
-        """The verb that the button names: dismiss, hide or claim."""
-        return self.CLAIM if self.claims else self.words.name.split()[0].lower()
+        """The verb that the button names: dismiss, hide, claim or assign."""
+        return self.words.name.split()[0].lower() if self.decides else str(self.verb.data)
 
     @property
     def most(self) -> int:
@@ -231,12 +256,16 @@ class BulkForm(Form):
         return limits.MATCHING_MAX if self.matching.data else limits.BULK_MAX
 
     def validate_verb(self, field: StringField) -> None:
-        if not self.claims and self.wanted_verb is None:
+        if self.decides and self.wanted_verb is None:
             raise ValidationError("Choose what to do with the items that you ticked.")
 
     def validate_reason(self, field: TextAreaField) -> None:
-        if not self.claims and not (field.raw_data and field.raw_data[0]):
+        if self.decides and not (field.raw_data and field.raw_data[0]):
             raise ValidationError("Enter a reason.")
+
+    def validate_assignee(self, field: SelectField) -> None:
+        if self.assigns and field.data != self.NOBODY and self.assignee_id is None:
+            raise ValidationError("Choose whom to assign them to.")
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:

@@ -90,7 +90,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 author_text=form.author_text.data,
                 version=version_of(form),
             )
-            following = _claim_following(session, action) if form.next.data else None
+            following = claim_following(session, action) if form.next.data else None
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return show(action_id, status=status, form=form, alert=alert)
@@ -157,7 +157,8 @@ def undo(hold_id: uuid.UUID) -> Response:
 @web.post("/holds/undo")
 def undo_several() -> Response:
     """Undo several decisions of the actor. The message counts those that were already carried out."""
-    form, late = forms.posted(UndoForm), 0
+    form, late, back = forms.posted(UndoForm), 0, row_lists.sent_from() or row_lists.QUEUE
+    url = back.url()
     with wired().database.writing() as session:
         if form.every.data:
             mine, community_id = holds.held_by(session, auth.current_actor()), auth.current_community().id
@@ -165,15 +166,15 @@ def undo_several() -> Response:
         for hold_id in form.hold.data:
             try:
                 with session.begin_nested():
-                    holds.undo(session, auth.current_actor(), hold_id)
+                    held = holds.undo(session, auth.current_actor(), hold_id)
+                    url = back.url_at(held.action_id) if held.action_id is not None else url
             except Refused:
                 late += 1
     undone = len(form.hold.data) - late
     message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
     if late:
         message = f"{undone} undone. {late} could not be: too late, already carried out."
-    back = row_lists.sent_from() or row_lists.QUEUE
-    return page.done(None, back.url(), message, status=409 if late else 200)
+    return page.done(None, url, message, status=409 if late else 200)
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
@@ -219,11 +220,24 @@ def wanted_looks() -> LookFilter:
     return wanted
 
 
-def _claim_following(session: Session, action: Action) -> Action | None:
+def claim_following(session: Session, action: Action) -> Action | None:
+    """Claim the item that follows this one in the list that it was opened from, and return it."""
     actor, community_id = auth.current_actor(), action.community_id
     if origins.is_second_look():
         return second_looks.claim_next(session, actor, community_id, wanted_looks(), after=action)
     return claims.claim_next(session, actor, community_id, wanted_queue(), after=action)
+
+
+def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | None:
+    """Claim and open the next item after one that was handed over; None if the moderator does not work through a list,
+    or has typed text that would be lost."""
+    if not panel.goes_on() or form.reason.data or form.comment.data:
+        return None
+    with wired().database.writing() as session:
+        following = claim_following(session, find(session, action_id))
+    if following is None:
+        return page.done(None, row_lists.origin().url(), f"{message} Nothing else waits here.")
+    return page.done(None, item_url(following.id, next="1"), message)
 
 
 def _go(url: str) -> Response:
@@ -253,7 +267,7 @@ def done(
         page.say(message, failed=status >= 400)
         return show(action_id, status=status, form=kept)
     if not page.wants_part():
-        back = row_list.url() if row_list is not None else _back_url(action_id)
+        back = row_list.url_at(action_id) if row_list is not None else _back_url(action_id)
         return page.done(None, back, message, status=status)
     with wired().database.reading() as session:
         action = find(session, action_id)

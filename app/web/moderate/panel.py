@@ -1,5 +1,6 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import claims, escalation, reopening, second_looks
+from app.core.review import claims, escalation, reopening, row_marks, second_looks
+from app.core.review.row_marks import ItemMark
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
@@ -57,7 +59,8 @@ class ModeratorPanel:
     ``done`` says what was done to the post and by whom. ``looking`` is the entry that opened the second look,
     ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
     is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
-    ``drawn_closes_at``: until when a drawn panel can decide, None without an open one.
+    ``drawn_closes_at``: until when a drawn panel can decide, None without an open one. ``seen`` is a digest of what
+    the page shows and colleagues may change.
     """
 
     action: Action
@@ -93,6 +96,15 @@ class ModeratorPanel:
     missing: Sequence[Missing] = ()
     is_test: bool = False
     drawn_closes_at: datetime | None = None
+    seen: str = ""
+
+    @property
+    def poll_url(self) -> str:
+        """URL that the open page asks for what changed since (``claiming.claim_part``)."""
+        path = url_for("web.claim_part", action_id=self.action.id)
+        more = {"next": "1"} if self.goes_on else {}
+        known = {"community": str(self.action.community_id), "seen": self.seen}
+        return f"{path}?{encoded({**self.query, **more, **known})}"
 
     @property
     def chosen(self) -> str | None:
@@ -161,6 +173,13 @@ class ModeratorPanel:
     def is_held_by_me(self) -> bool:
         """Whether the reader made the pending decision on this item."""
         return self.held is not None and self.held.is_mine
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether the undo bar is about this item's pending decision."""
+        return (
+            self.is_held_by_me and self.pending is not None and self.pending.action_ids[0] == self.action.id
+        )
 
     @property
     def undo_url(self) -> str:
@@ -235,7 +254,17 @@ def panel(
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,
+        seen=seen(row_marks.item_mark(session, actor, action.community_id, action.id)),
     )
+
+
+def seen(mark: ItemMark | None) -> str:
+    """Return digests of the decision, of the claimant and of the minutes that a claim has left."""
+    if mark is None:
+        return ""
+    parts = (repr(mark.decision), repr(mark.claimant))
+    digests = [hashlib.blake2b(part.encode(), digest_size=4).hexdigest() for part in parts]
+    return ".".join([*digests, str(mark.minutes)])
 
 
 def goes_on() -> bool:

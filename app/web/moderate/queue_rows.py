@@ -22,7 +22,7 @@ from app.core.review.queue import QueueItem
 from app.core.review.row_marks import RowMark
 from app.core.vocabulary import ReviewGroup
 from app.web import auth, community_choice
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, UNNAMED, category_name, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import ago, channel, excerpt, full_time, span
 from app.web.item import media
@@ -46,7 +46,7 @@ class QueueRow:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
     who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
-    the browser remembers (``reason_choice.remembered_as``).
+    the browser remembers (``reason_choice.remembered_as``). ``unscored`` says why it has no score.
     ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
@@ -77,6 +77,7 @@ class QueueRow:
     assignee: str = ""
     look: LookWords | None = None
     live: str = ""
+    unscored: str = ""
 
     @property
     def name(self) -> str:
@@ -166,6 +167,7 @@ def row_of_item(
         if action.assigned_to_id == actor.account_id and item.assignee
         else item.assignee or "",
         disagreement=queue.disagreement(action.note, answering.ratings_needed()),
+        unscored=UNNAMED.get(action.category or "", ""),
     )
 
 

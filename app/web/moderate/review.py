@@ -129,6 +129,7 @@ def show(
             before=parse_id(forms.query_arg("before")),
         )
         colleagues = assignments.colleagues(session, actor, community.id)
+        form.offer_colleagues(colleagues)
         filter_form.offer(
             queue.categories(session, community.id),
             post_search.languages(session, community.id),
@@ -153,7 +154,7 @@ def show(
         colleagues=colleagues,
         bulk=form,
         bulk_buttons=verb_buttons.for_several(BulkForm.VERBS),
-        bulk_chosen=form.verb.data if form.wanted_verb else None,
+        bulk_chosen=form.verb.data if form.wanted_verb or form.assigns else None,
         bulk_url=url_for("web.decide_selected"),
         matching_url=_matching_url(listed.count),
         reasons=reasons,

@@ -17,6 +17,8 @@ from app.web.filter_forms import Query, encoded
 from app.web.moderate.filters import LookForm, Pairs, QueueForm, look_filter, queue_filter
 from app.web.rate import answering
 
+PAGING = ("after", "before", "page")
+"""Parameters that name the page of a list."""
 Newer = Callable[[sa.Connection, Actor, uuid.UUID, datetime, Any], int]
 
 
@@ -39,6 +41,7 @@ class RowList:
     newer: Newer
     origin: Query
     claim_key: str | None = None
+    may_assign: bool = False
 
     def query(self) -> Query:
         """The filters of the current query string, as parameters."""
@@ -55,14 +58,24 @@ class RowList:
         """URL of the list with the current filters."""
         return _with_query(url_for(self.view), {**self.query(), **more})
 
+    def url_at(self, row_id: uuid.UUID) -> str:
+        """URL of the list with the current filters, on the current page and at a row."""
+        return f"{_with_query(url_for(self.view), self._place())}#row-{row_id}"
+
+    def _place(self) -> Query:
+        """The filters of the current query string, and the page of the list."""
+        pages = {name: text for name in PAGING if (text := forms.query_arg(name))}
+        return {**self.query(), **pages}
+
     def context(self) -> dict[str, Any]:
         """Template variables for every row: query strings with the filters in use, and how many ratings are needed."""
         query = self.query()
         return {
             "list": self,
             "query": _with_query("", query),
+            "page_query": _with_query("", self._place()),
             "item_query": _with_query("", {**query, **self.origin}),
-            "row_query": "?" + encoded({**query, "at": self.at}),
+            "row_query": "?" + encoded({**self._place(), "at": self.at}),
             "settled_url": _with_query(url_for(self.settled_view), query),
             "needed": answering.ratings_needed(),
             "out_of_band": False,
@@ -81,6 +94,7 @@ QUEUE = RowList(
     queue.newer_than,
     {},
     claim_key="C",
+    may_assign=True,
 )
 LOOKS = RowList(
     "second-look",

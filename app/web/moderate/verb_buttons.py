@@ -96,7 +96,7 @@ def for_several(verbs: Sequence[ActionVerb], count: int | None = None) -> Sequen
             words.key,
             on_several.effect,
             act_as=on_several.act_as,
-            is_bulk=count is None,
+            is_bulk=True,
         )
         for verb, words, on_several in several
         if on_several is not None
