@@ -11,11 +11,13 @@ from flask import Flask
 from sqlalchemy.orm import Session
 
 from app.core.communities import communities
-from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.models import Action, Community, HistoryEntry, Note, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, KeyTemplate, RequestStatus, ReviewGroup
+from app.jobs import registry
 from app.wiring import Wiring
+from tests import clocks
 from tests.api.conftest import INSULT, Api, acting, submission
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
@@ -293,3 +295,24 @@ def test_history_names_the_key_and_the_asserted_user(api: Api, wiring: Wiring) -
 def _last_entry(session: Session) -> HistoryEntry:
     statement = sa.select(HistoryEntry).where(HistoryEntry.what == "request.withdrawn")
     return session.scalars(statement.options(sa.orm.joinedload(HistoryEntry.text))).one()
+
+
+def test_content_is_null_once_the_community_keeps_it_no_longer(
+    api: Api, wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    api.submit("post-1", metadata={"title": "Harbour"})
+    jobs.run_all()
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"content_retention_days": 30}
+    clocks.advance(days=31)
+    registry.remove_content(wiring)
+    read = api.get("/requests/post-1").json["data"]
+    assert read["attributes"]["content"] is None
+    assert "metadata" not in read["attributes"]
+    assert api.get("/requests").json["data"] == [read]
+    again = api.submit("post-1")
+    assert again.json["data"]["attributes"]["content"] is None
+    assert again.json["meta"] == {"duplicate": True, "content_differs": False}
+    document = api.get("/openapi.json").json
+    content = document["components"]["schemas"]["RequestAttributes"]["properties"]["content"]
+    assert {"type": "null"} in content["anyOf"]
