@@ -190,7 +190,9 @@ def test_a_request_is_read_by_either_id_and_only_by_its_own_integration(api: Api
     assert api.get("/requests/" + "x" * 300).status_code == 404
 
 
-@pytest.mark.parametrize("request_id", ["/r/forum/1", "https://f.example//t/1/?a=b", "a/\nb/"])
+@pytest.mark.parametrize(
+    "request_id", ["/r/forum/1", "https://f.example//t/1/?a=b", "a/\nb/", "t/1/ai-notes"]
+)
 def test_an_id_with_slashes_is_an_id_too(api: Api, request_id: str) -> None:
     made = api.submit(request_id)
     path = f"/requests/{quote(request_id, safe='')}"
@@ -201,6 +203,17 @@ def test_an_id_with_slashes_is_an_id_too(api: Api, request_id: str) -> None:
     assert drafted.status_code == 201
     assert drafted.json["data"]["attributes"]["request_id"] == made.json["data"]["id"]
     assert api.delete(path).status_code == 204
+
+
+def test_nothing_is_posted_to_an_id_that_ends_as_the_path_of_ai_notes(api: Api, wiring: Wiring) -> None:
+    api.submit("t/1")
+    api.submit("t/1/ai-notes")
+    answer = api.post(f"/requests/{quote('t/1/ai-notes', safe='')}")
+    assert answer.status_code == 405
+    assert "POST" not in answer.headers["Allow"]
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Note)).all() == []
+    assert api.post(f"/requests/{quote('t/1', safe='')}/ai-notes?x=%2F").status_code == 201
 
 
 def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring, cast: Cast) -> None:
