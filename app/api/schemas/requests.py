@@ -157,7 +157,10 @@ class RequestPatch(Body):
     loose = True
 
     status: Status | None = None
-    note_id: Id | None = Field(None, description="A note that was linked can be replaced, not taken away.")
+    note_id: Id | None = Field(
+        None,
+        description="A note on this request, or on none. A note that was linked can be replaced, not taken away.",
+    )
     escalated: Yes | None = None
 
 
