@@ -188,7 +188,10 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
 @public.output({}, 204)
 @public.doc(responses=[400, 404])
 def delete_request(reference: str) -> Response:
-    """Withdraw a request; its ``request_id`` is free again."""
+    """Withdraw a request; its ``request_id`` is free again.
+
+    What is submitted under it later is a new request, with a decision and an ``event_id`` of its own.
+    """
     with wired().database.writing() as session:
         submitting.withdraw(session, auth.actor(), _find(session, reference))
     return jsonapi.no_content()
