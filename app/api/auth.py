@@ -18,6 +18,7 @@ from app.core.people import keys, profiles
 from app.core.people.keys import LiveKey
 from app.core.people.profiles import Identity
 from app.core.permissions import Actor
+from app.core.upkeep import bare_ids
 from app.core.vocabulary import KeyTemplate, Scope
 from app.throttle import LimitName, OverLimit, Standing
 from app.wiring import wired
@@ -72,21 +73,22 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     """Return the caller with the acting user's profile in this community (decision 0015).
 
     Needed by verbs that check who owns something. Call it in a writing session: it creates the profile of a user who
-    is new to the community.
+    is new to the community, and gives it what bare ids of that user did there before (decision 0070).
     """
     current = caller()
-    if current.actor.profile_id is None or current.platform in profiles.GLOBAL_PLATFORMS:
-        return current
-    if current.home is not None and current.home.id == community_id:
+    profile_id = current.actor.profile_id
+    if profile_id is None:
         return current
     community = session.get_one(Community, community_id)
     identity = current.identity_in(community)
     if identity is None or identity == current.identity_in(current.home):
+        bare_ids.take_over(session, current.actor, session.get_one(Profile, profile_id), community)
         return current
     asserted = current.asserted
     profile = profiles.ensure(
         session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
     )
+    bare_ids.take_over(session, current.actor, profile, community)
     return replace(current, actor=replace(current.actor, profile_id=profile.id), home=community)
 
 

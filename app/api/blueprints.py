@@ -1,11 +1,12 @@
 """Blueprints that require an API key: the blueprint authenticates, not the view (docs/architecture.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import flask
 from apiflask import APIBlueprint
+from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
 from app.api import (
@@ -30,12 +31,6 @@ class AnyId(BaseConverter):
     regex = r"(?s:.+?)"
 
 
-class RequestReference(AnyId):
-    """Path converter for requests. A ``request_id`` that ends in ``/ai-notes`` can be reached only by our UUID."""
-
-    regex = r"(?s:.+?)(?<!/ai-notes)"
-
-
 def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:
     """Create a blueprint whose views all need a key with ``scope``. Its responses carry the rate limit headers."""
     blueprint = APIBlueprint(name, __name__, **options)
@@ -58,6 +53,16 @@ def _check_accept_and_query() -> None:
     declared = getattr(view, "_spec", {}).get("args", [])
     allowed = [query.names(model) for model, location in declared if location == "query"]
     query.check(flask.request, frozenset().union(*allowed))
+
+
+def check_ends_with(ending: str, allowed: Sequence[str]) -> None:
+    """Raise 405 unless the path ends with ``ending`` as the client wrote it, before ``%2F`` was decoded.
+
+    Otherwise the ending belongs to the id before it. ``allowed`` are the methods of the path of that id.
+    """
+    written = flask.request.environ.get("REQUEST_URI", flask.request.path).partition("?")[0]
+    if not written.endswith(ending):
+        raise MethodNotAllowed(valid_methods=allowed)
 
 
 def opens_communities(view: View) -> View:

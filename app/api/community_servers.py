@@ -4,6 +4,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
+import flask
 import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
@@ -31,8 +32,8 @@ def platform_of(caller: Caller, parameter: str | None = None) -> str:
 
 
 def query_problem(name: str, msg: str) -> Located:
-    """Create the 422 error for one query parameter."""
-    return Located.at_path("query", name, msg=msg)
+    """Create the 422 error for one query parameter of this request."""
+    return Located.at_path("query", name, msg=msg, value=flask.request.args.get(name))
 
 
 def find(session: Session, caller: Caller, reference: str) -> Community:

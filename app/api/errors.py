@@ -1,6 +1,7 @@
 """Error bodies: ``{"detail": …}`` with a list of problems for a 422 and a sentence for every other status."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,7 +83,8 @@ class _Complete(tuple[str | int, ...]):
 def _item(problem: Problem) -> dict[str, Any]:
     loc = list(problem.loc) if isinstance(problem.loc, _Complete) else [*_prefix(problem), *problem.loc]
     is_secret = any(_is_secret(part) for part in loc)
-    shown = HIDDEN if is_secret else _Excerpt(INPUT_BUDGET).shorten(problem.input)
+    value = _without_userinfo(loc[-1], problem.input) if loc else problem.input
+    shown = HIDDEN if is_secret else _Excerpt(INPUT_BUDGET).shorten(value)
     if problem.type == LEFT_OUT:
         loc = loc[:1]  # the problems left out have different paths
     return {"type": problem.type, "loc": [_cut(part) for part in loc], "msg": problem.msg, "input": shown}
@@ -105,6 +107,29 @@ def _prefix(problem: Problem) -> tuple[str, ...]:
 
 def _is_secret(member: object) -> bool:
     return any(word in str(member).lower() for word in SECRET_WORDS)
+
+
+_USERINFO = re.compile(r"://.*@", re.DOTALL)
+_CUT_USERINFO = re.compile(r"://.*\Z", re.DOTALL)
+_PARAMETER = re.compile(rf"([?&;][^=&;#\s]*(?:{'|'.join(SECRET_WORDS)})[^=&;#\s]*=)[^&;#\s]+", re.IGNORECASE)
+
+
+def hide_secrets(text: str, *, is_cut: bool = False) -> str:
+    """Hide what URLs in a text may hold: a user name with a password, and parameters named like a secret.
+
+    ``is_cut``: the text goes on, so a URL at its end may have an ``@`` that was cut off.
+    """
+    text = _USERINFO.sub(f"://{HIDDEN}@", text)
+    if is_cut:
+        text = _CUT_USERINFO.sub(f"://{HIDDEN}", text)
+    return _PARAMETER.sub(rf"\g<1>{HIDDEN}", text)
+
+
+def _without_userinfo(member: object, value: Any) -> Any:
+    """Hide what stands before the last ``@`` of a URL, with a scheme or without: it may be a password."""
+    if isinstance(value, str) and "url" in str(member).lower() and "@" in value:
+        return f"{HIDDEN}@{value.rpartition('@')[2]}"
+    return value
 
 
 class _Excerpt:
@@ -132,7 +157,8 @@ class _Excerpt:
                     members["…"] = f"{len(value)} members"
                     break
                 hidden = _is_secret(name)
-                members[self._text(str(name))] = HIDDEN if hidden else self.shorten(member, depth + 1)
+                shown = _without_userinfo(name, member)
+                members[self._text(str(name))] = HIDDEN if hidden else self.shorten(shown, depth + 1)
             return members
         if isinstance(value, list | tuple):
             items: list[Any] = []
@@ -145,8 +171,10 @@ class _Excerpt:
         return self._text(str(value))
 
     def _text(self, value: str) -> str:
-        text = value[:LONGEST_INPUT]
+        text = hide_secrets(value[:LONGEST_INPUT], is_cut=len(value) > LONGEST_INPUT)
+        is_whole = len(value) <= LONGEST_INPUT
         if len(json.dumps(text)) > self._left:
             text = text[: max(0, self._left) // 12]  # a character takes up to twelve bytes of JSON
+            is_whole = False
         self._left -= len(json.dumps(text)) + 2
-        return text if len(text) == len(value) else text + "…"
+        return text if is_whole else text + "…"

@@ -110,7 +110,11 @@ def _check_platform_action_id(action: Action, patch: ActionPatch) -> None:
 @public.output(ActionDocument, 201, content_type=JSON_API)
 @public.doc(responses=[200, 400, 404, 409])
 def create_moderation_action(json_data: ActionCreate) -> Response:
-    """Record an action that the integration took: 201; 200 if that acknowledges an open proposal of the same type."""
+    """Record an action that the integration took: 201; 200 if that acknowledges an open proposal of the same type.
+
+    Repeating the call after such an acknowledgement, or after one by PATCH, is 200 with the same action as long as it
+    stands. What the platform did of its own accord is recorded each time: 201.
+    """
     caller = auth.caller()
     with wired().database.writing() as session:
         community = community_servers.find(session, caller, json_data.community_server_id)

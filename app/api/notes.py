@@ -16,9 +16,9 @@ from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.notes import lists, notes, verdicts
-from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
+from app.core.upkeep import bare_ids
 from app.wiring import wired
 
 
@@ -35,9 +35,8 @@ def create_note(json_data: NoteCreate) -> Response:
         request = None
         if json_data.request_id is not None:
             request = submitting.find(session, caller.actor, json_data.request_id, scope=community.id)
-        author = profiles.ensure(
-            session, *people.resolve_identity(session, caller, json_data.author_id, community, "author_id")
-        )
+        identity = people.resolve_identity(session, caller, json_data.author_id, community, "author_id")
+        author = bare_ids.ensure(session, caller.actor, identity, community)
         note = notes.write(
             session,
             caller.actor,
@@ -60,8 +59,9 @@ def create_note(json_data: NoteCreate) -> Response:
 def list_notes(query_data: NoteQuery) -> Response:
     """List notes, newest first."""
     raters = query_data.raters_not_in
+    caller = auth.caller()
     matching = lists.matching(
-        auth.actor(),
+        caller.actor,
         status=query_data.status,
         status_not=query_data.status_not,
         classification=query_data.classification,
@@ -74,6 +74,7 @@ def list_notes(query_data: NoteQuery) -> Response:
         rater=query_data.rater,
         drawn_rater=query_data.drawn,
         raters_not_in=raters.split(",") if raters is not None else None,
+        platform=caller.platform,
     )
     with wired().database.reading() as session:
         page = lists.listed(session, matching, query_data.slice())

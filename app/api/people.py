@@ -2,7 +2,6 @@
 
 from sqlalchemy.orm import Session
 
-from app.api import community_servers
 from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.errors import Located
 from app.core import limits
@@ -18,7 +17,8 @@ def resolve_identity(
 ) -> Identity:
     """Return the identity that ``reference`` (our UUID or the platform's user id) has in this community.
 
-    Without ``reference`` it is the acting user. Raises ``Located`` if there is neither, and ``Forbidden`` if
+    Without ``reference`` it is the acting user. A user id is one of the platform in X-Adapter-Platform, else of the
+    community's own platform (decision 0070). Raises ``Located`` if there is neither, and ``Forbidden`` if
     ``reference`` is not the acting user, or is an account of the dashboard or the service: no key acts for those.
     """
     acting = caller.identity_in(community)
@@ -41,7 +41,7 @@ def _parse_reference(
     # A UUID of a profile that the key may not see is treated like an unknown one: as the platform's user id.
     profile = profiles.get_known(session, caller.actor, uuid) if uuid is not None else None
     if profile is None:
-        platform = community_servers.platform_of(caller)
+        platform = caller.platform or community.platform
         return Identity(platform, reference, profiles.scope_in(platform, community))
     # For a profile without a scope, use the person with the same user id in this community.
     scope = profile.provider_scope or profiles.scope_in(profile.platform, community)

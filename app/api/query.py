@@ -1,5 +1,6 @@
 """Query parameters: refuse unknown ones and parse the others (docs/integration.md)."""
 
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -7,7 +8,7 @@ from flask import Request
 from pydantic import BaseModel, ValidationError
 
 from app.api.errors import Located, pydantic_problems
-from app.core.errors import Malformed
+from app.core.errors import Malformed, Problem
 
 _FAMILIES = ("filter[", "page[", "fields[")
 _RESERVED = frozenset({"filter", "page", "fields", "sort", "include"})
@@ -39,4 +40,10 @@ def read(request: Request, model: type[Model]) -> Model:
     try:
         return model.model_validate(request.args.to_dict())
     except ValidationError as error:
-        raise Located(*pydantic_problems(error, ("query",))) from error
+        problems = pydantic_problems(error, ("query",))
+        raise Located(*(_as_sent(problem, request) for problem in problems)) from error
+
+
+def _as_sent(problem: Problem, request: Request) -> Problem:
+    """The problem with the parameter's text as ``input``; pydantic may report what that text was converted to."""
+    return replace(problem, input=request.args.get(str(problem.loc[1]), problem.input))

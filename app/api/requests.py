@@ -149,7 +149,7 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
     return max(since, min(last, clock.now() - _OVERLAP))
 
 
-@public.get("/requests/<request_reference:reference>")
+@public.get("/requests/<any_id:reference>")
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404])
 @polls
@@ -160,7 +160,7 @@ def read_request(reference: str) -> Response:
         return _answer(session, reading.find(session, caller.actor, reference, scope=caller.scope_id))
 
 
-@public.patch("/requests/<request_reference:reference>")
+@public.patch("/requests/<any_id:reference>")
 @public.input(RequestPatch)
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
@@ -184,11 +184,14 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
         return _answer(session, reading.find(session, actor, str(request.id)))
 
 
-@public.delete("/requests/<request_reference:reference>")
+@public.delete("/requests/<any_id:reference>")
 @public.output({}, 204)
 @public.doc(responses=[400, 404])
 def delete_request(reference: str) -> Response:
-    """Withdraw a request; its ``request_id`` is free again."""
+    """Withdraw a request; its ``request_id`` is free again.
+
+    What is submitted under it later is a new request, with a decision and an ``event_id`` of its own.
+    """
     with wired().database.writing() as session:
         submitting.withdraw(session, auth.actor(), _find(session, reference))
     return jsonapi.no_content()

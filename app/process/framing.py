@@ -51,6 +51,7 @@ def check_head(head: bytes) -> None:
     fields = [_field(line) for line in lines[1:]]
     is_1_0 = request[3] == b"0"
     _check_length(fields, is_1_0)
+    _check_repeats(fields)
     _check_target(request[1], request[2], _host(fields, is_1_0))
 
 
@@ -87,6 +88,15 @@ def _check_length(fields: list[tuple[bytes, bytes]], is_1_0: bool) -> None:
 
 
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+
+
+def _check_repeats(fields: list[tuple[bytes, bytes]]) -> None:
+    """Refuse a repeated header about the acting user: joined with a comma, two names could not be told from one."""
+    seen = set()
+    for name, _ in fields:
+        if name in seen and name.startswith(b"x-adapter-"):
+            raise Ambiguous(f"{name.decode().title()} is repeated")
+        seen.add(name)
 
 
 def _host(fields: list[tuple[bytes, bytes]], is_1_0: bool) -> bytes | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 
@@ -272,3 +273,26 @@ def test_secrets_are_never_repeated_in_input(api: Api) -> None:
     answer = api.post("/requests", json=body)
     assert answer.status_code == 422
     assert "hush" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://ann:hush-hush@forum.example/hook",
+        "ann:hush-hush@forum.example/hook",
+        "https://ann:hush hush@forum.example/hook",
+        "https://ann:" + "hush" * 200 + "@forum.example/hook",
+        "http://forum.example/hook?a=1&access_token=hush-hush",
+        "http://forum.example/hook?token=hush-hush#part",
+    ],
+)
+def test_a_refused_url_is_repeated_without_its_secrets(api: Api, url: str) -> None:
+    body = {"url": url, "secret": "a-secret-of-mine", "platform_community_server_id": "forum-1"}
+    for answer in (
+        api.post("/webhooks/register", json=body),
+        api.post("/webhooks/register", json=[body]),
+        api.submit("post-1", attachment_url=url, embedded_image_url=url),
+    ):
+        assert answer.status_code in {400, 422}
+        assert "hush" not in answer.text
+        assert "[hidden]" in answer.text or answer.status_code == 400

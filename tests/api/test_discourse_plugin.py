@@ -157,6 +157,13 @@ def test_the_plugin_hides_restores_and_resolves_with_a_plain_registration(
         key=str,
     )
     assert set(plugin.unknown) <= {"moderation.decision"}
+    ended = {"moderation_action.overturned", "moderation_action.dismissed"}
+    recommended = {
+        (body["event"], body["action_type"], body["recommended_action"])
+        for body, _ in heard(sender)
+        if body.get("event") in ended
+    }
+    assert recommended == {(name, "hide_post", None) for name in ended}
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

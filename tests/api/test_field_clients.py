@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core.communities import communities
 from app.core.models import Community, HistoryEntry
 from app.core.people import keys
 from app.core.permissions import SYSTEM
@@ -120,6 +121,30 @@ def test_a_community_takes_its_platforms_name_and_figures(api: Api, cast: Cast, 
         renamed = sa.select(HistoryEntry).where(HistoryEntry.what == "community.renamed")
         (entry,) = session.scalars(renamed).all()
         assert (entry.before, entry.after) == ({"name": "Harbour forum"}, {"name": "Harbour and sea"})
+
+
+def test_a_bad_value_is_422_whether_or_not_the_community_exists(opener: Api) -> None:
+    assert opener.post(COMMUNITIES, json=community()).status_code == 201
+    for platform_id in ("1234", "new"):
+        for bad in ({"name": " "}, {"description": "x" * 5_001}, {"settings": {"x": "y" * 70_000}}):
+            answer = opener.post(COMMUNITIES, json=community(platform_community_server_id=platform_id, **bad))
+            assert answer.status_code == 422, (platform_id, bad)
+            assert answer.json["detail"][0]["loc"] == ["body", *bad]
+
+
+def test_a_uuid_opens_no_community(opener: Api, api: Api, cast: Cast, wiring: Wiring) -> None:
+    for platform_id in (str(cast.community_id), str(uuid.uuid4())):
+        answer = opener.post(COMMUNITIES, json=community(platform_community_server_id=platform_id))
+        assert answer.status_code == 422
+        assert answer.json["detail"][0]["loc"] == ["body", "platform_community_server_id"]
+        query = {"platform": "discourse", "platform_community_server_id": platform_id}
+        assert opener.get("/community-servers/lookup", query_string=query).status_code == 404
+    known = str(uuid.uuid4())
+    with wiring.database.writing() as session:
+        communities.open_community(session, SYSTEM, "discord", known)
+    query = {"platform": "discord", "platform_community_server_id": known}
+    assert opener.get("/community-servers/lookup", query_string=query).status_code == 200
+    assert opener.post(COMMUNITIES, json=community(platform_community_server_id=known)).status_code == 409
 
 
 def test_renaming_stays_within_the_keys_communities(api: Api, foreign_api: Api) -> None:

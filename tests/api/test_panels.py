@@ -47,10 +47,10 @@ def test_platform_users_find_what_they_are_drawn_for_and_stats_tell_of_the_panel
     assert drawn_for(first, instead=cast.read_only_headers) == []
     assert drawn_for(first, instead=cast.foreign_headers) == []
 
-    def rate(name: str, level: str) -> None:
+    def rate(name: str, level: str, **call: Any) -> None:
         attributes = {"note_id": note_id, "helpfulness_level": level, "rater_id": name}
         body = {"data": {"type": "ratings", "attributes": attributes}}
-        answer = api.post("/ratings", json=body, headers=acting(name))
+        answer = api.post("/ratings", json=body, **call)
         assert answer.status_code == 201, answer.json
 
     def stats() -> dict[str, Any]:
@@ -58,12 +58,12 @@ def test_platform_users_find_what_they_are_drawn_for_and_stats_tell_of_the_panel
         return attributes
 
     for name in (others[0], next(name for name in names if name not in holders)):
-        rate(name, "NOT_HELPFUL")
+        rate(name, "NOT_HELPFUL", headers=acting(name))
     assert drawn_for(others[0]) == []
     assert "panel" not in stats()
     note = api.get(f"/notes/{note_id}").json["data"]["attributes"]
     assert (note["helpfulness_score"], note["status"]) == (0, "NEEDS_MORE_RATINGS")
     for name in others[1:7]:
-        rate(name, "NOT_HELPFUL")
+        rate(name, "NOT_HELPFUL")  # without X-Adapter-Platform: a user of the community's own platform
     assert stats()["panel"] == {"seats": 12, "answered": 7}
     assert drawn_for(first) == []

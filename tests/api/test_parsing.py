@@ -385,3 +385,17 @@ def test_an_action_lists_cursor_belongs_to_its_community_however_that_was_named(
     assert both.get(following, headers=home).status_code == 200
     assert both.get(following, headers=away).status_code == 400
     assert both.get(following).status_code == 400
+
+
+def test_a_refused_query_parameter_is_repeated_as_it_was_sent(api: Api) -> None:
+    for name, value in (
+        ("page[number]", "9" * 20),
+        ("page[number]", "0"),
+        ("page[size]", "101"),
+        ("filter[community_server_id]", "forum-1"),
+        ("since", "2026-01-31T12:00:00Z"),
+    ):
+        answer = api.get("/requests", query_string={name: value})
+        assert answer.status_code == 422
+        (problem,) = answer.json["detail"]
+        assert (problem["loc"], problem["input"]) == (["query", name], value)

@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -11,12 +12,15 @@ from flask import Flask
 from sqlalchemy.orm import Session
 
 from app.core.communities import communities
-from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.models import Action, Community, Event, HistoryEntry, Note, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import ActionState, KeyTemplate, RequestStatus, ReviewGroup
+from app.core.vocabulary import ActionState, EventName, KeyTemplate, RequestStatus, ReviewGroup
+from app.jobs import registry
 from app.wiring import Wiring
+from tests import clocks
 from tests.api.conftest import INSULT, Api, acting, submission
+from tests.api.test_notes import made
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
 
@@ -188,17 +192,30 @@ def test_a_request_is_read_by_either_id_and_only_by_its_own_integration(api: Api
     assert api.get("/requests/" + "x" * 300).status_code == 404
 
 
-@pytest.mark.parametrize("request_id", ["/r/forum/1", "https://f.example//t/1/?a=b", "a/\nb/"])
+@pytest.mark.parametrize(
+    "request_id", ["/r/forum/1", "https://f.example//t/1/?a=b", "a/\nb/", "t/1/ai-notes"]
+)
 def test_an_id_with_slashes_is_an_id_too(api: Api, request_id: str) -> None:
-    made = api.submit(request_id)
+    created = api.submit(request_id)
     path = f"/requests/{quote(request_id, safe='')}"
     for answer in (api.get(path), api.patch(path, json={}), api.get(f"/api/v2{path}")):
         assert answer.status_code == 200
-        assert answer.json["data"]["id"] == made.json["data"]["id"]
+        assert answer.json["data"]["id"] == created.json["data"]["id"]
     drafted = api.post(f"{path}/ai-notes")
     assert drafted.status_code == 201
-    assert drafted.json["data"]["attributes"]["request_id"] == made.json["data"]["id"]
+    assert drafted.json["data"]["attributes"]["request_id"] == created.json["data"]["id"]
     assert api.delete(path).status_code == 204
+
+
+def test_nothing_is_posted_to_an_id_that_ends_as_the_path_of_ai_notes(api: Api, wiring: Wiring) -> None:
+    api.submit("t/1")
+    api.submit("t/1/ai-notes")
+    answer = api.post(f"/requests/{quote('t/1/ai-notes', safe='')}")
+    assert answer.status_code == 405
+    assert "POST" not in answer.headers["Allow"]
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Note)).all() == []
+    assert api.post(f"/requests/{quote('t/1', safe='')}/ai-notes?x=%2F").status_code == 201
 
 
 def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring, cast: Cast) -> None:
@@ -256,18 +273,37 @@ def test_patch_sends_a_request_to_staff(api: Api, wiring: Wiring, jobs: InlineEn
     assert api.patch("/requests/post-1", json=body).status_code == 409
 
 
-def test_patch_links_a_note_of_the_same_community(api: Api, wiring: Wiring, jobs: InlineEngine) -> None:
-    api.submit("queued", INSULT)
+def test_patch_links_a_note_of_this_request_or_of_none(api: Api) -> None:
+    api.submit("post-1")
     api.submit("other")
-    jobs.run_all()
-    with wiring.database.reading() as session:
-        note_id = str(session.scalars(sa.select(Note.id)).one())
-    linked = api.patch("/requests/other", json={"note_id": note_id})
-    assert linked.json["data"]["attributes"]["note_id"] == note_id
-    assert api.patch("/requests/other", json={"note_id": str(uuid.uuid4())}).status_code == 404
-    assert api.patch("/requests/other", json={"note_id": "none"}).status_code == 422
-    taken = api.patch("/requests/other", json={"note_id": None})
+    of_none, of_other = made(api), made(api, author_id="writer-2", request_id="other")
+    of_this = made(api, author_id="writer-3", request_id="post-1")
+    for note_id in (of_none, of_this, of_none):
+        linked = api.patch("/requests/post-1", json={"note_id": note_id})
+        assert linked.json["data"]["attributes"]["note_id"] == note_id
+    wrapped = {"data": {"type": "requests", "attributes": {"note_id": of_other}}}
+    refused = api.patch("/requests/post-1", json=wrapped)
+    assert refused.status_code == 422
+    (problem,) = refused.json["detail"]
+    assert problem["loc"] == ["body", "data", "attributes", "note_id"]
+    assert problem["input"] == of_other
+    assert api.get("/requests/post-1").json["data"]["attributes"]["note_id"] == of_none
+    assert api.patch("/requests/post-1", json={"note_id": str(uuid.uuid4())}).status_code == 404
+    assert api.patch("/requests/post-1", json={"note_id": "none"}).status_code == 422
+    taken = api.patch("/requests/post-1", json={"note_id": None})
     assert (taken.status_code, taken.json["detail"][0]["loc"]) == (422, ["body", "note_id"])
+
+
+def test_an_id_that_is_submitted_again_is_a_new_request_with_an_event_of_its_own(
+    api: Api, wiring: Wiring, decide: Callable[..., None]
+) -> None:
+    decide("post-1")
+    assert api.delete("/requests/post-1").status_code == 204
+    decide("post-1")
+    with wiring.database.reading() as session:
+        sent = session.scalars(sa.select(Event).where(Event.name == EventName.DECISION)).all()
+    assert [event.payload["request_id"] for event in sent] == ["post-1", "post-1"]
+    assert len({event.payload["event_id"] for event in sent}) == 2
 
 
 def test_a_withdrawn_request_is_gone_leaves_history_and_frees_its_id(api: Api, wiring: Wiring) -> None:
@@ -293,3 +329,24 @@ def test_history_names_the_key_and_the_asserted_user(api: Api, wiring: Wiring) -
 def _last_entry(session: Session) -> HistoryEntry:
     statement = sa.select(HistoryEntry).where(HistoryEntry.what == "request.withdrawn")
     return session.scalars(statement.options(sa.orm.joinedload(HistoryEntry.text))).one()
+
+
+def test_content_is_null_once_the_community_keeps_it_no_longer(
+    api: Api, wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    api.submit("post-1", metadata={"title": "Harbour"})
+    jobs.run_all()
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"content_retention_days": 30}
+    clocks.advance(days=31)
+    registry.remove_content(wiring)
+    read = api.get("/requests/post-1").json["data"]
+    assert read["attributes"]["content"] is None
+    assert "metadata" not in read["attributes"]
+    assert api.get("/requests").json["data"] == [read]
+    again = api.submit("post-1")
+    assert again.json["data"]["attributes"]["content"] is None
+    assert again.json["meta"] == {"duplicate": True, "content_differs": False}
+    document = api.get("/openapi.json").json
+    content = document["components"]["schemas"]["RequestAttributes"]["properties"]["content"]
+    assert {"type": "null"} in content["anyOf"]

@@ -35,7 +35,7 @@ def test_a_test_event_is_seen_to_arrive_and_a_new_secret_is_shown_once(
     shown = olga.page.locator("code.secret")
     expect(shown).to_be_visible()
     secret = shown.inner_text()
-    expect(olga.page.get_by_text("Two secrets sign each delivery until")).to_be_visible()
+    expect(olga.page.get_by_text("The secret before this one also signs each delivery until")).to_be_visible()
     olga.page.reload()
     expect(olga.alert).to_contain_text("nothing was changed")
     assert secret not in olga.page.content()

@@ -164,6 +164,11 @@ HOSTS = {
         }.items()
     },
 }
+REPEATED = {
+    "name of a user": head(b"X-Adapter-Username: Ada\r\n", b"X-Adapter-Username: Bob\r\n"),
+    "the same name": head(b"X-Adapter-Username: Ada\r\n", b"X-A: b\r\n", b"x-adapter-username: Ada\r\n"),
+    "id of a user": head(b"X-Adapter-User-Id: 7\r\n", b"X-Adapter-User-Id: 8\r\n"),
+}
 KINDS = {
     "two framings": TWO_FRAMINGS,
     "length": LENGTHS,
@@ -171,6 +176,7 @@ KINDS = {
     "line": LINES,
     "first line": FIRST_LINES,
     "host": HOSTS,
+    "repeated": REPEATED,
 }
 HEADS = {f"{kind}: {name}": text for kind, texts in KINDS.items() for name, text in texts.items()}
 
@@ -254,6 +260,12 @@ def test_one_framing_keeps_the_connection(service: Service, pieces: int) -> None
     assert answer.count(b"HTTP/1.1 400 ") == 2
     assert answer.count(b"HTTP/1.1 ") == 3
     assert answer.count(b"HTTP/1.1 200 ") == 1
+
+
+def test_one_name_with_a_comma_reaches_the_application(service: Service) -> None:
+    line = b"GET /api/public/v1/requests HTTP/1.1"
+    answer = talk(service, head(b"X-Adapter-Username: Ada, Jr.\r\n", b"Connection: close\r\n", line=line))
+    assert answer.startswith(b"HTTP/1.1 401 ")
 
 
 def test_http_1_0_needs_no_host(service: Service) -> None:

@@ -7,12 +7,14 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from app.commands.main import cli
+from app.core import clock
 from app.core.db import Base
 from app.core.models import Community, Webhook
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
 from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import secrets
 from app.core.webhooks.sending import AllowList
 from app.process import runtime
 from app.wiring import Wiring
@@ -96,6 +98,21 @@ def test_an_interrupted_rotation_goes_on_and_servers_with_both_keys_never_notice
     assert "0 secrets were sealed anew" in _rotate(monkeypatch, wiring, tmp_path, NEW, OLD).output
     wrong = _rotate(monkeypatch, wiring, tmp_path, THIRD, OLD)
     assert (wrong.exit_code, "10 secrets open with neither key" in wrong.output) == (1, True)
+
+
+def test_secrets_of_several_rotations_are_sealed_anew_and_go_on_signing(wiring: Wiring, cast: Cast) -> None:
+    old, both, new = Sealer.from_secret(OLD), Sealer.from_secret(NEW, [OLD]), Sealer.from_secret(NEW)
+    for _ in range(2):
+        _register(wiring, cast, old, 1)
+    with wiring.database.writing() as session:
+        webhook = session.scalars(sa.select(Webhook)).one()
+        before = secrets.live(session, webhook, old, clock.now())
+        assert before == ["secret 1", "former 1"]
+        assert resealing.outdated(session, both) == 4
+        assert resealing.reseal(session, both) == (4, [])
+        session.expire_all()
+        assert resealing.unreadable(session, new) == 0
+        assert secrets.live(session, webhook, new, clock.now()) == before
 
 
 def test_a_key_in_the_data_folder_is_replaced_there_under_a_running_server(

@@ -18,7 +18,7 @@ from app.core import clock
 from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.models import Attempt, Community, Delivery, Event, HistoryEntry, Webhook
+from app.core.models import Attempt, Community, Delivery, Event, FormerSecret, HistoryEntry, Webhook
 from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
@@ -29,7 +29,7 @@ from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
 from app.process import runtime
 from app.wiring import Wiring
-from tests import factories
+from tests import clocks, factories
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
 
 pytestmark = pytest.mark.both_databases
@@ -173,7 +173,8 @@ class Desk:
             )
 
     def secrets(self, webhook: Webhook) -> list[str]:
-        return secrets.live(self.webhook(webhook), self.wiring.sealer, clock.now())
+        with self.wiring.database.reading() as session:
+            return secrets.live(session, self.webhook(webhook), self.wiring.sealer, clock.now())
 
 
 # Registration
@@ -228,6 +229,36 @@ def test_during_a_rotation_the_standard_header_lists_both_and_the_body_the_new_o
     signatures = headers["webhook-signature"].split()
     assert len(signatures) == 2
     assert signatures[1] == old_alone["webhook-signature"]
+
+
+def test_each_replaced_secret_signs_for_24_hours_of_its_own(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    clocks.advance(hours=1)
+    desk.change(webhook, secret=NEWER)
+    clocks.advance(hours=1)
+    desk.change(webhook, secret="the third secret")
+    clocks.advance(hours=1)
+    desk.change(webhook, secret=SECRET)
+    assert desk.secrets(webhook) == [SECRET, "the third secret", NEWER]
+    clocks.advance(hours=22)
+    assert desk.secrets(webhook) == [SECRET, "the third secret", NEWER]
+    clocks.advance(hours=1)
+    assert desk.secrets(webhook) == [SECRET, "the third secret"]
+    desk.change(webhook, secret="the fifth secret")
+    assert desk.secrets(webhook) == ["the fifth secret", SECRET, "the third secret"]
+    clocks.advance(hours=24)
+    assert desk.secrets(webhook) == ["the fifth secret"]
+
+
+def test_of_many_rotations_at_once_the_newest_secrets_sign(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    for number in range(9):
+        clocks.advance(minutes=1)
+        desk.change(webhook, secret=f"secret number {number}")
+    assert desk.secrets(webhook) == [f"secret number {number}" for number in (8, 7, 6, 5, 4, 3)]
+    with desk.wiring.database.writing() as session:
+        webhooks.remove(session, SYSTEM, webhook.id)
+        assert session.scalars(sa.select(FormerSecret)).all() == []
 
 
 BAD_VALUES: list[tuple[str, dict[str, Any]]] = [

@@ -38,7 +38,7 @@ def shown_secret(page: str) -> str | None:
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        return secrets.live(webhook, wiring.sealer, clock.now())
+        return secrets.live(session, webhook, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:
@@ -112,7 +112,7 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     second = shown_secret(rotated.text)
     assert second is not None
     assert rotated.headers["Cache-Control"] == "no-store"
-    assert "Two secrets sign each delivery until" in rotated.text
+    assert "The secret before this one also signs each delivery until" in rotated.text
     refreshed = operator.post(f"{path}/rotate", **form)
     assert refreshed.status_code == 409
     assert shown_secret(refreshed.text) is None
@@ -124,7 +124,7 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     assert "short" not in short.text.replace("shortcuts", "")
     own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, etag=etag(refreshed.text))
     assert own.status_code == 303
-    assert live_secrets(wiring) == [SECRET, second]
+    assert live_secrets(wiring) == [SECRET, second, first]
     page = operator.get(path).text
     told = recorded(wiring)
     for secret in (first, second, SECRET):

@@ -41,7 +41,7 @@ def _flat(**more: str) -> dict[str, Any]:
         "request_id": "our UUID.",
         "action_id": "the action.",
         "action_type": "its operation on the platform, such as `hide_post`.",
-        "recommended_action": "as `action_type`.",
+        "recommended_action": "as `action_type`; null once the action was dismissed or overturned.",
         "review_group": "who reviews.",
         "status": "the action's state.",
     }
@@ -76,7 +76,9 @@ _ACTION_NAMES = [name.value for name in EventName if name.value.startswith("mode
 
 SCHEMAS: dict[str, Any] = {
     "DecisionEvent": _event(
-        "Shape B: the one decision on a request. `request_id` is the integration's own string.",
+        "Shape B: the one decision on a request. `request_id` is the integration's own string. A `request_id` that was "
+        "withdrawn and submitted again is a new request, whose decision has an `event_id` of its own: deduplicate on "
+        "`event_id`, never on `request_id`.",
         {
             "event_type": {"const": EventName.DECISION.value},
             "request_id": {"type": "string"},
@@ -127,7 +129,6 @@ SCHEMAS: dict[str, Any] = {
         _flat(
             note_id="the note.",
             action_id="the action whose rationale the note is; null where it is none, as the other members about it.",
-            recommended_action="as `action_type`; null once the action ended without being carried out.",
             status="the note's status.",
         ),
     ),

@@ -4,6 +4,7 @@ APIFlask generates paths, parameters and schemas from the views. This module add
 view declares only its models, its docstring and its special error statuses.
 """
 
+import copy
 import json
 import re
 from typing import Any, cast
@@ -213,7 +214,7 @@ def _finish_responses(operation: dict[str, Any], path: str, method: str, is_open
         response["headers"] = parts.headers(headers)
         response["description"] = _SUCCESS[code] if method != "get" else "Found."
         for content in response.get("content", {}).values():
-            example = _example(content["schema"], path)
+            example = _example(content["schema"], operation["operationId"], code, path)
             if example is not None:
                 content["example"] = example
     operation["responses"] = dict(sorted(successes.items())) | {
@@ -234,18 +235,20 @@ def _share_success(successes: dict[str, Any]) -> None:
     described = [item["content"] for item in successes.values() if JSON_API in item.get("content", {})]
     for code, response in successes.items() if described else ():
         if code != "204":
-            response["content"] = described[0]
+            # A copy, because each status has an example of its own.
+            response["content"] = copy.deepcopy(described[0])
 
 
-def _example(schema: dict[str, Any], path: str) -> Any:
+def _example(schema: dict[str, Any], operation: str, status: str, path: str) -> Any:
     """Return an example of the body that a component schema describes, or None."""
     name = schema.get("$ref", "").removeprefix(COMPONENT)
     if name in document_examples.FLAT:
-        return document_examples.FLAT[name]
-    for suffix, make in (("Document", document_examples.document), ("List", document_examples.listing)):
-        if name.endswith(suffix):
-            type = _TYPES.get(name.removesuffix(suffix))
-            return make(type, _example_path(path)) if type else None
+        return document_examples.flat(name, operation, status)
+    if name.endswith("Document"):
+        return document_examples.document(_TYPES[name.removesuffix("Document")], operation, status)
+    if name.endswith("List"):
+        type = _TYPES[name.removesuffix("List")]
+        return document_examples.listing(type, operation, status, _example_path(path))
     return None
 
 

@@ -16,7 +16,9 @@ State = Annotated[NoteStatus, one_of(NoteStatus)]
 Summary = Annotated[
     str, Field(min_length=1, max_length=limits.SUMMARY_MAX, json_schema_extra=NOT_BLANK), STORABLE
 ]
-PERSON = "Profile UUID, or the platform's user id; default: the acting user."
+WHOSE = "A user id is one of the platform in X-Adapter-Platform, else of the community's own platform."
+PERSON = f"Profile UUID, or the platform's user id; default: the acting user. {WHOSE}"
+FILTERED = f"Profile UUID, or the platform's user id. {WHOSE}"
 PEOPLE_MAX = 100
 
 
@@ -83,21 +85,22 @@ class NoteQuery(Paged):
     status_not: State | None = Field(None, alias="filter[status__neq]")
     classification: Class | None = Field(None, alias="filter[classification]")
     community: Id | None = Field(None, alias="filter[community_server_id]")
-    author: ForeignId | None = Field(None, alias="filter[author_id]")
+    author: ForeignId | None = Field(None, alias="filter[author_id]", description=FILTERED)
     request: ForeignId | None = Field(None, alias="filter[request_id]")
     platform_message_id: ForeignId | None = Field(None, alias="filter[platform_message_id]")
     created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
     created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
-    rater: ForeignId | None = Field(None, alias="filter[rater_id]")
+    rater: ForeignId | None = Field(None, alias="filter[rater_id]", description=FILTERED)
     drawn: ForeignId | None = Field(
         None,
         alias="filter[drawn_rater_id]",
-        description="Notes that this platform user was drawn to rate, until their seat ends. Read-only keys get none.",
+        description="Notes that this platform user was drawn to rate, until their seat ends. Read-only keys get none. "
+        + WHOSE,
     )
     raters_not_in: People | None = Field(
         None,
         alias="filter[rater_id__not_in]",
-        description=f"Notes that none of these people rated: 1 to {PEOPLE_MAX} ids with commas between them.",
+        description=f"Notes that none of these people rated: 1 to {PEOPLE_MAX} ids with commas between them. {WHOSE}",
     )
 
 

@@ -157,7 +157,10 @@ class RequestPatch(Body):
     loose = True
 
     status: Status | None = None
-    note_id: Id | None = Field(None, description="A note that was linked can be replaced, not taken away.")
+    note_id: Id | None = Field(
+        None,
+        description="A note on this request, or on none. A note that was linked can be replaced, not taken away.",
+    )
     escalated: Yes | None = None
 
 
@@ -181,7 +184,10 @@ class RequestQuery(Paged):
 
 
 class RequestAttributes(Shown):
-    """Attributes without a value yet are left out, except ``note_id``, which is null."""
+    """Attributes without a value yet are left out, except ``note_id``, which is null.
+
+    ``content`` is always there. It is null once the community's content retention has removed the text.
+    """
 
     request_id: str
     requested_by: str
@@ -191,7 +197,9 @@ class RequestAttributes(Shown):
     requested_at: Time
     created_at: Time
     updated_at: Time
-    content: str
+    content: str | None = Field(
+        description="The submitted content; null once the community's retention time has removed it."
+    )
     platform_message_id: str | None = None
     platform_channel_id: str | None = None
     platform_author_id: str | None = None

@@ -74,7 +74,10 @@ class WebhookQuery(Paged):
 
 
 class WebhookAttributes(Shown):
-    """``previous_secret_until``: until when deliveries are also signed with the replaced secret."""
+    """``previous_secret_until``: until when deliveries are also signed with the secret replaced last.
+
+    Secrets that were replaced before it also sign, each for 24 hours; at most five.
+    """
 
     url: str
     events: Events | None

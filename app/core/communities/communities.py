@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, Community, KeyCommunity
@@ -149,13 +149,16 @@ def provider_scope(session: Session, actor: Actor, platform: str, reference: str
 def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: str) -> Community | None:
     """The community of a platform; None when there is none and the actor may open it.
 
+    A UUID never opens one: it is more likely one of our ids, sent in the wrong place.
+
     Raises:
         NotFound: it is foreign, or there is none and the actor may not open it; both look the same.
     """
     community = find(session, platform, platform_id)
     if community is not None and actor.sees(community.id):
         return community
-    if community is not None or not actor.may_open_communities or actor.read_only:
+    may_open = actor.may_open_communities and not actor.read_only and parse_id(platform_id) is None
+    if community is not None or not may_open:
         raise NotFound("community server")
     return None
 
@@ -183,9 +186,15 @@ def create(
     """Open a community that must not exist yet; ``fields`` are ``description``, ``supplied``, ``is_…``.
 
     Raises:
+        Invalid: a value is not allowed. A UUID as the platform's id is not: it is more likely one of our ids.
         Conflict: it exists. Its id is included only for actors who see it.
         Forbidden: the actor may not open communities, whether or not a foreign one exists.
     """
+    limits.text(name, "name", limits.NAME_MAX)
+    if fields.get("description") is not None:
+        limits.text(fields["description"], "description", limits.DESCRIPTION_MAX, least=0)
+    if fields.get("supplied") is not None:
+        limits.json_object(fields["supplied"], "settings")
     known = find(session, platform, platform_id)
     if known is not None and actor.sees(known.id):
         raise Conflict("This community server exists already", known.id)
@@ -193,10 +202,8 @@ def create(
         raise Forbidden("This API key may not open communities")
     if known is not None:
         raise Conflict("This community server exists already")
-    if fields.get("description") is not None:
-        limits.text(fields["description"], "description", limits.DESCRIPTION_MAX, least=0)
-    if fields.get("supplied") is not None:
-        limits.json_object(fields["supplied"], "settings")
+    if parse_id(platform_id) is not None:
+        raise Invalid.field("platform_community_server_id", "must not be a UUID", platform_id)
     community = _insert(session, actor, platform, platform_id, name, fields)
     if community is None:
         raise Conflict("This community server exists already")

@@ -76,7 +76,7 @@ class Person:
     def is_called(self, reference: str | None) -> bool:
         """Whether a platform's user id names this person.
 
-        On any platform: a call without X-Adapter-Platform names the same person under the default one.
+        On any platform: a submission does not say of which platform its ids are.
         """
         return any(
             profile.platform != profiles.WEB and profile.platform_user_id == reference

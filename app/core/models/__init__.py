@@ -45,7 +45,7 @@ from app.core.models.people import (
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.models.services import ConnectedService, ServiceDay, ServiceVersion
 from app.core.models.vectors import FactCheckVector, VectorSpace
-from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
+from app.core.models.webhooks import Attempt, Delivery, Event, FormerSecret, Replay, Webhook
 
 __all__ = [
     "Account",
@@ -72,6 +72,7 @@ __all__ = [
     "FactCheckItem",
     "FactCheckPosting",
     "FactCheckVector",
+    "FormerSecret",
     "HistoryEntry",
     "HistoryText",
     "Hold",

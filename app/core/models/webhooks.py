@@ -15,7 +15,10 @@ from app.core.vocabulary import DeliveryState, EventName
 
 
 class Webhook(Stamped, Base):
-    """A registered webhook. Secrets are sealed; ``previous_secret`` also signs until ``previous_until``."""
+    """A registered webhook. Secrets are sealed; ``previous_secret`` also signs until ``previous_until``.
+
+    ``FormerSecret`` has those before the previous one that still sign.
+    """
 
     __tablename__ = "webhook_endpoints"
     __table_args__ = (
@@ -44,6 +47,20 @@ class Webhook(Stamped, Base):
     failing_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_success_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class FormerSecret(Base):
+    """A secret of a webhook that was replaced before ``previous_secret`` and also signs until ``until``.
+
+    It is sealed for its own id, like every sealed value.
+    """
+
+    __tablename__ = "webhook_former_secrets"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    endpoint_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("webhook_endpoints.id"), index=True)
+    secret: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    until: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Event(Base):

@@ -34,10 +34,12 @@ def matching(
     rater: str | None = None,
     drawn_rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
+    platform: str | None = None,
 ) -> Matching:
     """The notes that match, in the actor's communities.
 
-    ``author`` and raters are profile UUIDs or platform user ids; ``request`` is our UUID or the integration's string.
+    ``author`` and raters are profile UUIDs or user ids of ``platform`` (default: that of each note's community);
+    ``request`` is our UUID or the integration's string.
     ``drawn_rater`` is a platform user with an open seat in a drawn panel.
     Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
     """
@@ -61,13 +63,16 @@ def matching(
     if request is not None:
         statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
-        statement = statement.where(Note.author_id.in_(profiles.named(actor, [author])))
+        statement = statement.where(
+            Note.author_id.in_(profiles.named(actor, [author])),
+            profiles.is_meant(actor, [author], platform, Note.author_id, Note.community_id),
+        )
     if rater is not None:
-        statement = statement.where(_rated_by(actor, [rater]))
+        statement = statement.where(_rated_by(actor, [rater], platform))
     if drawn_rater is not None:
-        statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater)))
+        statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater, platform)))
     if raters_not_in is not None:
-        statement = statement.where(~_rated_by(actor, raters_not_in))
+        statement = statement.where(~_rated_by(actor, raters_not_in, platform))
     others = (
         classification,
         author,
@@ -104,9 +109,10 @@ def _request_ids(reference: str) -> sa.Select[Any]:
     return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
 
 
-def _rated_by(actor: Actor, references: Sequence[str]) -> sa.Exists:
+def _rated_by(actor: Actor, references: Sequence[str], platform: str | None) -> sa.Exists:
     return sa.exists().where(
         Rating.note_id == Note.id,
         Rating.note_version == Note.version,
         Rating.rater_id.in_(profiles.named(actor, references)),
+        profiles.is_meant(actor, references, platform, Rating.rater_id, Rating.community_id),
     )

@@ -104,11 +104,12 @@ def of_items(
     return {action_id: expires_at for action_id, expires_at in rows}
 
 
-def notes_of(actor: Actor, reference: str) -> sa.Select[uuid.UUID]:
+def notes_of(actor: Actor, reference: str, platform: str | None = None) -> sa.Select[uuid.UUID]:
     """SELECT of the rationales for which this user of a platform has an open seat.
 
-    ``reference`` is a profile UUID or a platform user id. Seats of people of the dashboard are found only by their
-    linked platform profile, and nothing by read-only keys: only who asks the person has to know.
+    ``reference`` is a profile UUID or a user id of ``platform`` (default: that of the panel's community). Seats of
+    people of the dashboard are found only by their linked platform profile, and nothing by read-only keys: only who
+    asks the person has to know.
     """
     person = sa.orm.aliased(Profile)
     mentioned = sa.select(Profile.id, Profile.account_id).where(
@@ -124,7 +125,8 @@ def notes_of(actor: Actor, reference: str) -> sa.Select[uuid.UUID]:
             sa.and_(person.platform == profiles.WEB, person.account_id.in_(sa.select(found.c.account_id))),
         )
     )
-    return open_of(people).with_only_columns(Panel.note_id)
+    meant = profiles.is_meant(actor, [reference], platform, PanelSeat.profile_id, Panel.community_id)
+    return open_of(people).where(meant).with_only_columns(Panel.note_id)
 
 
 def give_up(session: Session, profile_id: uuid.UUID) -> int:
@@ -145,13 +147,22 @@ def give_up(session: Session, profile_id: uuid.UUID) -> int:
     return len(ended)
 
 
-def move(session: Session, profile_id: uuid.UUID, person_id: uuid.UUID) -> None:
-    """Move a profile's seats to the account that it was linked to, as its ratings are. A panel with both keeps both."""
+def move(
+    session: Session, profile_id: uuid.UUID, person_id: uuid.UUID, community_id: uuid.UUID | None = None
+) -> None:
+    """Move a profile's seats to another profile of the same person, as its ratings are; of one community, or of all.
+
+    A panel with both keeps both.
+    """
     other = sa.orm.aliased(PanelSeat)
     has_one = sa.exists().where(other.panel_id == PanelSeat.panel_id, other.profile_id == person_id)
+    moving = [PanelSeat.profile_id == profile_id, sa.not_(has_one)]
+    if community_id is not None:
+        here = sa.select(Panel.id).where(Panel.community_id == community_id)
+        moving.append(PanelSeat.panel_id.in_(here))
     session.execute(
         sa.update(PanelSeat)
-        .where(PanelSeat.profile_id == profile_id, sa.not_(has_one))
+        .where(*moving)
         .values(profile_id=person_id)
         .execution_options(synchronize_session=False)
     )

@@ -19,6 +19,8 @@ WEB = "web"
 SERVICE_PLATFORM = "bridgenote"
 SERVICE_USER = "service"
 USER_PROFILE = "user profile"
+FORMER_PLATFORM = "discord"
+"""The platform of every user id that was sent without one, whatever the community's, until decision 0070."""
 GLOBAL_PLATFORMS = frozenset(
     {
         WEB,
@@ -213,6 +215,8 @@ def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
 def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
     """SELECT of the ids of all profiles that a reference may mean: a UUID, or a user id on any platform.
 
+    ``is_meant`` then says which of them it means in a community.
+
     What a linked person writes is stored under their account's profile, so that one is included, but only if the
     actor may know the referenced profile: user 7 of another forum may be linked to an account that writes here.
     """
@@ -228,6 +232,44 @@ def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
             Profile.id.in_(identities),
             sa.and_(Profile.platform == WEB, Profile.account_id.in_(accounts)),
         )
+    )
+
+
+def is_meant(
+    actor: Actor,
+    references: Collection[str],
+    platform: str | None,
+    profile_id: sa.orm.InstrumentedAttribute[uuid.UUID],
+    community_id: sa.orm.InstrumentedAttribute[uuid.UUID],
+) -> sa.ColumnElement[bool]:
+    """SQL condition: one of the references means this profile in this community (decision 0070).
+
+    ``platform`` is that of the user ids; None: each community's own. The id of an account is always understood, and a
+    profile without a scope is the person of that number in each community. Combine it with ``named``, which finds the
+    rows.
+    """
+    identities = [identity for reference in references if (identity := parse_id(reference)) is not None]
+    mentioned, person = aliased(Profile), aliased(Profile)
+    is_here = (mentioned.platform == Community.platform) & (
+        mentioned.provider_scope == Community.platform_community_server_id
+    )
+    is_own = (mentioned.platform == (platform or Community.platform)) & (
+        is_here | (mentioned.provider_scope == "")
+    )
+    was_own = mentioned.platform == FORMER_PLATFORM
+    if platform is not None:
+        was_own &= Community.platform == platform
+    by_user_id = mentioned.platform_user_id.in_(references) & (is_own | was_own | (mentioned.platform == WEB))
+    of_account = sa.exists().where(
+        person.id == profile_id,
+        person.platform == WEB,
+        person.account_id == mentioned.account_id,
+        known_to(actor, mentioned),
+    )
+    return sa.exists().where(
+        Community.id == community_id,
+        mentioned.id.in_(identities) | by_user_id,
+        (mentioned.id == profile_id) | of_account,
     )
 
 

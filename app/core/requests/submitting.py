@@ -179,7 +179,7 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
     """Link the note that answers a request; None leaves a request without a note as it is.
 
     Raises:
-        Invalid: the note is in another community, or ``note`` is None but one is linked.
+        Invalid: the note is in another community or on another request, or ``note`` is None but one is linked.
         NotFound: the request was withdrawn meanwhile.
     """
     require(actor, Permission.SUBMIT, request.community_id, "request")
@@ -190,6 +190,8 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
         return
     if note.community_id != request.community_id:
         raise Invalid.field("note_id", "belongs to another community", str(note.id))
+    if note.request_id not in {None, request.id} and note.id != request.note_id:
+        raise Invalid.field("note_id", "belongs to another request", str(note.id))
     request.note_id = note.id
     session.flush()
     history.record(

@@ -99,16 +99,46 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             after={"account_profile_id": str(person.id)},
             why=Why(reason),
         )
-    _move_notes(session, profile, person)
-    seats.move(session, profile.id, person.id)
-    merged = _merge_ratings(session, actor, profile, person)
-    for note_id in sorted({*merged, *doubtful}):
-        note = session.get_one(Note, note_id)
-        if note.deleted_at is None:
-            verdicts.recount(session, note, cause=f"linked profile {profile.id}")
+    _move(session, actor, profile, person, doubtful, cause=f"linked profile {profile.id}")
     for community_id in sorted(rated_in):
         refits.ask(session, community_id)
     return profile
+
+
+def take_over(
+    session: Session, actor: Actor, source: Profile, profile: Profile, community_id: uuid.UUID
+) -> None:
+    """Move what ``source`` wrote and rated in one community to ``profile``, which is the same person.
+
+    Where both had rated one note, the newer rating stays. The caller has locked both profiles.
+    """
+    doubtful = _doubtful(session, source, profile, community_id)
+    serialise(session, community_id)
+    profile.created_at = min(profile.created_at, source.created_at)
+    session.flush()
+    cause = f"profile {source.id} was the same person"
+    _move(session, actor, source, profile, doubtful, cause=cause, community_id=community_id)
+    refits.ask(session, community_id)
+
+
+def _move(
+    session: Session,
+    actor: Actor,
+    profile: Profile,
+    person: Profile,
+    doubtful: Collection[uuid.UUID],
+    *,
+    cause: str,
+    community_id: uuid.UUID | None = None,
+) -> None:
+    """Move the profile's notes, seats and ratings to the person; of one community, or of all. Settle their notes."""
+    _move_notes(session, profile, person, community_id)
+    seats.move(session, profile.id, person.id, community_id)
+    merged = _merge_ratings(session, actor, profile, person, cause, community_id)
+    for note_id in sorted({*merged, *doubtful}):
+        note = session.get_one(Note, note_id)
+        if note.deleted_at is None:
+            verdicts.recount(session, note, cause=cause)
 
 
 def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
@@ -189,30 +219,49 @@ def communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
     return set(session.scalars(profiles.active_in(profile)))
 
 
-def _move_notes(session: Session, profile: Profile, person: Profile) -> None:
-    """Move the profile's notes to the person, except where the person already has a note on the same request.
+def can_move(person_id: uuid.UUID) -> sa.ColumnElement[bool]:
+    """SQL condition: the person has no note yet on the request of this note.
 
-    Those notes keep their separate authors; ``profiles.are_one`` still treats them as one person.
+    Notes that cannot move keep their authors; ``profiles.are_one`` still treats linked profiles as one person.
     """
     other = aliased(Note)
     has_one = sa.exists().where(
-        other.author_id == person.id,
+        other.author_id == person_id,
         other.request_id == Note.request_id,
         other.deleted_at.is_(None),
         other.ai_generated.is_(False),
     )
+    return sa.or_(Note.deleted_at.is_not(None), ~has_one)
+
+
+def _move_notes(session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None) -> None:
+    """Move the profile's notes to the person, except where the person already has a note on the same request."""
     session.execute(
         sa.update(Note)
-        .where(Note.author_id == profile.id, sa.or_(Note.deleted_at.is_not(None), ~has_one))
+        .where(Note.author_id == profile.id, can_move(person.id), *_only_in(Note.community_id, community_id))
         .values(author_id=person.id, updated_at=Note.updated_at)
         .execution_options(synchronize_session=False)
     )
 
 
-def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Profile) -> set[uuid.UUID]:
+def _only_in(
+    column: sa.orm.InstrumentedAttribute[uuid.UUID], community_id: uuid.UUID | None
+) -> list[sa.ColumnElement[bool]]:
+    return [column == community_id] if community_id is not None else []
+
+
+def _merge_ratings(
+    session: Session,
+    actor: Actor,
+    profile: Profile,
+    person: Profile,
+    cause: str,
+    community_id: uuid.UUID | None,
+) -> set[uuid.UUID]:
     """Move the profile's ratings to the person, one per note. Return the ids of notes that lost a rating."""
     pair = (profile.id, person.id)
-    twice = sa.select(Rating.note_id).where(Rating.rater_id.in_(pair)).group_by(Rating.note_id)
+    here = _only_in(Rating.community_id, community_id)
+    twice = sa.select(Rating.note_id).where(Rating.rater_id.in_(pair), *here).group_by(Rating.note_id)
     doubled = session.scalars(
         sa.select(Rating)
         .where(Rating.note_id.in_(twice.having(sa.func.count() > 1)), Rating.rater_id.in_(pair))
@@ -222,13 +271,13 @@ def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Pro
     on_own_notes = session.scalars(
         sa.select(Rating)
         .join(Note, Note.id == Rating.note_id)
-        .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair))
+        .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair), *here)
     ).all()
     removed = {rating.id: rating for rating in (*older, *on_own_notes)}
     notes = {rating.note_id for rating in removed.values()}
     for rating in sorted(removed.values(), key=lambda rating: rating.id):
-        ratings.remove(session, actor, rating, cause=f"linked profile {profile.id}: one person, one rating")
-    moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id)
+        ratings.remove(session, actor, rating, cause=f"{cause}: one person, one rating")
+    moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id, *here)
     session.execute(
         sa.update(Note)
         .where(Note.id.in_(moved))
@@ -237,14 +286,16 @@ def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Pro
     )
     session.execute(
         sa.update(Rating)
-        .where(Rating.rater_id == profile.id)
+        .where(Rating.rater_id == profile.id, *here)
         .values(rater_id=person.id, updated_at=Rating.updated_at)
         .execution_options(synchronize_session=False)
     )
     return notes
 
 
-def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.UUID, uuid.UUID]:
+def _doubtful(
+    session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None = None
+) -> dict[uuid.UUID, uuid.UUID]:
     """Notes with a rating that may start or stop to count after linking, with their communities.
 
     Those are ratings of what the profile submitted or wrote, and ratings that did not count so far: the other
@@ -256,6 +307,7 @@ def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.
         .outerjoin(Request, Request.id == Note.request_id)
         .where(
             Rating.rater_id.in_((profile.id, person.id)),
+            *_only_in(Rating.community_id, community_id),
             sa.or_(
                 Rating.exclusion_reason.is_not(None),
                 Request.requested_by == profile.platform_user_id,

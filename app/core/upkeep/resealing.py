@@ -9,10 +9,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import ConnectedService, Webhook
+from app.core.models import ConnectedService, FormerSecret, Webhook
 from app.core.sealing import SealBroken, Sealer
 
-SEALED: tuple[Any, ...] = (Webhook.secret, Webhook.previous_secret, ConnectedService.key)
+SEALED: tuple[Any, ...] = (
+    Webhook.secret,
+    Webhook.previous_secret,
+    FormerSecret.secret,
+    ConnectedService.key,
+)
 """The encrypted columns. Each value is sealed for the id of its row."""
 
 

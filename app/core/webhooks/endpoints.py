@@ -57,7 +57,7 @@ def register(
     """Register ``url`` for the community's events (None: all of them). Return (webhook, whether it is new).
 
     Registering the same community and URL again updates the webhook: the new secret, the events, and enabled again.
-    The old secret also signs for 24 hours beside the new one.
+    The old secret also signs for 24 hours beside the new one, as do those before it until their 24 hours end.
 
     Raises:
         Invalid: the URL is not allowed, the secret has a wrong form, an event is unknown.
@@ -86,7 +86,7 @@ def register(
         if webhook is None:
             raise Conflict("This webhook is being registered and removed right now")
     before = health.history_values(webhook)
-    rotated = secrets.replace(webhook, sealer, secret, clock.now())
+    rotated = secrets.replace(session, webhook, sealer, secret, clock.now())
     webhook.events = chosen
     health.enable(session, webhook)
     _record_change(session, actor, webhook, before, rotated)
@@ -188,7 +188,7 @@ def change(
         _move_to(session, webhook, url)
     if secret is not None:
         values.check_secret(secret)
-        rotated = secrets.replace(webhook, sealer, secret, clock.now())
+        rotated = secrets.replace(session, webhook, sealer, secret, clock.now())
     if not isinstance(event_names, Unchanged):
         webhook.events = values.checked_events(event_names)
     if is_active is True and not webhook.is_active:
@@ -207,7 +207,8 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
     webhook.deleted_at = clock.now()
     webhook.is_active = False
     webhook.disabled_reason = REMOVED
-    webhook.secret, webhook.previous_secret, webhook.previous_until = b"", None, None
+    webhook.secret = b""
+    secrets.forget(session, webhook)
     session.flush()
     health.change_due(
         session,

@@ -89,7 +89,8 @@ def action_event(name: EventName, community: Community, action: Action) -> dict[
     }
     if community.platform == DISCOURSE:
         payload |= _flat(payload, action)
-        payload |= {"recommended_action": payload["action_type"], "status": action.action_state.value}
+        recommended = payload["action_type"] if action.action_state not in _ENDED else None
+        payload |= {"recommended_action": recommended, "status": action.action_state.value}
     return payload
 
 

@@ -210,7 +210,7 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(webhook_secrets.live(webhook, sealer, now))
+        secrets = tuple(webhook_secrets.live(session, webhook, sealer, now))
     except SealBroken:
         secrets = ()
     return [

@@ -4,23 +4,35 @@ A secret appears in no response, no history entry and no error message.
 """
 
 import hashlib
+from contextlib import suppress
 from datetime import datetime, timedelta
 
-from app.core.models import Webhook
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.ids import new_id
+from app.core.models import FormerSecret, Webhook
 from app.core.sealing import SealBroken, Sealer
 
 OVERLAP = timedelta(hours=24)
 """How long a replaced secret still signs."""
+FORMER_MAX = 5
+"""How many replaced secrets may sign at the same time: the previous one and those before it."""
 
 
-def live(webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:
-    """The secrets that sign at ``now``, newest first. Raises SealBroken when one cannot be decrypted."""
+def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:
+    """The secrets that sign at ``now``, newest first, each once.
+
+    Raises SealBroken when one cannot be decrypted.
+    """
     context = str(webhook.id)
     secrets = [sealer.open(webhook.secret, context)]
     former, until = webhook.previous_secret, webhook.previous_until
     if former is not None and until is not None and now < until:
         secrets.append(sealer.open(former, context))
-    return secrets
+        # Those before it end earlier, so most deliveries need no query for them.
+        secrets += [sealer.open(row.secret, str(row.id)) for row in session.scalars(_before(webhook, now))]
+    return list(dict.fromkeys(secrets))
 
 
 def etag(webhook: Webhook) -> str:
@@ -28,15 +40,56 @@ def etag(webhook: Webhook) -> str:
     return hashlib.sha256(webhook.secret).hexdigest()[:16]
 
 
-def replace(webhook: Webhook, sealer: Sealer, secret: str, now: datetime) -> bool:
-    """Seal ``secret``; the previous one also signs until the overlap ends. False when it is the same secret."""
+def replace(session: Session, webhook: Webhook, sealer: Sealer, secret: str, now: datetime) -> bool:
+    """Seal ``secret``; the replaced one also signs until its overlap ends. False when it is the same secret.
+
+    Up to ``FORMER_MAX`` replaced secrets sign, each for its own 24 hours. One more ends the oldest.
+    """
     context = str(webhook.id)
     try:
         if sealer.open(webhook.secret, context) == secret:
             return False
+        _keep_previous(session, webhook, sealer, now)
         webhook.previous_secret, webhook.previous_until = webhook.secret, now + OVERLAP
     except SealBroken:
-        # Sealed with an encryption key that we no longer have: it cannot sign, so there is no overlap.
-        webhook.previous_secret, webhook.previous_until = None, None
+        # Sealed with an encryption key that we no longer have: they cannot sign, so there is no overlap.
+        forget(session, webhook)
     webhook.secret = sealer.seal(secret, context)
     return True
+
+
+def forget(session: Session, webhook: Webhook) -> None:
+    """Delete all replaced secrets of a webhook."""
+    webhook.previous_secret, webhook.previous_until = None, None
+    session.execute(
+        sa.delete(FormerSecret)
+        .where(FormerSecret.endpoint_id == webhook.id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> None:
+    """Keep the previous secret for the rest of its overlap, and delete those that no longer sign."""
+    former, until = webhook.previous_secret, webhook.previous_until
+    if former is not None and until is not None and now < until:
+        identity = new_id()
+        # One that was sealed with an encryption key that we no longer have cannot sign.
+        with suppress(SealBroken):
+            secret = sealer.seal(sealer.open(former, str(webhook.id)), str(identity))
+            session.add(FormerSecret(id=identity, endpoint_id=webhook.id, secret=secret, until=until))
+            session.flush()
+    kept = [row.id for row in session.scalars(_before(webhook, now).limit(FORMER_MAX - 1))]
+    session.execute(
+        sa.delete(FormerSecret)
+        .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.id.not_in(kept))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _before(webhook: Webhook, now: datetime) -> sa.Select[FormerSecret]:
+    """SELECT of the secrets before the previous one that sign at ``now``, newest first."""
+    return (
+        sa.select(FormerSecret)
+        .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.until > now)
+        .order_by(FormerSecret.until.desc(), FormerSecret.id.desc())
+    )

@@ -26,7 +26,7 @@ def require_allowed_url(url: str, allow: AllowList) -> None:
     try:
         check_url(url, allow)
     except BadAddress as error:
-        raise Invalid.field("url", error.reason, url[:200]) from error
+        raise Invalid.field("url", error.reason, url) from error
 
 
 def check_secret(secret: str) -> None:
