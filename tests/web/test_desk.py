@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from app.core.models import Action
+from app.web.filters import sentence_end
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor
@@ -106,3 +107,8 @@ def test_in_a_run_what_is_handed_over_opens_the_next_item(visit: Visit, cast: Ca
     kept = moderator.post(f"/review/{last}/snooze?{order}", HTMX, snooze="4", reason="Half", version="1")
     assert "HX-Redirect" not in kept.headers
     assert "Half" in kept.text
+
+
+@pytest.mark.parametrize(("name", "ended"), [("Sam", "Sam."), ("Marta H.", "Marta H."), ("Who?", "Who?")])
+def test_a_name_that_ends_a_sentence_gets_no_second_full_stop(name: str, ended: str) -> None:
+    assert sentence_end(name) == ended

@@ -37,7 +37,7 @@ def assign(action_id: uuid.UUID) -> Response:
         return moderation.show(action_id, status=422, hand_over=form, form=decision)
     except Conflict as refusal:
         return moderation.show(
-            action_id, status=409, alert=f"{refusal.detail}.", hand_over=form, form=decision
+            action_id, status=409, alert=sentence_end(refusal.detail), hand_over=form, form=decision
         )
     told = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
     is_given_away = form.wanted not in {None, auth.current_actor().account_id}
@@ -55,7 +55,7 @@ def snooze(action_id: uuid.UUID) -> Response:
             action = moderation.find(session, action_id)
             assignments.snooze(session, auth.current_actor(), action, form.wanted, version=version_of(form))
     except Conflict as refusal:
-        return moderation.done(action_id, f"{refusal.detail}.", status=409, form=decision)
+        return moderation.done(action_id, sentence_end(refusal.detail), status=409, form=decision)
     message = "Put aside. It returns to the queue by itself." if form.wanted else "Back in the queue."
     went_on = moderation.go_on(action_id, message, decision) if form.wanted else None
     return went_on or moderation.done(action_id, message, form=decision)

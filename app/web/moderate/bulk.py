@@ -101,7 +101,7 @@ def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
     done = form.words.done if form.decides else "claimed" if form.claims else "assigned"
     for failure in failures:
         form.form_errors.append(
-            f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}."
+            sentence_end(f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}")
         )
     return again(status=409, done=message if count else None)
 

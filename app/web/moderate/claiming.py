@@ -9,7 +9,7 @@ from app.core.errors import Conflict
 from app.core.review import claims, decision_trace, row_marks
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.filters import state_word
+from app.web.filters import sentence_end, state_word
 from app.web.moderate import moderation
 from app.web.moderate import panel as moderate_panel
 from app.web.moderate.forms import DecisionForm
@@ -80,7 +80,7 @@ def claim(action_id: uuid.UUID) -> Response:
         with wired().database.writing() as session:
             claims.claim(session, auth.current_actor(), moderation.find(session, action_id))
     except Conflict as refusal:
-        return moderation.done(action_id, f"{refusal.detail}.", status=409, form=form)
+        return moderation.done(action_id, sentence_end(refusal.detail), status=409, form=form)
     return moderation.done(action_id, "Claimed. Yours for 10 minutes.", form=form)
 
 

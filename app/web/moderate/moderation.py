@@ -23,6 +23,7 @@ from app.core.review.second_looks import LookFilter
 from app.web import auth, community_choice, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
+from app.web.filters import sentence_end
 from app.web.item import items
 from app.web.moderate import panel, queue_rows, reason_choice, row_lists
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
@@ -145,10 +146,12 @@ def undo(hold_id: uuid.UUID) -> Response:
             held = holds.undo(session, auth.current_actor(), hold_id)
     except Conflict as refusal:
         if note_id is not None:
-            return page.done(None, url_for("web.note", note_id=note_id), f"{refusal.detail}.", status=409)
+            return page.done(
+                None, url_for("web.note", note_id=note_id), sentence_end(refusal.detail), status=409
+            )
         if seen is None:
             raise
-        return done(seen, f"{refusal.detail}.", status=409)
+        return done(seen, sentence_end(refusal.detail), status=409)
     if held.action_id is None:
         return page.done(None, url_for("web.note", note_id=held.note_id), "Undone. Nothing was sent.")
     return done(held.action_id, "Undone. Nothing was sent.")
