@@ -169,8 +169,8 @@ def test_each_figure_says_what_it_was_before_and_leads_to_its_rows(
         assert "The same when it began" in text
         assert "The same of 1 the 30 days before" in text
         assert "By week, because on most days fewer than 5 reviews were decided" in text
-        assert "24 Mar" in text
-        assert "1 Mar (2 d)" in text
+        assert "24 Mar 2026" in text
+        assert "1 Mar 2026 (2 d)" in text
         assert "The target of" in text
         assert "0.0 % of 1" in text
         named = links(page)
@@ -228,7 +228,7 @@ def test_a_busy_month_stays_small_and_its_files_have_all_of_it(
     assert "(6 decided)" in html.unescape(page)
     assert page.count("#channel-") == 20
     whole = moderator.get(links(page)["Show all 30 days"]).text
-    assert "1 Mar" in words(whole)
+    assert "1 Mar 2026" in words(whole)
     assert "Show all" not in whole
     for key, count in (("volume", 30), ("time", 30), ("channels", 20), ("categories", 12)):
         lines = moderator.get(f"/insights.csv?table={key}").text.splitlines()

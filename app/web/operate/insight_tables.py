@@ -42,13 +42,12 @@ def why_weeks(trends: Trends, few: int) -> str:
 
 
 def _labels(trends: Trends) -> list[str]:
-    """Return the name of each day or week, with the year if there are two. Part of a week says its days."""
+    """Return the name of each day or week. Part of a week says its days."""
     period, names = trends.period, []
-    year = "" if period.first.year == period.last.year else " %Y"
     for first, last in zip(period.starts, period.ends, strict=True):
         days = (last - first).days + 1
         cut = "" if days == period.width else f" ({days} d)"
-        names.append(f"{first.day} {first.strftime(f'%b{year}')}{cut}")
+        names.append(f"{first.day} {first:%b %Y}{cut}")
     return names
 
 
