@@ -7,8 +7,10 @@ from typing import Any
 
 import flask
 from apiflask import APIFlask
+from werkzeug.routing import MapAdapter
 
 from app import api, errors, web
+from app.api.blueprints import path_to_match
 from app.api.errors import render
 from app.process import hosts, observing
 from app.web.errors import render_error
@@ -27,6 +29,13 @@ class _App(APIFlask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``func`` unchanged: we have no async views or hooks, and Flask would check a dozen times a request."""
         return func
+
+    def create_url_adapter(self, request: flask.Request | None) -> MapAdapter | None:
+        """Return the router for a request, which sees what the client wrote where decoding would lose a meaning."""
+        adapter = super().create_url_adapter(request)
+        if adapter is not None and request is not None:
+            adapter.path_info = path_to_match(request, adapter.path_info)
+        return adapter
 
 
 def create_app(wiring: Wiring) -> APIFlask:

@@ -20,7 +20,7 @@ from app.api import (  # noqa: F401 - importing them registers their views
     user_profiles,
     webhooks,
 )
-from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, public
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, RequestReference, public
 from app.api.documents import openapi, page
 
 
@@ -28,6 +28,7 @@ def register(app: APIFlask) -> None:
     """Add the API to the application."""
     openapi.configure(app)
     app.url_map.converters["any_id"] = AnyId
+    app.url_map.converters["request_reference"] = RequestReference
     app.register_blueprint(openapi.open_documents)
     app.register_blueprint(page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)

@@ -4,7 +4,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from app.api import auth
-from app.api.blueprints import check_ends_with, public
+from app.api.blueprints import public
 from app.api.notes import created, show
 from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteDocument
@@ -20,8 +20,6 @@ from app.wiring import wired
 @public.doc(responses=[400, 404, 502, 503, 504])
 def create_ai_note(reference: str) -> Response:
     """Have an AI note drafted for a request. It starts unrated; people decide whether it is shown. No body."""
-    # A request_id may itself end in "/ai-notes", percent-encoded; nothing is posted to a request.
-    check_ends_with("/ai-notes", ["GET", "HEAD", "PATCH", "DELETE", "OPTIONS"])
     caller = auth.caller()
     with wired().database.reading() as session:
         post, item = ai_notes.prepare(session, caller.actor, _find(session, reference))

@@ -1,12 +1,12 @@
 """Blueprints that require an API key: the blueprint authenticates, not the view (docs/architecture.md)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 import flask
 from apiflask import APIBlueprint
-from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
 from app.api import (
@@ -31,6 +31,32 @@ class AnyId(BaseConverter):
     regex = r"(?s:.+?)"
 
 
+_AI_NOTES = "/ai-notes"
+_OF_THE_ID = "\udc2fai-notes"
+"""Replaces an ``/ai-notes`` whose slash was encoded. No path has this character, because paths are UTF-8."""
+
+
+class RequestReference(AnyId):
+    """Path converter for requests. A ``request_id`` may end in ``/ai-notes`` if that slash is percent-encoded;
+    otherwise the ending is the path of a request's AI notes."""
+
+    regex = r"(?s:.+?)(?<!/ai-notes)"
+
+    def to_python(self, value: str) -> str:
+        if value.endswith(_OF_THE_ID):
+            return value.removesuffix(_OF_THE_ID) + _AI_NOTES
+        return value
+
+
+def path_to_match(request: flask.Request, path: str) -> str:
+    """Return the decoded ``path`` so that the router can tell an encoded slash before ``ai-notes`` from a plain one."""
+    last_segment = request.environ.get("REQUEST_URI", path).partition("?")[0].rpartition("/")[2]
+    is_request = path.startswith((f"{PREFIX}/requests/", f"{ALIAS_PREFIX}/requests/"))
+    if is_request and path.endswith(_AI_NOTES) and f"/{unquote(last_segment)}" != _AI_NOTES:
+        return path.removesuffix(_AI_NOTES) + _OF_THE_ID
+    return path
+
+
 def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:
     """Create a blueprint whose views all need a key with ``scope``. Its responses carry the rate limit headers."""
     blueprint = APIBlueprint(name, __name__, **options)
@@ -53,16 +79,6 @@ def _check_accept_and_query() -> None:
     declared = getattr(view, "_spec", {}).get("args", [])
     allowed = [query.names(model) for model, location in declared if location == "query"]
     query.check(flask.request, frozenset().union(*allowed))
-
-
-def check_ends_with(ending: str, allowed: Sequence[str]) -> None:
-    """Raise 405 unless the path ends with ``ending`` as the client wrote it, before ``%2F`` was decoded.
-
-    Otherwise the ending belongs to the id before it. ``allowed`` are the methods of the path of that id.
-    """
-    written = flask.request.environ.get("REQUEST_URI", flask.request.path).partition("?")[0]
-    if not written.endswith(ending):
-        raise MethodNotAllowed(valid_methods=allowed)
 
 
 def opens_communities(view: View) -> View:

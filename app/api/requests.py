@@ -149,7 +149,7 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
     return max(since, min(last, clock.now() - _OVERLAP))
 
 
-@public.get("/requests/<any_id:reference>")
+@public.get("/requests/<request_reference:reference>")
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404])
 @polls
@@ -160,7 +160,7 @@ def read_request(reference: str) -> Response:
         return _answer(session, reading.find(session, caller.actor, reference, scope=caller.scope_id))
 
 
-@public.patch("/requests/<any_id:reference>")
+@public.patch("/requests/<request_reference:reference>")
 @public.input(RequestPatch)
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
@@ -184,7 +184,7 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
         return _answer(session, reading.find(session, actor, str(request.id)))
 
 
-@public.delete("/requests/<any_id:reference>")
+@public.delete("/requests/<request_reference:reference>")
 @public.output({}, 204)
 @public.doc(responses=[400, 404])
 def delete_request(reference: str) -> Response:

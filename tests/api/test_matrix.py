@@ -48,8 +48,8 @@ GET    /api/public/v1/ratings/<rating_id>                                       
 PUT    /api/public/v1/ratings/<rating_id>                                         401 422 403 403 422
 GET    /api/public/v1/requests                                                    401 200 200 403 200
 POST   /api/public/v1/requests                                                    401 422 403 403 422
-GET    /api/public/v1/requests/<any_id:reference>                                 401 200 200 403 404
-PATCH  /api/public/v1/requests/<any_id:reference>                                 401 200 403 403 404
+GET    /api/public/v1/requests/<request_reference:reference>                      401 200 200 403 404
+PATCH  /api/public/v1/requests/<request_reference:reference>                      401 200 403 403 404
 POST   /api/public/v1/requests/<any_id:reference>/ai-notes                        401 201 403 403 404
 POST   /api/public/v1/user-profiles/link                                          401 422 403 403 422
 GET    /api/public/v1/user-profiles/lookup                                        401 422 422 403 422
@@ -66,7 +66,7 @@ PATCH  /webhooks/<string(length=36):webhook_id>                                 
 POST   /webhooks/<string(length=36):webhook_id>/test                              401 202 403 403 404
 POST   /webhooks/register                                                         401 422 403 403 422
 DELETE /api/public/v1/notes/<note_id>                                             401 204 403 403 404
-DELETE /api/public/v1/requests/<any_id:reference>                                 401 204 403 403 404
+DELETE /api/public/v1/requests/<request_reference:reference>                      401 204 403 403 404
 DELETE /webhooks/<string(length=36):webhook_id>                                   401 204 403 403 404
 """
 EXPECTED = {

@@ -212,10 +212,16 @@ def test_nothing_is_posted_to_an_id_that_ends_as_the_path_of_ai_notes(api: Api, 
     api.submit("t/1/ai-notes")
     answer = api.post(f"/requests/{quote('t/1/ai-notes', safe='')}")
     assert answer.status_code == 405
-    assert "POST" not in answer.headers["Allow"]
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "PATCH", "DELETE"}
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Note)).all() == []
-    assert api.post(f"/requests/{quote('t/1', safe='')}/ai-notes?x=%2F").status_code == 201
+    path = f"/requests/{quote('t/1', safe='')}/ai-notes"
+    assert api.post(f"{path}?x=%2F").status_code == 201
+    for method in ("GET", "PATCH", "DELETE"):
+        refused = api.call(method, path)
+        assert (refused.status_code, set(refused.headers["Allow"].split(", "))) == (405, {"OPTIONS", "POST"})
+    assert api.post(f"/requests/{quote('t/1/ai-notes', safe='')}/ai-notes").status_code == 201
+    assert api.get("/requests/t%2F1/%61i-notes").status_code == 405, "the same path, written otherwise"
 
 
 def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring, cast: Cast) -> None:
