@@ -72,6 +72,16 @@ def test_what_raters_say_becomes_the_decision(
     assert _decisions(wiring) == decided
 
 
+def _moderator(cast: Cast) -> Actor:
+    return Actor(
+        kind="account",
+        name="Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+
+
 def test_a_review_without_action_sends_the_decision_none_and_completes_the_request(
     wiring: Wiring, cast: Cast
 ) -> None:
@@ -312,13 +322,7 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
     wiring: Wiring, cast: Cast
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
-    moderator = Actor(
-        kind="account",
-        name="Mo",
-        account_id=cast.moderator.account_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
+    moderator = _moderator(cast)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
         assert action.due_at is not None
@@ -358,13 +362,7 @@ def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
     lapsed = factories.scored_action(wiring, cast, factories.SPAM, "post-1")
     upheld = factories.scored_action(wiring, cast, factories.SPAM + " 2", "post-2")
     dropped = factories.scored_action(wiring, cast, factories.REVIEWED, "post-3")
-    moderator = Actor(
-        kind="account",
-        name="Mo",
-        account_id=cast.moderator.account_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
+    moderator = _moderator(cast)
     with wiring.database.writing() as session:
         for one in (lapsed, upheld):
             action = session.get_one(Action, one)
@@ -394,13 +392,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
     wiring: Wiring, cast: Cast
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
-    moderator = Actor(
-        kind="account",
-        name="Mo",
-        account_id=cast.moderator.account_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
+    moderator = _moderator(cast)
     with wiring.database.writing() as session:
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 1

@@ -302,14 +302,7 @@ def deferred_actor(session: Session, account_id: uuid.UUID, community_id: uuid.U
     Raises:
         Forbidden: the account is disabled.
     """
-    account = session.scalars(
-        sa.select(Account)
-        .where(Account.id == account_id)
-        .options(selectinload(Account.memberships))
-        .execution_options(populate_existing=True)
-    ).first()
-    if account is None:
-        raise NotFound("account")
+    account = get(session, account_id, again=True)
     if account.disabled_at is not None:
         raise Forbidden("the account was disabled")
     community = session.get_one(Community, community_id, populate_existing=True)
@@ -317,9 +310,17 @@ def deferred_actor(session: Session, account_id: uuid.UUID, community_id: uuid.U
     return replace(actor_for(account), archived=closed)
 
 
-def get(session: Session, account_id: uuid.UUID) -> Account:
+def get(session: Session, account_id: uuid.UUID, *, again: bool = False) -> Account:
+    """The account with its memberships. ``again``: as they are now, though the session has read them before.
+
+    Raises:
+        NotFound: there is no such account.
+    """
     account = session.scalars(
-        sa.select(Account).where(Account.id == account_id).options(selectinload(Account.memberships))
+        sa.select(Account)
+        .where(Account.id == account_id)
+        .options(selectinload(Account.memberships))
+        .execution_options(populate_existing=again)
     ).first()
     if account is None:
         raise NotFound("account")

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, limits
 from app.core.db import serialise
@@ -20,7 +20,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice, paginate
-from app.core.people import sessions
+from app.core.people import accounts, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
 from app.core.vocabulary import ActionState, Role
@@ -152,14 +152,7 @@ def set_disabled(
     limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, SERVICE)
     _refuse_former_service_admin(session, actor)
-    account = session.scalars(
-        sa.select(Account)
-        .where(Account.id == account_id)
-        .options(selectinload(Account.memberships))
-        .execution_options(populate_existing=True)
-    ).first()
-    if account is None:
-        raise NotFound("account")
+    account = accounts.get(session, account_id, again=True)
     if (account.disabled_at is not None) == disabled:
         return account
     for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
