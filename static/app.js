@@ -387,7 +387,9 @@
     }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
-    if (event.target.closest?.(".error-summary")) return; // whoever types there means a field
+    // What is typed while the list of errors has the focus is meant for a field. On a card of a run, keys still answer.
+    const errors = event.target.closest?.(".error-summary");
+    if (errors && !errors.closest("[data-row]")) return;
     const pressed = event.key.toLowerCase();
     const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
     const letter = document.activeElement?.closest("[data-row], [data-keys-here]")?.querySelector(`.points [data-key="${CSS.escape(pressed)}"]`);

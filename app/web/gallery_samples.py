@@ -96,6 +96,7 @@ def queue(count: int) -> dict[str, Any]:
         "new_url": "#new",
         "show_url": "#show",
         "query": "",
+        "page_query": "",
         "item_query": "",
         "row_query": "?at=queue",
         "settled_url": "#settled",

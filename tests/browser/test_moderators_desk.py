@@ -113,13 +113,13 @@ def test_whoever_was_overturned_finds_a_notice_and_the_whole_entry(
         visitor.button(verb).click()
         place.becomes(action_id, state)
     max_.open("/review")
-    max_.page.get_by_role("link", name="1 notice", exact=True).click()
+    max_.page.get_by_role("link", name="Notices, 1 unread", exact=True).click()
     expect(max_.heading("Notices")).to_be_visible()
     expect(max_.main).to_contain_text("It quotes somebody else")
     expect(max_.main).to_contain_text("Sam")
     assert examiner.look(max_, "notices") == []
     max_.button("Mark all as read").click()
-    expect(max_.page.get_by_role("link", name="1 notice", exact=True)).to_have_count(0)
+    expect(max_.page.get_by_role("link", name="Notices, 1 unread", exact=True)).to_have_count(0)
     max_.page.get_by_role("link", name="Entry in the history").click()
     expect(max_.heading("Dismissed")).to_be_visible()
     assert examiner.look(max_, "an entry") == []

@@ -68,7 +68,7 @@ def test_whoever_lost_it_is_told_on_the_page_and_by_a_notice(
     assert "Take over" in told.text
     assert "took this over from you" in sam.get(f"/review/{action_id}").text
     assert "took this over from you" not in visit(cast.admin).get(f"/review/{action_id}").text
-    assert "1 notice" in sam.get("/review").text
+    assert 'aria-label="Notices, 1 unread"' in sam.get("/review").text
     notices = sam.get("/notices").text
     assert "took over your claim of" in notices
     assert "“A long read”" in notices

@@ -186,7 +186,8 @@ def create(
     """Open a community that must not exist yet; ``fields`` are ``description``, ``supplied``, ``is_…``.
 
     Raises:
-        Invalid: a value is not allowed. A UUID as the platform's id is not: it is more likely one of our ids.
+        Invalid: a value is not allowed. From an integration, a UUID as the platform's id is not: it is more likely one
+            of our ids. Communities that people open have one of our making.
         Conflict: it exists. Its id is included only for actors who see it.
         Forbidden: the actor may not open communities, whether or not a foreign one exists.
     """
@@ -202,7 +203,7 @@ def create(
         raise Forbidden("This API key may not open communities")
     if known is not None:
         raise Conflict("This community server exists already")
-    if parse_id(platform_id) is not None:
+    if actor.kind == "key" and parse_id(platform_id) is not None:
         raise Invalid.field("platform_community_server_id", "must not be a UUID", platform_id)
     community = _insert(session, actor, platform, platform_id, name, fields)
     if community is None:
