@@ -65,6 +65,9 @@ def register(app: Flask) -> None:
     cookie.
     """
     manager = LoginManager()
+    # It would protect users in Flask's session, where we keep none, and rewrite that cookie at a browser's second
+    # request: the late answer to a request of htmx would then undo the message that a form left there meanwhile.
+    manager.session_protection = None  # type: ignore[assignment]  # as its documentation says
     manager.request_loader(_load)
     app.login_manager = manager  # type: ignore[attr-defined]  # where flask-login looks
 

@@ -402,3 +402,13 @@ def test_each_category_says_what_its_tier_2_catches_as_measured(
 def test_nothing_is_expected_of_other_classifiers(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     wiring.classifiers = [FixedClassifier()]
     assert _expected(visit(cast.operator).get("/thresholds").get_data(as_text=True)) == {}
+
+
+def test_an_answer_that_comes_late_takes_no_message_from_the_next_page(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    # A browser keeps the newest cookie it is sent, whichever request left first: the message is in such a cookie.
+    operator = visit(cast.operator)
+    late = operator.post("/thresholds", HTMX, preview="live", **as_form(wiring, cast, spam_tier1="0.8"))
+    assert late.status_code == 200
+    assert late.headers.getlist("Set-Cookie") == []
