@@ -35,13 +35,14 @@ from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
+from app.core.outbound import AllowList
 from app.core.requests import in_force
 from app.core.requests.in_force import InForce
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
 from app.core.upkeep.mail_texts import MailLinks
-from app.core.webhooks.sending import AllowList, Sender
+from app.core.webhooks.sending import Sender
 from app.settings import Settings
 from app.throttle import Throttle
 

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.models import Account, Community, Membership, Note, Panel, PanelSeat, Profile, Rating, SignIn
 from app.core.notes import notes, ratings
+from app.core.outbound import AllowList
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role, SeatState
 from app.core.webhooks import endpoints
-from app.core.webhooks.sending import AllowList
 from app.wiring import Wiring
 from tests.cast import COMMUNITY, PLATFORM, Cast
 

@@ -22,7 +22,7 @@ from app.adapters.net import (
 )
 from app.adapters.net import dial as dial_address
 from app.core.factcheck.feed_looks import FEED_BYTES, Fetched
-from app.core.webhooks.sending import AllowList, BadAddress, check_url, excerpt_of
+from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
 
 DEADLINE = 60.0
 """Seconds for everything: lookups, connections, redirects and the whole content."""

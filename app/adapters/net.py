@@ -22,7 +22,8 @@ from typing import Any
 import httpcore
 import httpx
 
-from app.core.webhooks.sending import TIMEOUT, Target, is_public
+from app.core.outbound import Target, is_public
+from app.core.webhooks.sending import TIMEOUT
 
 Resolver = Callable[[str, int], Sequence[str]]
 """Maps (host, port) to the IP addresses of the host, best first. Raises OSError or UnicodeError if there are none."""

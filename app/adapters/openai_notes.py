@@ -34,8 +34,8 @@ from app.core.errors import Unavailable, UpstreamFailed, UpstreamTimeout
 from app.core.factcheck.items import Item
 from app.core.notes import ai_notes
 from app.core.notes.ai_notes import Draft, NoteWriter, Post
+from app.core.outbound import Target, parse_retry_after
 from app.core.vocabulary import Classification
-from app.core.webhooks.sending import Target, parse_retry_after
 
 log = logging.getLogger(__name__)
 

@@ -23,17 +23,8 @@ from app.adapters.net import (
 )
 from app.adapters.net import dial as dial_address
 from app.core.clock import now
-from app.core.webhooks.sending import (
-    BAD_ADDRESS,
-    TIMEOUT,
-    AllowList,
-    BadAddress,
-    Outcome,
-    Target,
-    check_url,
-    excerpt_of,
-    parse_retry_after,
-)
+from app.core.outbound import AllowList, BadAddress, Target, check_url, excerpt_of, parse_retry_after
+from app.core.webhooks.sending import BAD_ADDRESS, TIMEOUT, Outcome
 
 BODY_LIMIT = 64 * 1024
 BODY_SECONDS = 1.0

@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.models import Community
+from app.core.outbound import AllowList
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import queue, replays, signing
 from app.core.webhooks.deliveries import Filters
-from app.core.webhooks.sending import AllowList, Outcome
+from app.core.webhooks.sending import Outcome
 
 URL = "http://localhost:8099/demo-forum/hook"
 OWNER = "demonstration"

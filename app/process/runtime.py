@@ -24,7 +24,7 @@ from limits import parse_many
 from app import migrations
 from app.core.db import Database
 from app.core.errors import Refused
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 from app.settings import Settings
 from app.wiring import Wiring, wire, writes_to
 

@@ -27,7 +27,7 @@ from app.api.blueprints import PREFIX
 from app.api.documents import examples
 from app.api.shapes import NOT_BLANK
 from app.core import limits
-from app.core.webhooks.sending import URL_LENGTH
+from app.core.outbound import URL_LENGTH
 from tests.api.conftest import SPAM, Api
 from tests.cast import Cast
 from tests.examples import PROFILE

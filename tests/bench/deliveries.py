@@ -19,11 +19,11 @@ from app.adapters.webhook_sender import HttpSender
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Webhook
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events
-from app.core.webhooks.sending import AllowList
 from app.jobs.dispatcher import Dispatcher
 from tests import postgres
 from tests.faults.dispatcher_receiver import HangingReceiver

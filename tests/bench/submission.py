@@ -28,10 +28,10 @@ from app import create_app, migrations
 from app.core import ids
 from app.core.communities import communities
 from app.core.models import Request
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.webhooks import endpoints
-from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.jobs.registry import register_all
 from app.settings import Settings

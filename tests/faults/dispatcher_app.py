@@ -9,8 +9,8 @@ import threading
 
 from app.adapters.webhook_sender import HttpSender
 from app.core.db import Database
+from app.core.outbound import AllowList
 from app.core.sealing import Sealer
-from app.core.webhooks.sending import AllowList
 from app.jobs.dispatcher import Dispatcher
 
 

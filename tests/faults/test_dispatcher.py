@@ -16,11 +16,12 @@ import sqlalchemy as sa
 from app.adapters.webhook_sender import HttpSender
 from app.core.communities import communities
 from app.core.models import Attempt, Delivery, Webhook
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
-from app.core.webhooks.sending import AllowList, Outcome, Sender
+from app.core.webhooks.sending import Outcome, Sender
 from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring
 from tests.faults.dispatcher_receiver import SECRET, HangingReceiver, Receiver

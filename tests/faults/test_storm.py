@@ -12,12 +12,12 @@ import pytest
 
 from app.core.communities import communities
 from app.core.db import Database
+from app.core.outbound import AllowList
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import KeyTemplate
 from app.core.webhooks import endpoints as webhooks
-from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.settings import Settings
 from tests.faults import figures, storm

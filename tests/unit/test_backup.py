@@ -19,13 +19,13 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
+from app.core.outbound import AllowList
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb, DeliveryState, RequestStatus
 from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks
-from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.process import runtime
 from app.process.runtime import RESTORE_UNFINISHED, RestoreUnfinished

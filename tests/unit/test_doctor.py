@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from app.commands.main import cli
 from app.core import clock
 from app.core.models import Community, Delivery, Request, Webhook
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import endpoints as webhooks
-from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.process import runtime
 from app.wiring import Wiring

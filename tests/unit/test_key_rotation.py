@@ -10,12 +10,12 @@ from app.commands.main import cli
 from app.core import clock
 from app.core.db import Base
 from app.core.models import Community, Webhook
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import secrets
-from app.core.webhooks.sending import AllowList
 from app.process import runtime
 from app.wiring import Wiring
 from tests.cast import Cast

@@ -25,13 +25,13 @@ from app.core.models import (
     Request,
     Score,
 )
+from app.core.outbound import AllowList
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.upkeep import community_states
 from app.core.vocabulary import ActionState, RequestStatus
 from app.core.webhooks import endpoints
-from app.core.webhooks.sending import AllowList
 from app.jobs import registry
 from app.jobs.batches import Batches
 from app.wiring import Wiring

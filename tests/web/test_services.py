@@ -12,8 +12,8 @@ from app.core.db import Base
 from app.core.factcheck import storing
 from app.core.factcheck.items import Item
 from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
+from app.core.outbound import AllowList
 from app.core.vocabulary import ServiceMode
-from app.core.webhooks.sending import AllowList
 from app.jobs import embedding
 from app.wiring import Wiring
 from tests.cast import Cast, Person

@@ -28,8 +28,8 @@ from app.adapters.net import (
 from app.adapters.net import dial as dial_address
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
+from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal
-from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
 REDIRECTS = 3
 SECONDS = {AttachmentKind.VIDEO: 120.0, AttachmentKind.AUDIO: 120.0}

@@ -20,8 +20,8 @@ from app.adapters.net import (
     system_addresses,
 )
 from app.core import clock
+from app.core.outbound import BadAddress, check_url, parse_retry_after
 from app.core.services.kinds import Connection, Failure
-from app.core.webhooks.sending import BadAddress, check_url, parse_retry_after
 
 ANSWER_BYTES = 1024 * 1024
 _LATER = frozenset({408, 409, 425, 429})

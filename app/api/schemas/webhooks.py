@@ -7,8 +7,8 @@ from pydantic import Field, WithJsonSchema, create_model
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
 from app.core import limits
+from app.core.outbound import URL_LENGTH
 from app.core.webhooks import values
-from app.core.webhooks.sending import URL_LENGTH
 
 # The core checks these values; the limits are repeated here for the OpenAPI document.
 Address = Annotated[

@@ -15,8 +15,8 @@ from app.core.factcheck import datasets
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Community, DatasetFeed, DatasetImport
+from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import Actor, Permission, require, require_found
-from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
 LOOK_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 
 ENTRY_POINTS = "bridgenote.classifiers"
 """The group of entry points under which installed packages offer their kinds."""

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import ConnectedService, ServiceVersion
+from app.core.outbound import AllowList
 from app.core.sealing import SealBroken, Sealer
 from app.core.services.calling import ServiceClassifier
 from app.core.services.calls import Ledger
@@ -22,7 +23,6 @@ from app.core.services.guarded import GuardedCalls
 from app.core.services.kinds import Adapter, Connection, EmbeddingAdapter, Failure, Kind
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
-from app.core.webhooks.sending import AllowList
 
 A = TypeVar("A")
 

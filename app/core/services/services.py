@@ -19,6 +19,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import ConnectedService, ServiceVersion
+from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.sealing import Sealer
@@ -26,7 +27,6 @@ from app.core.services import reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
-from app.core.webhooks.sending import AllowList
 
 MOST = 20
 """The largest number of services of one community."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from app.core import limits
 from app.core.errors import Invalid, Problem
+from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.services.kinds import CategoryMap, Kind
-from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
 NAME_PATTERN = r"[a-z][a-z0-9-]{0,39}"
 NAME_PREFIX = "service."

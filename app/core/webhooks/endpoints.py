@@ -20,11 +20,11 @@ from app.core.history import settings as setting_history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Community, Event, Webhook
+from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import events, health, secrets, values
-from app.core.webhooks.sending import AllowList
 
 CHANGED = "webhook.changed"
 BY_HAND = "Disabled by hand"

@@ -19,12 +19,13 @@ from sqlalchemy.orm import Session
 
 from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Event, Webhook
+from app.core.outbound import RETRY_AFTER_LIMIT
 from app.core.sealing import SealBroken, Sealer
 from app.core.types import UtcDateTime
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads
 from app.core.webhooks import secrets as webhook_secrets
-from app.core.webhooks.sending import RETRY_AFTER_LIMIT, Outcome
+from app.core.webhooks.sending import Outcome
 
 LEASE_SECONDS = 20.0
 """Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""

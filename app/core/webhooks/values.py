@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from app.core import limits
 from app.core.errors import Invalid, Problem
 from app.core.models import Webhook
+from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.vocabulary import EventName
 from app.core.webhooks import payloads, signing
-from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
 EVENTS = (*(event_name.value for event_name in EventName), payloads.PROPOSED)
 """The event names to which a webhook can subscribe."""

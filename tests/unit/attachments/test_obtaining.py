@@ -12,8 +12,8 @@ from PIL import Image
 from app.adapters.media.obtaining import HttpObtainer
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed
+from app.core.outbound import AllowList
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal
-from app.core.webhooks.sending import AllowList
 from tests.unit.attachments import pictures
 from tests.unit.webhook_sender.conftest import Names, Receiver, Timed
 

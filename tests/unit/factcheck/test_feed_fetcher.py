@@ -9,7 +9,7 @@ import pytest
 
 from app.adapters.feed_fetcher import HttpFeedFetcher
 from app.core.factcheck.feed_looks import Fetched
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 from tests.unit.webhook_sender.conftest import Receiver, http, replying
 
 Start = Callable[..., Receiver]

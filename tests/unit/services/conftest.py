@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.adapters.services.kinds import SHIPPED
 from app.core.models import Request
+from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.services import services
@@ -17,7 +18,6 @@ from app.core.services.kinds import Adapter, Connection
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import RequestStatus, ServiceMode
-from app.core.webhooks.sending import AllowList
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.factories import submit

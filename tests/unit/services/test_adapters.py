@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from app.core.outbound import AllowList
 from app.core.services.calling import checked
 from app.core.services.kinds import Answer, Connection, Failure
-from app.core.webhooks.sending import AllowList
 from tests.stub_services import HIGH, LOW, Stub, answering, body, dripping, endless, status
 from tests.unit.services.conftest import KINDS, Connect
 

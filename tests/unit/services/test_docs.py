@@ -13,9 +13,9 @@ from socket import create_connection, create_server
 import pytest
 
 from app.adapters.services.kinds import SHIPPED, known_kinds
+from app.core.outbound import AllowList
 from app.core.services.kinds import ENTRY_POINTS, Answer, Connection
 from app.core.services.settings import ServiceSettings, checked
-from app.core.webhooks.sending import AllowList
 from tests.stub_services import Stub, answering
 from tests.unit.services.conftest import KINDS, Connect
 

@@ -12,6 +12,7 @@ from app.commands.doctor.findings import State
 from app.core.classify import Permanent
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import ConnectedService, HistoryEntry, HistoryText, ServiceVersion
+from app.core.outbound import AllowList
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.services import calls, reading, services
@@ -19,7 +20,6 @@ from app.core.services.calls import Call
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import Role, ServiceMode
-from app.core.webhooks.sending import AllowList
 from app.wiring import Wiring
 from tests.cast import Cast
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from app.adapters.webhook_sender import HttpSender
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 
 PUBLIC = "93.184.215.14"
 """Stands for any public address. Nothing is sent there: ``Switchboard`` takes every connection."""

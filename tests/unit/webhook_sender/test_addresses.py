@@ -4,14 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.core.webhooks.sending import (
-    AllowList,
-    BadAddress,
-    check_url,
-    excerpt_of,
-    is_public,
-    parse_retry_after,
-)
+from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of, is_public, parse_retry_after
 
 NOTHING = AllowList()
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.adapters.webhook_sender import HttpSender
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 from app.core.webhooks.signing import headers_for, sign_body, verify_body
 from tests.unit.webhook_sender.conftest import Timed, http, replying
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from app.adapters.webhook_sender import HttpSender
-from app.core.webhooks.sending import AllowList
+from app.core.outbound import AllowList
 from tests.unit.webhook_sender.conftest import PUBLIC, Names, Switchboard, Timed, http, replying
 
 ENOUGH = 5.0
