@@ -14,9 +14,9 @@ from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.core.actions import acknowledgements, actions
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.history.why import Why
-from app.core.ids import parse_id
+from app.core.ids import require_id
 from app.core.models import Action
 from app.core.requests import submitting
 from app.core.review import verbs
@@ -71,7 +71,7 @@ def _default_community(caller: Caller, query: ActionQuery) -> uuid.UUID | None:
 def read_moderation_action(action_id: str) -> Response:
     """Read one moderation action."""
     with wired().database.reading() as session:
-        return jsonapi.answer(_document(session, _identity(action_id)))
+        return jsonapi.answer(_document(session, require_id(action_id, "moderation action")))
 
 
 @public.patch("/moderation-actions/<action_id>")
@@ -85,7 +85,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
     """
     actor = auth.actor()
     with wired().database.writing() as session:
-        action = actions.get(session, actor, _identity(action_id))
+        action = actions.get(session, actor, require_id(action_id, "moderation action"))
         _check_platform_action_id(action, json_data)
         verbs.change_action(
             session,
@@ -127,13 +127,6 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         document = _document(session, action.id)
     location = jsonapi.url(f"/moderation-actions/{action.id}")
     return jsonapi.answer(document, 201 if created else 200, {"Location": location})
-
-
-def _identity(action_id: str) -> uuid.UUID:
-    identity = parse_id(action_id)
-    if identity is None:
-        raise NotFound("moderation action")
-    return identity
 
 
 def _document(session: Session, action_id: uuid.UUID) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Notes: write, list, read, edit, delete, publish and dismiss (docs/integration.md)."""
 
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,8 @@ from app.api import auth, community_servers, jsonapi, people
 from app.api.blueprints import public
 from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
-from app.core.errors import NotFound
 from app.core.history.why import Why
-from app.core.ids import parse_id
+from app.core.ids import require_id
 from app.core.models import Note
 from app.core.notes import lists, notes, verdicts
 from app.core.permissions import Actor
@@ -87,7 +85,7 @@ def list_notes(query_data: NoteQuery) -> Response:
 def read_note(note_id: str) -> Response:
     """Read one note."""
     with wired().database.reading() as session:
-        return _answer(notes.get(session, auth.actor(), identity(note_id)))
+        return _answer(notes.get(session, auth.actor(), require_id(note_id, "note")))
 
 
 @public.patch("/notes/<note_id>")
@@ -140,16 +138,8 @@ def _decide(verb: Callable[..., None], note_id: str, verdict: NoteVerdict) -> Re
 
 def _get_for_change(session: Session, note_id: str) -> tuple[Actor, Note]:
     """Return the note and the actor, with the acting user's profile in the note's community."""
-    note = notes.get(session, auth.actor(), identity(note_id))
+    note = notes.get(session, auth.actor(), require_id(note_id, "note"))
     return auth.caller_in(session, note.community_id).actor, note
-
-
-def identity(note_id: str) -> uuid.UUID:
-    """Return the UUID in a path. Raises NotFound if it is not a UUID."""
-    uuid = parse_id(note_id)
-    if uuid is None:
-        raise NotFound("note")
-    return uuid
 
 
 def created(shown: dict[str, Any], meta: dict[str, Any] | None = None) -> Response:

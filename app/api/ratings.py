@@ -1,18 +1,16 @@
 """Ratings: create, change, list and count (docs/integration.md)."""
 
-import uuid
 from typing import Any
 
 from flask import Response
 
 from app.api import auth, jsonapi, people
 from app.api.blueprints import public
-from app.api.notes import identity
 from app.api.parse import JSON_API
 from app.api.schemas.notes import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
 from app.api.shapes import Paged
-from app.core.errors import Forbidden, NotFound
-from app.core.ids import parse_id
+from app.core.errors import Forbidden
+from app.core.ids import require_id
 from app.core.models import Community, Note, Rating
 from app.core.notes import notes, ratings
 from app.core.notes.ratings import Stats
@@ -65,7 +63,7 @@ def create_rating(json_data: RatingCreate) -> Response:
 def read_rating(rating_id: str) -> Response:
     """Read one rating."""
     with wired().database.reading() as session:
-        return _answer(ratings.get(session, auth.actor(), _identity(rating_id)))
+        return _answer(ratings.get(session, auth.actor(), require_id(rating_id, "rating")))
 
 
 @public.put("/ratings/<rating_id>")
@@ -74,7 +72,7 @@ def read_rating(rating_id: str) -> Response:
 @public.doc(responses=[400, 404, 409])
 def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     """Change a rating. Only its rater may."""
-    target_id = _identity(rating_id)
+    target_id = require_id(rating_id, "rating")
     with wired().database.reading() as session:
         community_id = ratings.get(session, auth.actor(), target_id).community_id
         # Before it counts: the limit is the rater's, and nobody else may use it up.
@@ -101,7 +99,7 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
 def list_ratings(note_id: str, query_data: Paged) -> Response:
     """List the ratings of a note's current text, newest first."""
     with wired().database.reading() as session:
-        note = notes.get(session, auth.actor(), identity(note_id))
+        note = notes.get(session, auth.actor(), require_id(note_id, "note"))
         part = query_data.slice("ratings", note.id)
         page = paginate(session, ratings.for_note(note), Rating.created_at, Rating.id, part)
         return jsonapi.answer(jsonapi.listing(page, show))
@@ -113,17 +111,10 @@ def list_ratings(note_id: str, query_data: Paged) -> Response:
 def read_rating_stats(note_id: str) -> Response:
     """Count the ratings of a note's current text by level."""
     with wired().database.reading() as session:
-        note = notes.get(session, auth.actor(), identity(note_id))
+        note = notes.get(session, auth.actor(), require_id(note_id, "note"))
         decided = results.decided(session, note.id) if note.rationale else None
         stats = show_stats(note, ratings.stats(session, note), decided)
     return jsonapi.answer(jsonapi.document(stats, path=f"/notes/{note.id}/ratings/stats"))
-
-
-def _identity(rating_id: str) -> uuid.UUID:
-    uuid = parse_id(rating_id)
-    if uuid is None:
-        raise NotFound("rating")
-    return uuid
 
 
 def _answer(rating: Rating) -> Response:

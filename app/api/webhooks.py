@@ -3,7 +3,6 @@
 These paths are outside the API's prefix but need the same keys. Responses never contain a secret.
 """
 
-import uuid
 from typing import Any
 
 from flask import Response
@@ -21,8 +20,7 @@ from app.api.schemas.webhooks import (
 )
 from app.core import clock
 from app.core.communities import communities
-from app.core.errors import NotFound
-from app.core.ids import parse_id
+from app.core.ids import require_id
 from app.core.models import Community, Webhook
 from app.core.paging import paginate
 from app.core.permissions import Permission
@@ -83,7 +81,7 @@ def read_webhook(webhook_id: str) -> Response:
     """Read one webhook."""
     with wired().database.reading() as session:
         webhook = webhooks.get(
-            session, auth.actor(), _identity(webhook_id), permission=Permission.SEE_WEBHOOKS
+            session, auth.actor(), require_id(webhook_id, "webhook"), permission=Permission.SEE_WEBHOOKS
         )
         return _answer(session, webhook)
 
@@ -99,7 +97,7 @@ def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
         changes["event_names"] = changes.pop("events")
     with wired().database.writing() as session:
         webhook = webhooks.change(
-            session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **changes
+            session, auth.actor(), wired().sealer, wired().allow, require_id(webhook_id, "webhook"), **changes
         )
         return _answer(session, webhook)
 
@@ -110,7 +108,7 @@ def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
 def delete_webhook(webhook_id: str) -> Response:
     """Remove a webhook. Its pending deliveries are cancelled."""
     with wired().database.writing() as session:
-        webhooks.remove(session, auth.actor(), _identity(webhook_id))
+        webhooks.remove(session, auth.actor(), require_id(webhook_id, "webhook"))
     return jsonapi.no_content()
 
 
@@ -119,20 +117,14 @@ def delete_webhook(webhook_id: str) -> Response:
 @endpoints.doc(responses=[404, 409])
 def test_webhook(webhook_id: str) -> Response:
     """Send a ``webhook.test`` event to this webhook only; ``meta.event_id`` is its id. 409 if disabled."""
+    identity = require_id(webhook_id, "webhook")
     with wired().database.reading() as session:
-        webhooks.get(session, auth.actor(), _identity(webhook_id))
-    auth.count("webhook_tests", str(_identity(webhook_id)))
+        webhooks.get(session, auth.actor(), identity)
+    auth.count("webhook_tests", str(identity))
     with wired().database.writing() as session:
-        event = webhooks.send_test(session, auth.actor(), _identity(webhook_id))
-        webhook = webhooks.get(session, auth.actor(), _identity(webhook_id))
+        event = webhooks.send_test(session, auth.actor(), identity)
+        webhook = webhooks.get(session, auth.actor(), identity)
         return _answer(session, webhook, 202, event_id=event.id)
-
-
-def _identity(webhook_id: str) -> uuid.UUID:
-    identity = parse_id(webhook_id)
-    if identity is None:
-        raise NotFound("webhook")
-    return identity
 
 
 def _answer(session: Session, webhook: Webhook, status: int = 200, **meta: Any) -> Response:

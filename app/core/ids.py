@@ -4,6 +4,8 @@ import uuid
 
 from uuid_utils.compat import uuid7
 
+from app.core.errors import NotFound
+
 
 def new_id() -> uuid.UUID:
     """A new UUID v7. The ids of one process sort in the order of creation."""
@@ -23,3 +25,15 @@ def parse_id(text: str) -> uuid.UUID | None:
     except ValueError:
         return None
     return parsed if str(parsed) == text.lower() else None
+
+
+def require_id(text: str, what: str) -> uuid.UUID:
+    """Parse the id of an object that should exist; ``what`` is what it is called.
+
+    Raises:
+        NotFound: it is not a UUID, so no object has it.
+    """
+    parsed = parse_id(text)
+    if parsed is None:
+        raise NotFound(what)
+    return parsed

@@ -1,8 +1,7 @@
 """Requests: submit, find, retry, escalate, withdraw (docs/integration.md). ``scoring`` scores them."""
 
-import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -270,12 +269,5 @@ def _check(submission: Submission) -> None:
     if submission.similarity_score is not None and not 0 <= submission.similarity_score <= 1:
         raise Invalid.field("similarity_score", "must be a number from 0 to 1", submission.similarity_score)
     if submission.extra is not None:
-        _check_metadata(submission.extra)
+        limits.json_object(submission.extra, "metadata")
     adding.check(submission.attachments)
-
-
-def _check_metadata(extra: Mapping[str, Any]) -> None:
-    limits.storable_tree(extra, "metadata")
-    written = json.dumps(extra, ensure_ascii=False)
-    if len(written.encode("utf-8", "surrogatepass")) > limits.METADATA_MAX_BYTES:
-        raise Invalid.field("metadata", f"must be at most {limits.METADATA_MAX_BYTES // 1024} KB")
