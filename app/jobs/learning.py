@@ -9,7 +9,7 @@ import uuid
 
 from app.core.db import Database
 from app.core.learning import schedule, training
-from app.core.learning.schedule import Claim, Outdated
+from app.core.learning.schedule import Lease, Outdated
 from app.jobs.parts import part
 
 log = logging.getLogger(__name__)
@@ -40,33 +40,33 @@ def learn(database: Database, community_id: uuid.UUID) -> bool:
     if categories is None:
         return False
     with database.writing() as session:
-        claimed = schedule.claim(session, community_id, categories)
-    if claimed is None:
+        lease = schedule.take(session, community_id, categories)
+    if lease is None:
         return False
     try:
         for category in categories:
-            _train(database, claimed, category)
+            _train(database, lease, category)
         with database.writing() as session:
-            schedule.finish(session, claimed)
+            schedule.finish(session, lease)
     except Outdated:
         log.info("The training of community %s is outdated; it starts again.", community_id)
         with database.writing() as session:
-            schedule.give_back(session, claimed)
+            schedule.give_back(session, lease)
         return False
     except Exception:
         with database.writing() as session:
-            schedule.give_back(session, claimed, failed=True)
+            schedule.give_back(session, lease, failed=True)
         raise
     return bool(categories)
 
 
-def _train(database: Database, claimed: Claim, category: str) -> None:
+def _train(database: Database, lease: Lease, category: str) -> None:
     began = time.monotonic()
     with database.reading() as session:
-        material = schedule.read(session, claimed, category)
+        material = schedule.read(session, lease, category)
     trained = training.train(
         material.labels, category=category, ordinary=material.ordinary, threshold=material.threshold
     )
     milliseconds = round((time.monotonic() - began) * 1000)
     with database.writing() as session:
-        schedule.store(session, claimed, material, trained, milliseconds)
+        schedule.store(session, lease, material, trained, milliseconds)

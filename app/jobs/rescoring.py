@@ -20,7 +20,7 @@ from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
-from app.core.helpfulness.refits import Claim, LeaseLost, LeftOver
+from app.core.helpfulness.refits import Lease, LeaseLost, LeftOver
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
@@ -57,18 +57,18 @@ def refit(database: Database, community_id: uuid.UUID) -> bool:
     Killed anywhere, it has changed nothing that the next run does not make good.
     """
     with database.writing() as session:
-        claimed = refits.claim(session, community_id)
-    if claimed is None:
+        lease = refits.take(session, community_id)
+    if lease is None:
         return False
     give_back_large()
     try:
-        with _kept_alive(database, claimed):
-            _run(database, claimed)
+        with _kept_alive(database, lease):
+            _run(database, lease)
     except LeaseLost:
-        log.warning("Refit %d of community %s was overtaken by another.", claimed.version, community_id)
+        log.warning("Refit %d of community %s was overtaken by another.", lease.version, community_id)
         return False
     except Exception:
-        _give_back(database, claimed)
+        _give_back(database, lease)
         raise
     return True
 
@@ -84,56 +84,56 @@ def sweep(database: Database) -> None:
     _settle(database, waiting, cause="it stayed helpful")
 
 
-def _run(database: Database, claimed: Claim) -> None:
+def _run(database: Database, lease: Lease) -> None:
     began = time.monotonic()
     with database.reading(in_transaction=True) as session:
-        snapshot = refits.read(session, claimed)
+        snapshot = refits.read(session, lease)
     scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     milliseconds = round((time.monotonic() - began) * 1000)
-    cause = f"refit {claimed.version}"
-    if fit_results.takes_over(claimed, scores):
-        changed = set(_take_over(database, claimed, snapshot, scores, milliseconds))
+    cause = f"refit {lease.version}"
+    if fit_results.takes_over(lease, scores):
+        changed = set(_take_over(database, lease, snapshot, scores, milliseconds))
     elif scores.suspect:
-        log.warning("Refit %d explains too little; the parameters before it stay.", claimed.version)
-        _finish(database, claimed, snapshot, milliseconds)
+        log.warning("Refit %d explains too little; the parameters before it stay.", lease.version)
+        _finish(database, lease, snapshot, milliseconds)
         return
     else:
         changed = set()
     settle, moved = fit_results.differences(snapshot, scores)
-    later, moved_later = _differences_since(database, claimed, changed)
-    _move(database, claimed, moved)
-    _move(database, claimed, moved_later)
+    later, moved_later = _differences_since(database, lease, changed)
+    _move(database, lease, moved)
+    _move(database, lease, moved_later)
     settle = [*(one for one in settle if one not in changed), *later]
-    _settle(database, _settle_together(database, claimed, settle, cause=cause), cause=cause)
-    _clear(database, claimed)
-    _finish(database, claimed, snapshot, milliseconds)
+    _settle(database, _settle_together(database, lease, settle, cause=cause), cause=cause)
+    _clear(database, lease)
+    _finish(database, lease, snapshot, milliseconds)
 
 
 def _take_over(
-    database: Database, claimed: Claim, snapshot: Snapshot, scores: Scores, milliseconds: int
+    database: Database, lease: Lease, snapshot: Snapshot, scores: Scores, milliseconds: int
 ) -> list[uuid.UUID]:
     """Put the fit in force, and update the notes that were rated while it was computed."""
     changed: list[uuid.UUID] = []
     version = NOT_FITTED
     if scores.regime is not Regime.COLD:
-        version = claimed.version
+        version = lease.version
         with database.writing() as session:
-            fit = fit_results.write_model(session, claimed, snapshot, scores, milliseconds)
+            fit = fit_results.write_model(session, lease, snapshot, scores, milliseconds)
         beside = _is_beside(database)
         size = ROWS_BESIDE if beside else ROWS
-        for batch in _paced(fit_results.batches(claimed, snapshot, scores, size), beside=beside):
+        for batch in _paced(fit_results.batches(lease, snapshot, scores, size), beside=beside):
             with database.writing() as session:
-                fit_results.write(session, claimed, batch)
+                fit_results.write(session, lease, batch)
         for _ in range(CATCH_UPS):
-            behind = _stale(database, claimed.community_id, version)
-            _catch_up(database, claimed, fit, behind)
+            behind = _stale(database, lease.community_id, version)
+            _catch_up(database, lease, fit, behind)
             changed += behind
             if len(behind) <= FEW:
                 break
     with database.writing() as session:
-        refits.swap(session, claimed, version, scores.camps)
+        refits.swap(session, lease, version, scores.camps)
     # Rated between the last look and the swap: their sums are made again when they are settled.
-    return changed + _stale(database, claimed.community_id, version)
+    return changed + _stale(database, lease.community_id, version)
 
 
 def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uuid.UUID]:
@@ -141,41 +141,41 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
         return list(refits.stale(session, community_id, version, limit=ROWS))
 
 
-def _catch_up(database: Database, claimed: Claim, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
+def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
     for part in _paced(_parts(note_ids, CAUGHT_UP), beside=_is_beside(database)):
         with database.reading(in_transaction=True) as session:
             rows = note_scores.rows_from_ratings(session, fit, part)
         with database.writing() as session:
-            refits.catch_up(session, claimed, rows)
+            refits.catch_up(session, lease, rows)
 
 
 def _differences_since(
-    database: Database, claimed: Claim, note_ids: Collection[uuid.UUID]
+    database: Database, lease: Lease, note_ids: Collection[uuid.UUID]
 ) -> tuple[list[uuid.UUID], list[Change]]:
     settle: list[uuid.UUID] = []
     moved: list[Change] = []
     for part in _parts(sorted(note_ids), CAUGHT_UP):
         with database.reading() as session:
-            some, others = fit_results.differences_since(session, claimed.community_id, part)
+            some, others = fit_results.differences_since(session, lease.community_id, part)
         settle += some
         moved += others
     return settle, moved
 
 
-def _move(database: Database, claimed: Claim, changes: Sequence[Change]) -> None:
+def _move(database: Database, lease: Lease, changes: Sequence[Change]) -> None:
     for part in _parts(changes, MOVED):
-        with _holding_up(database, claimed.community_id) as session:
-            fit_results.write_scores(session, claimed, part)
+        with _holding_up(database, lease.community_id) as session:
+            fit_results.write_scores(session, lease, part)
 
 
 def _settle_together(
-    database: Database, claimed: Claim, note_ids: Sequence[uuid.UUID], *, cause: str
+    database: Database, lease: Lease, note_ids: Sequence[uuid.UUID], *, cause: str
 ) -> list[uuid.UUID]:
     """Settle these notes, and return those that must be settled each by itself."""
     others: list[uuid.UUID] = []
     for part in _parts(note_ids, SETTLED):
-        with _holding_up(database, claimed.community_id) as session:
-            others += verdicts.settle_together(session, claimed.community_id, part, cause)
+        with _holding_up(database, lease.community_id) as session:
+            others += verdicts.settle_together(session, lease.community_id, part, cause)
     return others
 
 
@@ -187,34 +187,34 @@ def _settle(database: Database, note_ids: Sequence[uuid.UUID], *, cause: str) ->
                 verdicts.settle(session, note, cause)
 
 
-def _finish(database: Database, claimed: Claim, snapshot: Snapshot, milliseconds: int) -> None:
+def _finish(database: Database, lease: Lease, snapshot: Snapshot, milliseconds: int) -> None:
     with database.writing() as session:
-        refits.finish(session, claimed, len(snapshot.values), milliseconds)
+        refits.finish(session, lease, len(snapshot.values), milliseconds)
 
 
-def _clear(database: Database, claimed: Claim) -> None:
+def _clear(database: Database, lease: Lease) -> None:
     """Delete the rows of earlier fits, while the lease still keeps other fits out."""
     beside = _is_beside(database)
 
     def left() -> Iterator[Sequence[LeftOver]]:
         while True:
             with database.reading() as session:
-                rows = refits.left_over(session, claimed, limit=ROWS_BESIDE if beside else ROWS)
+                rows = refits.left_over(session, lease, limit=ROWS_BESIDE if beside else ROWS)
             if not rows:
                 return
             yield rows
 
     for rows in _paced(left(), beside=beside):
         with database.writing() as session:
-            refits.clear(session, claimed, rows)
+            refits.clear(session, lease, rows)
 
 
-def _give_back(database: Database, claimed: Claim) -> None:
+def _give_back(database: Database, lease: Lease) -> None:
     try:
         with database.writing() as session:
-            refits.give_back(session, claimed)
+            refits.give_back(session, lease)
     except Exception:
-        log.exception("The lease of refit %d could not be given back; it runs out.", claimed.version)
+        log.exception("The lease of refit %d could not be given back; it runs out.", lease.version)
 
 
 @contextmanager
@@ -249,7 +249,7 @@ def _paced(items: Iterable[Item], *, beside: bool = False) -> Iterator[Item]:
 
 
 @contextmanager
-def _kept_alive(database: Database, claimed: Claim) -> Iterator[None]:
+def _kept_alive(database: Database, lease: Lease) -> Iterator[None]:
     """Renews the lease from its own thread while the block runs, because computing may take longer than a lease."""
     ended = threading.Event()
 
@@ -257,11 +257,11 @@ def _kept_alive(database: Database, claimed: Claim) -> Iterator[None]:
         while not ended.wait(refits.LEASE.total_seconds() / 3):
             try:
                 with database.writing() as session:
-                    refits.renew(session, claimed)
+                    refits.renew(session, lease)
             except LeaseLost:
                 return
             except Exception as error:
-                log.warning("The lease of refit %d was not renewed: %s", claimed.version, error)
+                log.warning("The lease of refit %d was not renewed: %s", lease.version, error)
 
     thread = threading.Thread(target=renew, name="refit-lease", daemon=True)
     thread.start()

@@ -130,11 +130,11 @@ class Bench:
     def decide_all(self) -> None:
         """Give every note the status that a refit would give it, at one stroke: this community is not a new one."""
         with self.database.writing() as session:
-            claimed = refits.claim(session, self.cast.community_id)
-        if claimed is None:
+            lease = refits.take(session, self.cast.community_id)
+        if lease is None:
             raise SystemExit("the refit was not due")
         with self.database.reading(in_transaction=True) as session:
-            snapshot = refits.read(session, claimed)
+            snapshot = refits.read(session, lease)
         scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
         note = Note.__table__
         with self.database.writing() as session:
@@ -147,7 +147,7 @@ class Bench:
                     for number, status in zip(scores.note_ids.tolist(), scores.statuses.tolist(), strict=True)
                 ],
             )
-            refits.give_back(session, claimed)
+            refits.give_back(session, lease)
 
     def refit(self) -> float:
         """Seconds that a whole refit takes."""

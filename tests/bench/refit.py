@@ -248,11 +248,11 @@ def _plain(value: Any) -> Any:
 def decide_all(database: Database, community_id: uuid.UUID) -> None:
     """Give every note the status that a refit would give it, at one stroke: this community is not a new one."""
     with database.writing() as session:
-        claimed = refits.claim(session, community_id)
-    if claimed is None:
+        lease = refits.take(session, community_id)
+    if lease is None:
         raise SystemExit("the refit was not due")
     with database.reading(in_transaction=True) as session:
-        snapshot = refits.read(session, claimed)
+        snapshot = refits.read(session, lease)
     scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     note = Note.__table__
     with database.writing() as session:
@@ -263,7 +263,7 @@ def decide_all(database: Database, community_id: uuid.UUID) -> None:
                 for number, status in zip(scores.note_ids.tolist(), scores.statuses.tolist(), strict=True)
             ],
         )
-        refits.give_back(session, claimed)
+        refits.give_back(session, lease)
 
 
 def work(url: str, folder: str, community_id: str) -> None:

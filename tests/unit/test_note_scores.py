@@ -123,8 +123,8 @@ def test_ratings_that_do_not_count_stay_out_of_sums_and_fits(wiring: Wiring, cas
         assert note.ratings_count == 3
     ask(wiring, cast)
     with wiring.database.writing() as session:
-        claimed = refits.claim(session, cast.community_id)
-        assert claimed is not None
+        lease = refits.take(session, cast.community_id)
+        assert lease is not None
     with wiring.database.reading(in_transaction=True) as session:
-        assert len(refits.read(session, claimed).values) == 2
+        assert len(refits.read(session, lease).values) == 2
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 3

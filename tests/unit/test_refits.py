@@ -86,19 +86,19 @@ def test_one_worker_at_a_time_fits_a_community_and_a_dead_ones_lease_is_taken_ov
     wiring: Wiring, cast: Cast
 ) -> None:
     camps(wiring, cast)
-    start, claims = threading.Barrier(4), []
+    start, leases = threading.Barrier(4), []
 
-    def claim() -> None:
+    def take() -> None:
         start.wait()
         with wiring.database.writing() as session:
-            claims.append(refits.claim(session, cast.community_id))
+            leases.append(refits.take(session, cast.community_id))
 
-    threads = [threading.Thread(target=claim) for _ in range(4)]
+    threads = [threading.Thread(target=take) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    (dead,) = [one for one in claims if one is not None]
+    (dead,) = [one for one in leases if one is not None]
     assert not rescoring.refit(wiring.database, cast.community_id)
     with wiring.database.reading() as session:
         assert refits.due(session) == []
@@ -123,18 +123,18 @@ def test_a_refit_that_dies_before_it_takes_over_changes_nothing_and_leaves_nothi
 ) -> None:
     made = camps(wiring, cast)
     with wiring.database.writing() as session:
-        claimed = refits.claim(session, cast.community_id)
-        assert claimed is not None
+        lease = refits.take(session, cast.community_id)
+        assert lease is not None
     with wiring.database.reading(in_transaction=True) as session:
-        snapshot = refits.read(session, claimed)
+        snapshot = refits.read(session, lease)
     scores: Scores = scoring.score(
         snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts
     )
     with wiring.database.writing() as session:
-        fit_results.write_model(session, claimed, snapshot, scores, 1)
-    for batch in list(fit_results.batches(claimed, snapshot, scores, 7))[:-1]:
+        fit_results.write_model(session, lease, snapshot, scores, 1)
+    for batch in list(fit_results.batches(lease, snapshot, scores, 7))[:-1]:
         with wiring.database.writing() as session:
-            fit_results.write(session, claimed, batch)
+            fit_results.write(session, lease, batch)
     with wiring.database.reading() as session:
         assert note_scores.in_force(session, cast.community_id).version == note_scores.NOT_FITTED
         assert set(session.scalars(sa.select(Note.status))) == {NoteStatus.NEEDS_MORE_RATINGS}
@@ -143,7 +143,7 @@ def test_a_refit_that_dies_before_it_takes_over_changes_nothing_and_leaves_nothi
     assert rescoring.refit(wiring.database, cast.community_id)
     with wiring.database.reading() as session:
         version = session.scalars(sa.select(ScoringState.model_version)).one()
-        assert version == claimed.version + 1
+        assert version == lease.version + 1
         for model in (RaterParameters, NoteSums):
             assert set(session.scalars(sa.select(model.version))) == {version}
         parameters = session.scalars(sa.select(RaterParameters)).all()
@@ -225,8 +225,8 @@ def test_notes_rated_meanwhile_are_caught_up_together_and_without_the_communitys
     rated_meanwhile(monkeypatch, wiring, cast, [(one, cast.rater.profile_id) for one in made.notes])
     plain, together = refits.catch_up, []
 
-    def catch_up(session: Session, claimed: refits.Claim, rows: Sequence[Mapping[str, Any]]) -> None:
-        plain(session, claimed, rows)
+    def catch_up(session: Session, lease: refits.Lease, rows: Sequence[Mapping[str, Any]]) -> None:
+        plain(session, lease, rows)
         assert "serialised" not in session.info or cast.community_id not in session.info["serialised"]
         together.append(len(rows))
 
@@ -244,7 +244,7 @@ def test_notes_rated_meanwhile_are_caught_up_together_and_without_the_communitys
 def test_a_process_whose_lease_was_taken_over_catches_nothing_up(wiring: Wiring, cast: Cast) -> None:
     camps(wiring, cast)
     with wiring.database.writing() as session:
-        dead = refits.claim(session, cast.community_id)
+        dead = refits.take(session, cast.community_id)
     assert dead is not None
     advance(seconds=refits.LEASE.total_seconds() + 1)
     assert rescoring.refit(wiring.database, cast.community_id)

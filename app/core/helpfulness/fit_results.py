@@ -16,7 +16,7 @@ from app.core.db import serialise
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit, Scored
 from app.core.helpfulness.rating_snapshots import ReadNote, Snapshot
-from app.core.helpfulness.refits import Claim, check
+from app.core.helpfulness.refits import Lease, check
 from app.core.models import Hold, Note, NoteSums, RaterParameters, ScoringModel
 from app.core.scoring import Regime, Scores, Sums, shown
 from app.core.types import UtcDateTime
@@ -26,12 +26,12 @@ VISIBLE = 0.005
 """A score that changed by less than this, and is displayed the same, is not updated."""
 
 
-def write_model(session: Session, claimed: Claim, snapshot: Snapshot, scores: Scores, ms: int) -> Fit:
+def write_model(session: Session, lease: Lease, snapshot: Snapshot, scores: Scores, ms: int) -> Fit:
     """Store the fit's model of the community."""
-    check(session, claimed)
+    check(session, lease)
     stored = ScoringModel(
-        community_id=claimed.community_id,
-        version=claimed.version,
+        community_id=lease.community_id,
+        version=lease.version,
         regime=scores.regime.value,
         parameters=scores.model.to_json(),
         ratings=len(snapshot.values),
@@ -47,9 +47,9 @@ def write_model(session: Session, claimed: Claim, snapshot: Snapshot, scores: Sc
 Batch = tuple[type[RaterParameters] | type[NoteSums], list[dict[str, Any]]]
 
 
-def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> Iterator[Batch]:
+def batches(lease: Lease, snapshot: Snapshot, scores: Scores, size: int) -> Iterator[Batch]:
     """The fit's rows for each rater and note, ``size`` rows at a time, in the order of their keys."""
-    fit_key = {"community_id": claimed.community_id, "version": claimed.version}
+    fit_key = {"community_id": lease.community_id, "version": lease.version}
     raters = sorted(
         zip(
             (snapshot.raters[number] for number in scores.rater_ids.tolist()),
@@ -123,9 +123,9 @@ def _acting(scores: Scores) -> list[list[float | None]]:
     ]
 
 
-def write(session: Session, claimed: Claim, batch: Batch) -> None:
+def write(session: Session, lease: Lease, batch: Batch) -> None:
     """Write one batch."""
-    check(session, claimed)
+    check(session, lease)
     model, rows = batch
     bulk.copy(session.connection(), model.metadata.tables[model.__tablename__], rows)
 
@@ -230,10 +230,10 @@ def _change(note: Note | ReadNote, intercept: float, factor: float, rule: str) -
     }
 
 
-def write_scores(session: Session, claimed: Claim, changes: Sequence[Change]) -> None:
+def write_scores(session: Session, lease: Lease, changes: Sequence[Change]) -> None:
     """Write scores that changed without a status. Notes rated meanwhile are skipped: their score is newer."""
-    serialise(session, claimed.community_id)
-    check(session, claimed)
+    serialise(session, lease.community_id)
+    check(session, lease)
     now = clock.now()
     if session.get_bind().dialect.name == "postgresql":
         # One statement: raters wait for the community's lock meanwhile, and each answer takes a round trip.
@@ -289,8 +289,8 @@ _CHANGED = (
 _MOVED_TOGETHER = _moved({name: _CHANGED.c[name] for name in _CHANGE})
 
 
-def takes_over(claimed: Claim, scores: Scores) -> bool:
+def takes_over(lease: Lease, scores: Scores) -> bool:
     """Whether to put this fit in force: not a first cold fit, which changes nothing, and never a suspect one."""
-    if claimed.version_before == NOT_FITTED:
+    if lease.version_before == NOT_FITTED:
         return scores.regime is not Regime.COLD and not scores.suspect
     return not scores.suspect

@@ -45,7 +45,7 @@ class LeaseLost(Exception):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Lease:
     """The right to fit one community: ``version`` is this fit's own number, never used again.
 
     ``version_before`` and ``regime_before`` belong to the fit in force; ``since`` is the number of ratings that it
@@ -119,7 +119,7 @@ def enqueue_due(session: Session, communities: Sequence[uuid.UUID]) -> None:
         _enqueue(session, community_id, key=f"{community_id}:{period}")
 
 
-def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
+def take(session: Session, community_id: uuid.UUID) -> Lease | None:
     """Take the lease to fit this community; None when it is not due, or another process holds the lease."""
     serialise(session, community_id)
     now, owner = clock.now(), new_id()
@@ -133,7 +133,7 @@ def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
         return None
     state = session.get_one(ScoringState, community_id, populate_existing=True)
     before = note_scores.in_force(session, community_id)
-    return Claim(
+    return Lease(
         community_id,
         owner,
         state.last_version,
@@ -144,27 +144,27 @@ def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
     )
 
 
-def renew(session: Session, claimed: Claim) -> None:
+def renew(session: Session, lease: Lease) -> None:
     """Renew the lease of this fit.
 
     Raises:
         LeaseLost: another process has taken over.
     """
-    _update_own(session, claimed, lease_until=clock.now() + LEASE)
+    _update_own(session, lease, lease_until=clock.now() + LEASE)
 
 
-def check(session: Session, claimed: Claim) -> None:
+def check(session: Session, lease: Lease) -> None:
     """Raise LeaseLost unless this fit still holds the lease. Takes no lock that a rater would wait for."""
     owner = session.scalar(
-        sa.select(ScoringState.lease_owner).where(ScoringState.community_id == claimed.community_id)
+        sa.select(ScoringState.lease_owner).where(ScoringState.community_id == lease.community_id)
     )
-    if owner != claimed.owner:
+    if owner != lease.owner:
         raise LeaseLost
 
 
-def read(session: Session, claimed: Claim) -> Snapshot:
+def read(session: Session, lease: Lease) -> Snapshot:
     """The community's ratings and facts at one moment."""
-    return rating_snapshots.take(session, claimed.community_id, claimed.regime_before, claimed.camps_before)
+    return rating_snapshots.take(session, lease.community_id, lease.regime_before, lease.camps_before)
 
 
 def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
@@ -182,7 +182,7 @@ def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int
     ).all()
 
 
-def catch_up(session: Session, claimed: Claim, rows: Sequence[Mapping[str, Any]]) -> None:
+def catch_up(session: Session, lease: Lease, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace sums under a fit that will take effect soon (``note_scores.rows_from_ratings``).
 
     Needs no lock of the community: until the swap nobody else writes under this version. Once it is in force, raters
@@ -191,12 +191,12 @@ def catch_up(session: Session, claimed: Claim, rows: Sequence[Mapping[str, Any]]
     Raises:
         LeaseLost: another process has taken over.
     """
-    check(session, claimed)
+    check(session, lease)
     session.execute(
         sa.delete(NoteSums)
         .where(
-            NoteSums.community_id == claimed.community_id,
-            NoteSums.version == claimed.version,
+            NoteSums.community_id == lease.community_id,
+            NoteSums.version == lease.version,
             NoteSums.note_id.in_([row["note_id"] for row in rows]),
         )
         .execution_options(synchronize_session=False)
@@ -204,26 +204,26 @@ def catch_up(session: Session, claimed: Claim, rows: Sequence[Mapping[str, Any]]
     bulk.copy(session.connection(), NoteSums.metadata.tables[NoteSums.__tablename__], rows)
 
 
-def swap(session: Session, claimed: Claim, version: int, camps: Camps) -> None:
+def swap(session: Session, lease: Lease, version: int, camps: Camps) -> None:
     """Put this fit in force: it scores all later ratings, and the next fit starts from its ``camps``.
 
     Raises:
         LeaseLost: this fit is too late, and changes nothing.
     """
-    serialise(session, claimed.community_id)
-    _update_own(session, claimed, model_version=version, camps=camps.to_json())
+    serialise(session, lease.community_id)
+    _update_own(session, lease, model_version=version, camps=camps.to_json())
 
 
-def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) -> None:
+def finish(session: Session, lease: Lease, ratings: int, milliseconds: int) -> None:
     """Record that the notes were updated, and schedule the next refit if ratings arrived meanwhile.
 
     Called last, so that a fit whose notes were not all updated runs again.
     """
-    serialise(session, claimed.community_id)
-    check(session, claimed)
-    state = session.get_one(ScoringState, claimed.community_id, populate_existing=True)
+    serialise(session, lease.community_id)
+    check(session, lease)
+    state = session.get_one(ScoringState, lease.community_id, populate_existing=True)
     now = clock.now()
-    state.ratings_since = max(0, state.ratings_since - claimed.since)
+    state.ratings_since = max(0, state.ratings_since - lease.since)
     state.ratings_fitted, state.fitted_at, state.fit_milliseconds = ratings, now, milliseconds
     state.lease_owner = state.lease_until = None
     enough = state.ratings_since >= max(LEAST, SHARE * ratings)
@@ -232,10 +232,10 @@ def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) ->
     session.flush()
 
 
-def give_back(session: Session, claimed: Claim) -> None:
+def give_back(session: Session, lease: Lease) -> None:
     """Release the lease after a failed fit: the fit in force stays, and the next attempt is a minute away."""
-    serialise(session, claimed.community_id)
-    _update_own(session, claimed, lease_owner=None, lease_until=None, refit_due_at=clock.now() + RETRY)
+    serialise(session, lease.community_id)
+    _update_own(session, lease, lease_owner=None, lease_until=None, refit_due_at=clock.now() + RETRY)
 
 
 Table = type[RaterParameters] | type[NoteSums]
@@ -243,7 +243,7 @@ LeftOver = tuple[Table, int, list[uuid.UUID]]
 """Rows of one table and one version, by their keys."""
 
 
-def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]:
+def left_over(session: Session, lease: Lease, *, limit: int) -> list[LeftOver]:
     """Up to ``limit`` rows of each table from earlier fits, finished or not."""
     keys_by_table: dict[tuple[Table, int], list[uuid.UUID]] = {}
     for table in (RaterParameters, NoteSums):
@@ -251,9 +251,9 @@ def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]
         old = session.execute(
             sa.select(table.version, key)
             .where(
-                table.community_id == claimed.community_id,
-                table.version <= claimed.version,
-                table.version != _in_force(claimed),
+                table.community_id == lease.community_id,
+                table.version <= lease.version,
+                table.version != _in_force(lease),
             )
             .order_by(table.version, key)
             .limit(limit)
@@ -263,22 +263,20 @@ def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]
     return [(table, version, keys) for (table, version), keys in keys_by_table.items()]
 
 
-def clear(session: Session, claimed: Claim, rows: Sequence[LeftOver]) -> None:
+def clear(session: Session, lease: Lease, rows: Sequence[LeftOver]) -> None:
     """Delete these rows, and models beyond the number to keep."""
     for table, version, keys in rows:
         session.execute(
             sa.delete(table)
-            .where(
-                table.community_id == claimed.community_id, table.version == version, _key(table).in_(keys)
-            )
+            .where(table.community_id == lease.community_id, table.version == version, _key(table).in_(keys))
             .execution_options(synchronize_session=False)
         )
     session.execute(
         sa.delete(ScoringModel)
         .where(
-            ScoringModel.community_id == claimed.community_id,
-            ScoringModel.version <= claimed.version - MODELS_KEPT,
-            ScoringModel.version != _in_force(claimed),
+            ScoringModel.community_id == lease.community_id,
+            ScoringModel.version <= lease.version - MODELS_KEPT,
+            ScoringModel.version != _in_force(lease),
         )
         .execution_options(synchronize_session=False)
     )
@@ -288,10 +286,10 @@ def _key(table: Table) -> Any:
     return RaterParameters.profile_id if table is RaterParameters else NoteSums.note_id
 
 
-def _in_force(claimed: Claim) -> sa.ScalarSelect[int]:
+def _in_force(lease: Lease) -> sa.ScalarSelect[int]:
     return (
         sa.select(ScoringState.model_version)
-        .where(ScoringState.community_id == claimed.community_id)
+        .where(ScoringState.community_id == lease.community_id)
         .scalar_subquery()
     )
 
@@ -308,10 +306,10 @@ def _unleased(now: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(ScoringState.lease_owner.is_(None), ScoringState.lease_until < now)
 
 
-def _update_own(session: Session, claimed: Claim, **values: Any) -> None:
+def _update_own(session: Session, lease: Lease, **values: Any) -> None:
     result = session.execute(
         sa.update(ScoringState)
-        .where(ScoringState.community_id == claimed.community_id, ScoringState.lease_owner == claimed.owner)
+        .where(ScoringState.community_id == lease.community_id, ScoringState.lease_owner == lease.owner)
         .values(values)
         .execution_options(synchronize_session=False)
     )

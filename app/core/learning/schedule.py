@@ -40,7 +40,7 @@ class Outdated(Exception):
 
 
 @dataclass(frozen=True)
-class Claim:
+class Lease:
     """The right to train one community. ``erasures`` is the count of erasures when it was taken."""
 
     community_id: uuid.UUID
@@ -138,7 +138,7 @@ def _has_few_new(
     return bool(found)
 
 
-def claim(session: Session, community_id: uuid.UUID, categories: Sequence[str]) -> Claim | None:
+def take(session: Session, community_id: uuid.UUID, categories: Sequence[str]) -> Lease | None:
     """Take the lease to train these categories; None if another process holds it, or learning was switched off."""
     serialise(session, community_id)
     learning = versions.settings_row(session, community_id)
@@ -151,17 +151,17 @@ def claim(session: Session, community_id: uuid.UUID, categories: Sequence[str]) 
     number = session.scalar(
         sa.select(sa.func.max(HistoryEntry.number)).where(HistoryEntry.community_id == community_id)
     )
-    return Claim(community_id, learning.lease_owner, learning.erasures, number or 0, categories)
+    return Lease(community_id, learning.lease_owner, learning.erasures, number or 0, categories)
 
 
-def read(session: Session, claimed: Claim, category: str) -> Material:
+def read(session: Session, lease: Lease, category: str) -> Material:
     """The labels of a category, and what else its training needs."""
-    counted, newest_at = labels.counts(session, claimed.community_id).get(category, (0, None))
-    thresholds = policies.category_rules(policies.current(session, claimed.community_id))
+    counted, newest_at = labels.counts(session, lease.community_id).get(category, (0, None))
+    thresholds = policies.category_rules(policies.current(session, lease.community_id))
     return Material(
         category,
-        labels.read(session, claimed.community_id, category),
-        labels.ordinary(session, claimed.community_id),
+        labels.read(session, lease.community_id, category),
+        labels.ordinary(session, lease.community_id),
         next((rule.tier2 for rule in thresholds if rule.name == category), 1.0),
         counted,
         newest_at,
@@ -169,18 +169,18 @@ def read(session: Session, claimed: Claim, category: str) -> Material:
 
 
 def store(
-    session: Session, claimed: Claim, material: Material, trained: Trained, milliseconds: int
+    session: Session, lease: Lease, material: Material, trained: Trained, milliseconds: int
 ) -> LearnedModel | None:
     """Store the result of a training, and put it in force if it is better and nobody wants to be asked first.
 
     Raises:
         Outdated: the result must not be stored.
     """
-    learning = _check(session, claimed)
+    learning = _check(session, lease)
     learning.lease_until = clock.now() + LEASE
-    row = versions.category_row(session, claimed.community_id, material.category)
+    row = versions.category_row(session, lease.community_id, material.category)
     if row is None:
-        row = _begin(session, claimed.community_id, material.category)
+        row = _begin(session, lease.community_id, material.category)
     row.decisions, row.labels, row.positives = material.decisions, trained.labels, trained.positives
     row.outcome, row.trained_at, row.newest_label_at = trained.outcome, clock.now(), material.newest_at
     model = _write(session, row, trained, milliseconds)
@@ -200,34 +200,34 @@ def store(
     return model
 
 
-def finish(session: Session, claimed: Claim) -> None:
+def finish(session: Session, lease: Lease) -> None:
     """Give the lease back after all categories were trained. While labels wait, the sweep looks again.
 
     Raises:
         Outdated: content was erased meanwhile; the training stays due.
     """
-    learning = _check(session, claimed)
+    learning = _check(session, lease)
     learning.lease_owner = learning.lease_until = None
     if learning.due_at is not None and learning.due_at <= clock.now():
         learning.due_at = None
     session.flush()
-    if wanted(session, claimed.community_id) == []:
-        learning.history_number = claimed.history_number
+    if wanted(session, lease.community_id) == []:
+        learning.history_number = lease.history_number
         session.flush()
 
 
-def give_back(session: Session, claimed: Claim, *, failed: bool = False) -> None:
+def give_back(session: Session, lease: Lease, *, failed: bool = False) -> None:
     """Give the lease back before all categories were trained.
 
     ``failed``: a version that should have been replaced after an erasure is dropped, for no training may replace it.
     """
-    serialise(session, claimed.community_id)
-    learning = session.get_one(Learning, claimed.community_id, populate_existing=True)
-    if learning.lease_owner != claimed.owner:
+    serialise(session, lease.community_id)
+    learning = session.get_one(Learning, lease.community_id, populate_existing=True)
+    if learning.lease_owner != lease.owner:
         return
     learning.lease_owner = learning.lease_until = None
     session.flush()
-    for row in versions.rows(session, claimed.community_id) if failed else ():
+    for row in versions.rows(session, lease.community_id) if failed else ():
         erasure.drop_erased(session, row)
     session.flush()
 
@@ -271,10 +271,10 @@ def _outdated() -> sa.Select[Any]:
     )
 
 
-def _check(session: Session, claimed: Claim) -> Learning:
-    serialise(session, claimed.community_id)
-    learning = session.get_one(Learning, claimed.community_id, populate_existing=True)
-    if (learning.lease_owner, learning.erasures) != (claimed.owner, claimed.erasures) or not learning.is_on:
+def _check(session: Session, lease: Lease) -> Learning:
+    serialise(session, lease.community_id)
+    learning = session.get_one(Learning, lease.community_id, populate_existing=True)
+    if (learning.lease_owner, learning.erasures) != (lease.owner, lease.erasures) or not learning.is_on:
         raise Outdated
     return learning
 

@@ -386,11 +386,11 @@ def test_a_failed_training_gives_its_lease_back_and_spares_the_others(
     failed: list[uuid.UUID] = []
     read = schedule.read
 
-    def sometimes(session: Any, claimed: schedule.Claim, category: str) -> schedule.Material:
+    def sometimes(session: Any, lease: schedule.Lease, category: str) -> schedule.Material:
         if not failed:
-            failed.append(claimed.community_id)
+            failed.append(lease.community_id)
             raise RuntimeError("out of luck")
-        return read(session, claimed, category)
+        return read(session, lease, category)
 
     monkeypatch.setattr(schedule, "read", sometimes)
     learning.sweep(wiring.database)
