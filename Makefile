@@ -68,7 +68,7 @@ faults: ## Kill it, fill its disk, take its database away, at length; prints wha
 a11y: ## Accessibility: axe over every page, role, theme, screen and state
 	@scripts/a11y
 
-screenshots: ## Take the pictures in docs/screenshots anew
+screenshots: ## Take the pictures in docs/screenshots again
 	@scripts/screenshots
 
 format: ## Format, and fix what lint can fix
@@ -77,7 +77,7 @@ format: ## Format, and fix what lint can fix
 	@$(BIN)/ruff format .
 	@$(BIN)/djlint templates --reformat --quiet || test $$? -eq 1
 
-lock: ## Resolve the dependencies anew and export them (needs uv)
+lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
 	@uv export -q --frozen --no-emit-project --no-header -o requirements-dev.txt

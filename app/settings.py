@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     )
     previous_encryption_key: SecretStr = Field(
         SecretStr(""),
-        description="Opens what was sealed with it, until `rotate-encryption-key` has sealed everything anew.",
+        description="Opens what was sealed with it, until `rotate-encryption-key` has sealed everything again.",
     )
     webhook_allow_hosts: str = Field(
         "",
@@ -119,7 +119,7 @@ class Settings(BaseSettings):
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
     )
     rate_limit_webhook_tests: str = Field(
-        "6 per minute; 60 per hour", description="Test events to one webhook, whoever sends them."
+        "6 per minute; 60 per hour", description="Test events to one webhook, by all senders together."
     )
     rate_limit_sign_in: str = Field(
         "10 per minute; 60 per hour", description="Sign-in attempts for one account from one address."

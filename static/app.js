@@ -206,7 +206,7 @@
     // On a phone the verbs stand far from their reason: the first tap fills it in or asks for it.
     const far = narrow.matches && event.submitter?.matches(".waiting .verbs > .verb") && event.submitter;
     const asks = far && !far.form.elements.reason?.value.trim();
-    // A reason that was offered for another decision is offered anew for this one before it is sent.
+    // A reason that was offered for another decision is offered again for this one before it is sent.
     const other = event.submitter?.matches(".verb:not([data-submit])") && event.submitter;
     const isOthers = other && isOffered(other.closest("[data-reasons]")?.querySelector("textarea[name=reason]"));
     if (!veil && !unseen && !asks && !isOthers) return;
@@ -365,7 +365,7 @@
       }
       return;
     }
-    // A reason that was only offered is one line to confirm; whoever has typed begins a new line.
+    // A reason that was only offered is one line to confirm; after typed text a new line begins.
     if (event.key === "Enter" && !event.shiftKey && !event.altKey && isOffered(event.target)) {
       event.preventDefault();
       if (!event.repeat) sendForm(event.target.form, event.target);
@@ -452,7 +452,7 @@
   document.addEventListener("focusin", (event) => closeMenus(event.target));
   document.addEventListener("close", () => { if (opener?.isConnected) opener.focus(); opener = null; }, true);
 
-  // --- Copying what stands in a field. Without script it is text to select. ---
+  // --- Copying the text of a field. Without script it is text to select. ---
   document.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
     const field = button && document.getElementById(button.dataset.copy);
@@ -521,7 +521,7 @@
   });
   document.addEventListener("htmx:afterSettle", countTicked);
 
-  // --- A chosen template stands in its form's text field at once: in place of the one chosen before, else after what was
+  // --- A chosen template fills its form's text field at once: in place of the one chosen before, else after what was
   // typed. Leaving the list forgets the choice, or the server would add a text that was changed since. ---
   let filled = "";
   document.addEventListener("change", (event) => {
@@ -592,7 +592,7 @@
       if (!bar.isConnected || left < -5) return clearInterval(tick);
       if (words && left >= 0) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
       if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
-      // Where nothing asks what became of it, the bar says so and leaves. Its place stays, so that nothing moves.
+      // Where nothing asks for the outcome, the bar says so and leaves. Its place stays, so that nothing moves.
       if (bar.closest("[hx-get]")) return;
       if (left === -2) {
         bar.querySelectorAll("form").forEach((form) => form.remove());
@@ -611,7 +611,7 @@
     if (form.classList.contains("sending")) return event.preventDefault();
     form.classList.add("sending");
     event.submitter?.classList.add("pressed");
-    setTimeout(release, 10000); // whoever stopped the page by hand may press again
+    setTimeout(release, 10000); // a person who stopped the page may press again
   });
   function release() {
     for (const one of document.querySelectorAll(".sending, .pressed")) one.classList.remove("sending", "pressed");
@@ -684,7 +684,7 @@
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && unasked) document.querySelector("[data-live-rows], [data-live-item]")?.dispatchEvent(new Event("look"));
   });
-  // --- A plot says what stands in the column under the pointer; the table beside it says the same without script. ---
+  // --- A plot says what is in the column under the pointer; the table beside it says the same without script. ---
   document.addEventListener("pointermove", (event) => {
     const plot = event.target instanceof Element && event.target.closest("[data-columns]");
     if (!plot) return;

@@ -1,4 +1,4 @@
-"""Plain words: no riddles in docstrings, comments and names, and no public name that is a bare preposition."""
+"""Plain words: no riddles in docstrings, comments, names and docs, and no public name that is a bare preposition."""
 
 import ast
 import io
@@ -35,10 +35,14 @@ RIDDLES = (
 """Words that a reader has to work out; each has a plain equivalent."""
 RIDDLES_STILL: tuple[str, ...] = ()
 """Folders and modules that are still to be rewritten. This list only gets shorter."""
+PAGES = ("README.md", "Makefile", "docs/*.md", "scripts/*", "static/*.js", "static/*.css")
+"""What people read beside the code. Decisions are records of their day, and the changelog is one of many."""
 LANDED = "app/migrations/versions"
 """Migrations are never edited once they have landed."""
 
 _PATTERN = re.compile(rf"\b(?:{'|'.join(RIDDLES)})\b", re.IGNORECASE)
+_BROKEN = re.compile(_PATTERN.pattern.replace(" ", r"\s+"), re.IGNORECASE)
+"""The same in text whose lines break anywhere."""
 
 
 def _modules() -> list[Path]:
@@ -107,6 +111,21 @@ def _riddles(source: str, nodes: Iterable[ast.AST]) -> set[str]:
     }
 
 
+def _riddles_in_text(text: str) -> set[str]:
+    return {
+        f"{text.count(chr(10), 0, match.start()) + 1}: {' '.join(match[0].lower().split())}"
+        for match in _BROKEN.finditer(text)
+    }
+
+
+def _comments_of_template(text: str) -> str:
+    """The template without all that is no comment; the lines stay."""
+    return "".join(
+        part if part.startswith("{#") else "\n" * part.count("\n")
+        for part in re.split(r"(\{#.*?#\})", text, flags=re.DOTALL)
+    )
+
+
 def _bare_in(source: str) -> set[str]:
     return _bare(walk(ast.parse(source)))
 
@@ -146,6 +165,24 @@ def test_no_public_name_is_a_bare_preposition() -> None:
 
 def test_docstrings_comments_and_names_are_plain() -> None:
     assert [riddle for riddle in _riddles_in_app() if not riddle.startswith(RIDDLES_STILL)] == []
+
+
+def test_a_riddle_is_noticed_across_lines_and_in_comments_of_templates_alone() -> None:
+    assert _riddles_in_text("Sealed\nfor\n  good.\n") == {"2: for good"}
+    assert _riddles_in_text(_comments_of_template("<p>for good</p>\n{# Told\nof it. #}\n")) == {"2: told of"}
+
+
+def test_pages_scripts_and_comments_of_templates_are_plain() -> None:
+    pages = {path: text_of(path) for pattern in PAGES for path in ROOT.glob(pattern)}
+    templates = {path: _comments_of_template(text_of(path)) for path in (ROOT / "templates").rglob("*.html")}
+    assert len(pages) > 30
+    assert len(templates) > 100
+    found = [
+        f"{_name(path)}:{riddle}"
+        for path, text in (pages | templates).items()
+        for riddle in _riddles_in_text(text)
+    ]
+    assert sorted(found) == []
 
 
 def test_nothing_is_excused_that_is_plain_by_now() -> None:
