@@ -126,7 +126,7 @@ def preview_blueprint() -> Blueprint:
 
     @preview.get("/preview/<any(queue, rate, item, signin, empty):example>")
     @preview.get("/preview/<any(queue, rate, item, signin, empty):example>/<any(light, dark):theme>")
-    def one(example: str, theme: str = "system") -> Response:
+    def example_page(example: str, theme: str = "system") -> Response:
         context = common("rater" if example in ("rate", "item") else "admin", theme)
         if example == "signin":
             context |= {"nav": [], "current_account": None, "communities": []}
