@@ -31,7 +31,7 @@ from app.core import clock, permissions
 from app.core.communities import communities
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
-from app.core.people import accounts, profiles
+from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
 from app.web import community_choice, page, remembered_readers, security
 from app.web.account import session_cookie
@@ -304,7 +304,7 @@ def _load(request: Request) -> Reader | None:
 
 def _read(token: str, idle: timedelta, longest: timedelta) -> Reader | None:
     with wired().database.reading() as reading:
-        signed_in = accounts.signed_in(reading, token, idle=idle, longest=longest)
+        signed_in = sessions.signed_in(reading, token, idle=idle, longest=longest)
         if signed_in is None:
             return None
         account, sign_in = signed_in
@@ -320,9 +320,9 @@ def _read(token: str, idle: timedelta, longest: timedelta) -> Reader | None:
 
 def _mark_seen() -> None:
     who = reader()
-    if who is not None and clock.now() - who.sign_in.last_seen_at > accounts.SEEN_EVERY:
+    if who is not None and clock.now() - who.sign_in.last_seen_at > sessions.SEEN_EVERY:
         with wired().database.writing() as writing:
-            accounts.mark_seen(writing, who.sign_in.id)
+            sessions.mark_seen(writing, who.sign_in.id)
 
 
 def _page_behind_part() -> str:

@@ -25,7 +25,7 @@ from app import create_app, migrations
 from app.core import clock
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, HistoryText, Note, Profile, Request
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, ReviewGroup
 from app.settings import Settings
 from app.wiring import Wiring, wire
@@ -206,7 +206,7 @@ def main() -> None:
         with wiring.database.writing() as session:
             account = session.get_one(Account, cast.operator.account_id)
             account.content_warnings = False
-            token = accounts.open_sign_in(session, account, "bench")
+            token = sessions.begin(session, account, "bench")
         client = create_app(wiring).test_client()
         client.set_cookie("bridgenote", token)
         _print(client, Counted(wiring.database.engine))

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from app import create_app, migrations
 from app.core.models import Account
-from app.core.people import accounts
+from app.core.people import sessions
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests.bench.dashboard import QUEUED, fill
@@ -109,7 +109,7 @@ def _print(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
         account.content_warnings = False
-        token = accounts.open_sign_in(session, account, "bench")
+        token = sessions.begin(session, account, "bench")
     client = create_app(wiring).test_client()
     client.set_cookie("bridgenote", token)
     console = Console(width=110)

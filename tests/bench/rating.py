@@ -24,7 +24,7 @@ from app import create_app, migrations
 from app.core import scoring
 from app.core.helpfulness import refits
 from app.core.models import Account, Note, ScoringModel, ScoringState
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.vocabulary import NoteStatus
 from app.jobs import rescoring
 from app.jobs.registry import register_all
@@ -96,7 +96,7 @@ class Bench:
         client = self.app.test_client()
         with self.database.writing() as session:
             account = session.get_one(Account, self.cast.rater.account_id)
-            client.set_cookie("bridgenote", accounts.open_sign_in(session, account, "Bench"))
+            client.set_cookie("bridgenote", sessions.begin(session, account, "Bench"))
         found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/settings").text)
         if found is None:
             raise SystemExit("the settings page has no form")

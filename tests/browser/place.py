@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core import clock, outbox
 from app.core.communities import communities
 from app.core.models import Account, Hold
-from app.core.people import accounts, keys
+from app.core.people import accounts, keys, sessions
 from app.core.permissions import SYSTEM
 from app.core.review import holds
 from app.core.vocabulary import KeyTemplate, Role
@@ -213,7 +213,7 @@ def opened_place(service: Service) -> Iterator[Place]:
             account: Account = accounts.create(session, email, PASSWORD, display_name=name, confirmed=True)
             membership = accounts.give_role(session, SYSTEM, account, community.id, role)
             membership.welcomed_at = None if name == NEWCOMER else clock.now()
-            return Person(name, email, accounts.open_sign_in(session, account, "Test"))
+            return Person(name, email, sessions.begin(session, account, "Test"))
 
         rater, newcomer = person("Rita", Role.RATER), person(NEWCOMER, Role.RATER)
         moderator, other_moderator = person("Max", Role.MODERATOR), person("Sam", Role.MODERATOR)

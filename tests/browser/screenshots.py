@@ -21,7 +21,7 @@ from waitress.server import create_server
 from app import create_app, migrations
 from app.core import clock, ids
 from app.core.models import Account, Action, Membership, Note
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.vocabulary import ActionState, NoteStatus
 from app.demo import seed
 from app.jobs.registry import register_all
@@ -169,7 +169,7 @@ def _token(wiring: Wiring, role: str) -> str:
             .where(Membership.role == role)
         ).first()
         assert account is not None
-        return accounts.open_sign_in(session, account, "Screenshots")
+        return sessions.begin(session, account, "Screenshots")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from app.core import clock
 from app.core.errors import Conflict, Invalid, Unauthenticated
 from app.core.models import Account
-from app.core.people import accounts
+from app.core.people import accounts, sessions
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 
@@ -88,24 +88,24 @@ def test_no_rule_of_composition_refuses_what_is_hard_to_guess(password: str) -> 
 def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.rater.account_id)
-        tokens = [accounts.open_sign_in(session, account, "Browser") for _ in range(3)]
+        tokens = [sessions.begin(session, account, "Browser") for _ in range(3)]
 
     def lives(token: str) -> bool:
         with wiring.database.reading() as session:
-            return accounts.signed_in(session, token, idle=IDLE, longest=LONGEST) is not None
+            return sessions.signed_in(session, token, idle=IDLE, longest=LONGEST) is not None
 
     assert all(map(lives, tokens))
     with wiring.database.reading() as session:
         assert tokens[0] not in repr(session.execute(sa.text("SELECT * FROM sign_ins")).all())
     with wiring.database.writing() as session:
-        accounts.end_sign_in(session, tokens[0])
+        sessions.end(session, tokens[0])
     assert [lives(token) for token in tokens] == [False, True, True]
     start = clock.now()
     clock.set_source(lambda: start + timedelta(minutes=29))
     with wiring.database.writing() as session:
-        found = accounts.signed_in(session, tokens[1], idle=IDLE, longest=LONGEST)
+        found = sessions.signed_in(session, tokens[1], idle=IDLE, longest=LONGEST)
         assert found is not None
-        accounts.mark_seen(session, found[1].id)
+        sessions.mark_seen(session, found[1].id)
     clock.set_source(lambda: start + timedelta(minutes=31))
     assert [lives(token) for token in tokens] == [False, True, False]
     clock.set_source(lambda: start + timedelta(hours=12, minutes=1))

@@ -20,7 +20,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.outbound import AllowList
-from app.core.people import accounts
+from app.core.people import accounts, sessions
 from app.core.permissions import SYSTEM
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb, DeliveryState, RequestStatus
@@ -58,7 +58,7 @@ def _scene(wiring: Wiring, cast: Cast) -> None:
         community = session.get_one(Community, cast.community_id)
         allow = AllowList.parse("127.0.0.1")
         webhooks.register(session, SYSTEM, wiring.sealer, allow, community, "http://127.0.0.1/hook", SECRET)
-        accounts.open_sign_in(session, session.get_one(Account, cast.moderator.account_id), "browser")
+        sessions.begin(session, session.get_one(Account, cast.moderator.account_id), "browser")
     factories.scored_action(wiring, cast, factories.SPAM, "spam")
     action_id = factories.scored_action(wiring, cast, request_id="reviewed")
     with wiring.database.writing() as session:

@@ -15,7 +15,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Note, Profile, Rating, Request
 from app.core.notes import ratings
-from app.core.people import accounts, link_codes, profiles
+from app.core.people import accounts, link_codes, profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
@@ -80,7 +80,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         account = session.get_one(Account, cast.moderator.account_id)
         account.display_name = "Mo Quartzlike"
         account.last_community_id = cast.community_id
-        accounts.open_sign_in(session, account, "Quartzlike browser")
+        sessions.begin(session, account, "Quartzlike browser")
         known = profiles.ensure(session, PLATFORM, "quartzlike-9", "forum-1", display_name="Quartzlike")
         linking.link(
             session,

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from app.core.db import Base
 from app.core.models import Account, Attachment, Note, Profile, SignIn, Skip
 from app.core.notes import notes, ratings
-from app.core.people import accounts, profiles
+from app.core.people import profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.upkeep import erasure, own_data, traces
@@ -60,7 +60,7 @@ def test_a_person_takes_along_what_is_theirs_and_nothing_of_others(wiring: Wirin
         )
         ratings.rate(session, _rita(cast), theirs, rita, HelpfulnessLevel.NOT_HELPFUL, reasons=["biased"])
         ratings.rate(session, SYSTEM, mine, other, HelpfulnessLevel.HELPFUL)
-        accounts.open_sign_in(session, session.get_one(Account, cast.rater.account_id), "A browser of mine")
+        sessions.begin(session, session.get_one(Account, cast.rater.account_id), "A browser of mine")
     with wiring.database.reading() as session:
         kept = own_data.collect(session, _rita(cast))
     text = json.dumps(kept)
@@ -109,7 +109,7 @@ def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiri
         account.key_bindings = {"d": "q"}
         rita = session.get_one(Profile, cast.rater.profile_id)
         note = notes.write(session, SYSTEM, cast.community_id, rita, "My words", Classification.MISLEADING)
-        accounts.open_sign_in(session, account, "A browser of mine")
+        sessions.begin(session, account, "A browser of mine")
         erasure.erase_account(session, _rita(cast), account.id, note_texts=True)
         session.flush()
         session.expire_all()

@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from app.core.classify import Context, Match, Result
 from app.core.models import Account, Action, Event, Hold, Note, Request
 from app.core.notes import notes, ratings
-from app.core.people import accounts, profiles
+from app.core.people import profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.vocabulary import Classification, EventName, HelpfulnessLevel
@@ -71,7 +71,7 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
         client = app.test_client()
         if person is not None:
             with wiring.database.writing() as session:
-                token = accounts.open_sign_in(session, session.get_one(Account, person.account_id), "Test")
+                token = sessions.begin(session, session.get_one(Account, person.account_id), "Test")
             client.set_cookie("bridgenote", token)
         return Visitor(client, "/sign-in" if person is None else SMALL_PAGE)
 
@@ -196,7 +196,7 @@ def statements(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Callable[[], 
 
     Except the update of a session's last use, once a minute: on a slow machine that may happen between two counts.
     """
-    monkeypatch.setattr(accounts, "SEEN_EVERY", timedelta(days=1))
+    monkeypatch.setattr(sessions, "SEEN_EVERY", timedelta(days=1))
 
     @contextmanager
     def watch() -> Iterator[list[str]]:

@@ -34,7 +34,7 @@ from app.core.models import (
     Score,
     Webhook,
 )
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.permissions import SYSTEM
 from app.core.policies import previews
 from app.core.policies.drafts import CategoryDraft
@@ -133,9 +133,9 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).settings = {"moderator_figures": True}
         account = session.get_one(Account, cast.moderator.account_id)
-        token = accounts.open_sign_in(session, account, "test")
+        token = sessions.begin(session, account, "test")
         admin = session.get_one(Account, cast.admin.account_id)
-        operator = accounts.open_sign_in(session, admin, "test")
+        operator = sessions.begin(session, admin, "test")
     recorder = Recorder(wiring.database.engine)
     now = clock.now()
     # Each minute of a session its last use is written, which is a statement more for the page that comes then.

@@ -11,7 +11,7 @@ from jinja2 import nodes
 
 from app import create_app
 from app.core.models import Account
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.states import ACTION
 from app.web.filters import STATES
 from app.web.gallery import EXAMPLES
@@ -48,7 +48,7 @@ def test_every_page_of_the_gallery_opens(
     if is_signed_in:
         with wiring.database.writing() as session:
             account = session.get_one(Account, cast.admin.account_id)
-            client.set_cookie("bridgenote", accounts.open_sign_in(session, account, "Test"))
+            client.set_cookie("bridgenote", sessions.begin(session, account, "Test"))
     found = {path: client.get(path) for path in pages(development)}
     assert len(found) >= 18
     # The sign-in form is shown as it looks after a mistake.

@@ -1,10 +1,9 @@
-"""Accounts, passwords and signed-in browsers (docs/reliability.md)."""
+"""Accounts: created, found, their passwords and roles, and who they are as actors (docs/reliability.md)."""
 
 import secrets
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import cache
 from zoneinfo import available_timezones
 
@@ -12,15 +11,15 @@ import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits, tokens
+from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal, SignIn
+from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal
 from app.core.people.passwords import is_common
 from app.core.permissions import Actor
 from app.core.vocabulary import MediaVeil, Role
@@ -28,7 +27,6 @@ from app.core.vocabulary import MediaVeil, Role
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
 THEMES = ("system", "light", "dark")
-SEEN_EVERY = timedelta(minutes=1)
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
 """The lock for creating a service admin, so that there can be only one first admin (``first_admin``)."""
 BAD_SIGN_IN = "Email address or password is wrong"
@@ -206,69 +204,6 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
 def _unmatchable_hash() -> str:
     """A hash that no password matches, so that an unknown address takes as long as a wrong password."""
     return hasher.hash(secrets.token_urlsafe(16))
-
-
-def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
-    """Start a server-side session. Return its token; the database stores only the token's hash."""
-    token, now = tokens.new(), clock.now()
-    session.add(
-        SignIn(
-            account_id=account.id,
-            token_hash=tokens.digest(token),
-            user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
-            created_at=now,
-            last_seen_at=now,
-        )
-    )
-    session.flush()
-    return token
-
-
-# Built once: every page asks this, and to build it takes longer than to send it.
-_SIGNED_IN = (
-    sa.select(Account, SignIn)
-    .join(SignIn, SignIn.account_id == Account.id)
-    .where(SignIn.token_hash == sa.bindparam("token_hash"))
-    .options(joinedload(Account.memberships))
-)
-
-
-def signed_in(
-    session: Session, token: str, *, idle: timedelta, longest: timedelta
-) -> tuple[Account, SignIn] | None:
-    """The account and session of a session token, with memberships loaded.
-
-    None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
-    """
-    found = session.execute(_SIGNED_IN, {"token_hash": tokens.digest(token)}).unique().one_or_none()
-    if found is None:
-        return None
-    account, sign_in = found
-    now = clock.now()
-    ended = sign_in.ended_at is not None or account.disabled_at is not None
-    if ended or now - sign_in.last_seen_at > idle or now - sign_in.created_at > longest:
-        return None
-    return account, sign_in
-
-
-def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
-    """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``)."""
-    session.execute(
-        sa.update(SignIn)
-        .where(SignIn.id == sign_in_id)
-        .values(last_seen_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
-
-
-def end_sign_in(session: Session, token: str) -> None:
-    """End the session of this token, so that the cookie no longer works anywhere."""
-    session.execute(
-        sa.update(SignIn)
-        .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
-        .values(ended_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
 
 
 def discard(session: Session, account: Account) -> None:

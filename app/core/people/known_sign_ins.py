@@ -50,7 +50,7 @@ def stamp(
 ) -> tuple[Any, ...] | None:
     """A value that differs once the account, its roles or its communities changed.
 
-    None when the session of this token has ended (``accounts.signed_in``), and for service admins: they see
+    None when the session of this token has ended (``sessions.signed_in``), and for service admins: they see
     communities without being members, so their memberships do not say what they may see.
     """
     rows = session.execute(_BY_TOKEN, {"token_hash": tokens.digest(token)}).all()

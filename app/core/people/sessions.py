@@ -1,15 +1,80 @@
-"""The browser sessions of an account: listed and ended by their owner (ASVS 7.4, 7.5)."""
+"""Browser sessions: begun by a sign-in, found by their token, listed and ended by their owner (ASVS 7.4, 7.5)."""
 
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.core import clock
+from app.core import clock, limits, tokens
 from app.core.errors import NotFound
-from app.core.models import SignIn
+from app.core.models import Account, SignIn
+
+SEEN_EVERY = timedelta(minutes=1)
+
+
+def begin(session: Session, account: Account, user_agent: str) -> str:
+    """Start a server-side session. Return its token; the database stores only the token's hash."""
+    token, now = tokens.new(), clock.now()
+    session.add(
+        SignIn(
+            account_id=account.id,
+            token_hash=tokens.digest(token),
+            user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
+            created_at=now,
+            last_seen_at=now,
+        )
+    )
+    session.flush()
+    return token
+
+
+# Built once: every page asks this, and to build it takes longer than to send it.
+_SIGNED_IN = (
+    sa.select(Account, SignIn)
+    .join(SignIn, SignIn.account_id == Account.id)
+    .where(SignIn.token_hash == sa.bindparam("token_hash"))
+    .options(joinedload(Account.memberships))
+)
+
+
+def signed_in(
+    session: Session, token: str, *, idle: timedelta, longest: timedelta
+) -> tuple[Account, SignIn] | None:
+    """The account and session of a session token, with memberships loaded.
+
+    None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
+    """
+    found = session.execute(_SIGNED_IN, {"token_hash": tokens.digest(token)}).unique().one_or_none()
+    if found is None:
+        return None
+    account, sign_in = found
+    now = clock.now()
+    ended = sign_in.ended_at is not None or account.disabled_at is not None
+    if ended or now - sign_in.last_seen_at > idle or now - sign_in.created_at > longest:
+        return None
+    return account, sign_in
+
+
+def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
+    """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``)."""
+    session.execute(
+        sa.update(SignIn)
+        .where(SignIn.id == sign_in_id)
+        .values(last_seen_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def end(session: Session, token: str) -> None:
+    """End the session of this token, so that the cookie no longer works anywhere."""
+    session.execute(
+        sa.update(SignIn)
+        .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
+        .values(ended_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
 
 
 def end_all(session: Session, account_id: uuid.UUID, *, but: uuid.UUID | None = None) -> int:

@@ -4,7 +4,7 @@ from flask import Response, request, session
 from sqlalchemy.orm import Session
 
 from app.core.models import Account
-from app.core.people import accounts
+from app.core.people import sessions
 from app.web import community_choice
 from app.wiring import wired
 
@@ -13,7 +13,7 @@ def begin(response: Response, account: Account) -> None:
     """Sign this browser in with a new token. A session that the browser already had ends."""
     with wired().database.writing() as writing:
         _end(writing)
-        token = accounts.open_sign_in(writing, account, request.headers.get("User-Agent", ""))
+        token = sessions.begin(writing, account, request.headers.get("User-Agent", ""))
     if account.last_community_id is not None:
         community_choice.forget_browser(response)
     settings = wired().settings
@@ -45,4 +45,4 @@ def name() -> str:
 def _end(writing: Session) -> None:
     token = request.cookies.get(name())
     if token:
-        accounts.end_sign_in(writing, token)
+        sessions.end(writing, token)

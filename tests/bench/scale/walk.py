@@ -23,7 +23,7 @@ from werkzeug.test import TestResponse
 
 from app.core import clock
 from app.core.models import Account, Action, Delivery, HistoryEntry, Request, Webhook
-from app.core.people import accounts
+from app.core.people import sessions
 from app.core.policies import policies
 from app.core.policies.drafts import draft_of
 from app.core.vocabulary import ActionState
@@ -187,7 +187,7 @@ def _signed_in(app: Flask, wiring: Wiring, person: Person) -> FlaskClient:
     with wiring.database.writing() as session:
         account = session.get_one(Account, person.account_id)
         account.content_warnings = False
-        token = accounts.open_sign_in(session, account, "bench")
+        token = sessions.begin(session, account, "bench")
     client = app.test_client()
     client.set_cookie("bridgenote", token)
     return client
