@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from app.api.blueprints import PREFIX
-from app.api.documents import examples
+from app.api.documents import example_bodies, examples
 from app.core.models import Account
 from app.core.people import keys, link_codes
 from app.core.permissions import SYSTEM
@@ -101,7 +101,7 @@ class Replay:
 
 def body_of(operation: str, name: str, **changes: Any) -> Any:
     """An example body, with other ids."""
-    body = examples.BODIES[operation][name][1]
+    body = example_bodies.BODIES[operation][name][1]
     if "data" not in body:
         return body | changes
     data = body["data"]
