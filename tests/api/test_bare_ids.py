@@ -144,6 +144,20 @@ def test_what_one_number_did_in_two_forums_goes_to_two_people(wide: Api, wiring:
     assert raters_of(wiring, there) == [("discourse", "forum-2", "7")]
 
 
+def test_a_person_of_another_forum_gets_nothing_of_the_same_number(wide: Api, wiring: Wiring) -> None:
+    here, there = made(wide), made(wide, community_server_id="forum-2")
+    assert rate(wide, here, rater_id="7").status_code == 201
+    given_before(wiring, there)
+    with wiring.database.reading() as session:
+        guest = session.scalars(
+            sa.select(Profile.id).where(Profile.provider_scope == "forum-1", Profile.platform_user_id == "7")
+        ).one()
+    other = made(wide, author_id="9", community_server_id="forum-2")
+    assert rate(wide, other, rater_id=str(guest)).status_code == 201
+    assert raters_of(wiring, other) == [("discourse", "forum-1", "7")]
+    assert raters_of(wiring, there) == [("discord", "", "7")]
+
+
 def test_a_note_of_before_is_edited_by_its_author(api: Api, wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         former = profiles.ensure(session, "discord", "7")
@@ -162,8 +176,10 @@ def test_a_person_of_discord_who_has_an_account_stays_one(api: Api, wiring: Wiri
     former = given_before(wiring, note)
     with wiring.database.writing() as session:
         session.get_one(Profile, uuid.UUID(former)).account_id = cast.rater.account_id
+    assert found(api, rater_id="7") == set()
     assert rate(api, note, headers=SEVEN).status_code == 201
     assert len(raters_of(wiring, note)) == 2
+    assert found(api, rater_id="7") == {note}
 
 
 def test_on_discord_nothing_changes(wide: Api, wiring: Wiring) -> None:

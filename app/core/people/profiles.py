@@ -256,7 +256,7 @@ def is_meant(
     is_own = (mentioned.platform == (platform or Community.platform)) & (
         is_here | (mentioned.provider_scope == "")
     )
-    was_own = mentioned.platform == FORMER_PLATFORM
+    was_own = (mentioned.platform == FORMER_PLATFORM) & mentioned.account_id.is_(None)
     if platform is not None:
         was_own &= Community.platform == platform
     by_user_id = mentioned.platform_user_id.in_(references) & (is_own | was_own | (mentioned.platform == WEB))

@@ -29,6 +29,8 @@ def take_over(session: Session, actor: Actor, profile: Profile, community: Commu
     """
     if profile.platform != community.platform or community.platform == profiles.FORMER_PLATFORM:
         return
+    if profile.provider_scope != profiles.scope_in(profile.platform, community):
+        return  # named by its UUID here: a person of another forum, and not whom the bare id meant
     former = session.scalars(_FORMER, {"user_id": profile.platform_user_id}).first()
     if former is None or not _is_active(session, former, profile, community):
         return
