@@ -136,6 +136,31 @@ def test_a_review_is_told_when_it_has_waited_several_times_its_target_time(
         assert session.scalars(sa.select(Attention)).all() == [], "switched off, it has ended"
 
 
+def test_the_latest_review_is_told_however_many_were_due_before_it(
+    wiring: Wiring, cast: Cast, stage: Stage
+) -> None:
+    set_to(wiring, cast, overdue_alert=3)
+    items, now = [stage.post(f"Post {number}") for number in range(attention.MOST_LATE + 1)], clock.now()
+    long, short = timedelta(days=3), timedelta(hours=1)
+    change_actions(wiring, items[1:], created_at=now - 1.5 * long, due_at=now - 0.5 * long)
+    sweep(wiring.database)
+    assert told(wiring) == []
+    change_actions(wiring, items[:1], created_at=now - 4 * short, due_at=now - 3 * short)
+    sweep(wiring.database)
+    assert causes(wiring) == ["1 review has waited more than 3 times the target time"]
+
+
+def test_a_review_that_came_back_is_late_from_then_on(wiring: Wiring, cast: Cast, stage: Stage) -> None:
+    set_to(wiring, cast, overdue_alert=3)
+    item, now, target = stage.post(), clock.now(), timedelta(hours=1)
+    back = now - 3.1 * target
+    change_actions(
+        wiring, [item], created_at=now - timedelta(days=10), review_opened_at=back, due_at=back + target
+    )
+    sweep(wiring.database)
+    assert causes(wiring) == ["1 review has waited more than 3 times the target time"]
+
+
 def test_a_webhook_fails_after_an_hour_and_five_failures_and_ends_with_a_success(
     wiring: Wiring, cast: Cast
 ) -> None:
@@ -175,6 +200,23 @@ def test_a_pause_is_told_after_its_hours_and_ends_when_actions_are_resumed(
     sweep(wiring.database)
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Attention)).all() == []
+
+
+def test_a_second_pause_is_told_though_nobody_looked_between_the_two(wiring: Wiring, cast: Cast) -> None:
+    set_to(wiring, cast, pause_alert_hours=24)
+    begin = clock.now()
+    with wiring.database.writing() as session:
+        community_states.pause(session, SYSTEM, cast.community_id, "An attack")
+    clock.set_source(lambda: begin + timedelta(hours=25))
+    sweep(wiring.database)
+    with wiring.database.writing() as session:
+        community_states.resume(session, SYSTEM, cast.community_id, "Over")
+        community_states.pause(session, SYSTEM, cast.community_id, "Another")
+    sweep(wiring.database)
+    assert told(wiring) == [PAUSED]
+    clock.set_source(lambda: begin + timedelta(hours=50))
+    sweep(wiring.database)
+    assert told(wiring) == [PAUSED, PAUSED]
 
 
 def test_an_archived_community_wants_nobody(wiring: Wiring, cast: Cast, stage: Stage) -> None:

@@ -23,6 +23,7 @@ from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
 from app.core.models.decisions import QUEUED
+from app.core.periods import unix
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AttentionReason
 from app.core.webhooks import events, health
@@ -45,7 +46,10 @@ TITLES: Mapping[AttentionReason, str] = {
 """What a mail and a notice begin with; the cause in the history says the rest."""
 MOST_COUNTED = 10_000
 MOST_LATE = 50
-"""How many reviews, of those that are due first, are compared with their target time."""
+"""At most so many late reviews are told; more are "50 or more"."""
+
+_SINCE_IS_KNOWN = frozenset({AttentionReason.PAUSED, AttentionReason.WEBHOOK_FAILING})
+"""Conditions that have ended, too, if what holds now began after what was told."""
 
 Key = tuple[AttentionReason, uuid.UUID]
 """A condition: its reason, and the webhook or the community it is about."""
@@ -88,6 +92,7 @@ def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
     begun, ended = _changes(session, community)
     for row in ended:
         session.delete(row)
+    session.flush()  # one of them may begin again, under the same key
     now = clock.now()
     for (reason, subject_id), condition in begun.items():
         session.add(
@@ -110,8 +115,13 @@ def _changes(session: Session, community: Community) -> tuple[Mapping[Key, Condi
         for row in session.scalars(sa.select(Attention).where(Attention.community_id == community.id))
     }
     holding = _conditions(session, community) if community.archived_at is None else {}
-    begun = {key: one for key, one in holding.items() if one.begins and key not in lasting}
-    return begun, [row for key, row in lasting.items() if key not in holding]
+    ended = {
+        key: row
+        for key, row in lasting.items()
+        if key not in holding or (key[0] in _SINCE_IS_KNOWN and row.since < holding[key].since)
+    }
+    begun = {key: one for key, one in holding.items() if one.begins and (key not in lasting or key in ended)}
+    return begun, list(ended.values())
 
 
 def _conditions(session: Session, community: Community) -> Mapping[Key, Condition]:
@@ -143,20 +153,29 @@ def _overdue(session: Session, community: Community, settings: CommunitySettings
     limit, now = settings.overdue_alert, clock.now()
     if limit is None:
         return None
-    rows = session.execute(
+    opened_at = sa.func.coalesce(Action.review_opened_at, Action.created_at)
+    target = unix(Action.due_at) - unix(opened_at)
+    late = (
         _waiting(community)
-        .add_columns(Action.created_at, Action.due_at)
+        .add_columns(
+            Action.due_at,
+            # The share of its target time that it has waited; a target of 0 minutes counts as one minute.
+            ((now.timestamp() - unix(opened_at)) / sa.case((target < 60, 60.0), else_=target)).label("share"),
+        )
         .where(Action.due_at <= now)
         .order_by(Action.due_at)
-        .limit(MOST_LATE)
+        .limit(MOST_COUNTED)
+        .subquery()
+    )
+    # Those that are due first may have long targets: the latest are found by their shares.
+    rows = session.execute(
+        sa.select(late.c.due_at, late.c.share).order_by(late.c.share.desc(), late.c.due_at).limit(MOST_LATE)
     ).all()
-    # The shares of their target time that they have waited; a target of 0 minutes counts as one minute.
-    waited = [(now - row.created_at) / max(row.due_at - row.created_at, timedelta(minutes=1)) for row in rows]
-    if not waited or max(waited) <= limit * CALM:
+    if not rows or rows[0].share <= limit * CALM:
         return None
-    late = [row for row, share in zip(rows, waited, strict=True) if share > limit]
-    since = min(row.due_at for row in late or rows)
-    return Condition(since, len(late), limit, begins=bool(late))
+    passed = [row for row in rows if row.share > limit]
+    since = min(row.due_at for row in passed or rows)
+    return Condition(since, len(passed), limit, begins=bool(passed))
 
 
 def _waiting(community: Community) -> sa.Select[Any]:
