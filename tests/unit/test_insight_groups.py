@@ -93,6 +93,20 @@ def reverse(wiring: Wiring, cast: Cast) -> None:
         reopening.reopen(session, operator, dismissed, ReopenTo.COMMUNITY, why=Why("Look again"))
 
 
+def take_back(wiring: Wiring, cast: Cast) -> None:
+    """The operator takes back the moderator's two decisions to act, before the platform has acted."""
+    operator = acting(cast, cast.operator, Role.OPERATOR)
+    with wiring.database.writing() as session:
+        proposed = session.scalars(
+            sa.select(Action)
+            .join(Request, Request.id == Action.request_id)
+            .where(Request.request_id.in_(("post-0", "post-2")))
+            .order_by(Request.request_id)
+        ).all()
+        for action, state in zip(proposed, (ActionState.DISMISSED, ActionState.UNDER_REVIEW), strict=True):
+            verbs.change_action(session, operator, action, state, why=Why("Wrong"))
+
+
 def figures(wiring: Wiring, cast: Cast) -> Trends:
     with wiring.database.reading() as session:
         return trends.for_community(session, SYSTEM, cast.community_id, PERIOD)
@@ -140,6 +154,28 @@ def test_channels_and_moderators_are_counted_with_what_was_reversed_since(wiring
     assert figures(wiring, cast) == reversed_since
 
 
+def test_a_decision_that_is_taken_back_before_the_platform_acts_is_reversed(
+    wiring: Wiring, cast: Cast
+) -> None:
+    decided(wiring, cast)
+    advance(hours=2)
+    roll_up(wiring.database)
+    assert [row.reversed for row in figures(wiring, cast).moderators or ()] == [0, 0]
+    take_back(wiring, cast)
+    advance(hours=2)
+    roll_up(wiring.database)
+    counted = figures(wiring, cast).moderators
+    assert counted is not None
+    assert {row.name: (row.decided, row.reversed) for row in counted} == {
+        "Moderator": (3, 2),
+        "Operator": (2, 0),
+    }
+    with wiring.database.writing() as session:
+        for model in (InsightSlot, InsightOutcome, InsightGroup, Rollup):
+            session.execute(sa.delete(model))
+    assert figures(wiring, cast).moderators == counted
+
+
 def test_nobodys_figures_are_given_unless_the_community_wants_them(wiring: Wiring, cast: Cast) -> None:
     decided(wiring, cast)
     with wiring.database.writing() as session:
@@ -157,9 +193,18 @@ def test_nobodys_figures_are_given_unless_the_community_wants_them(wiring: Wirin
 def test_the_migration_counts_what_was_counted_before_it(wiring: Wiring, cast: Cast) -> None:
     decided(wiring, cast)
     reverse(wiring, cast)
+    with wiring.database.writing() as session:
+        taken_back = session.scalars(
+            sa.select(Action)
+            .join(Request, Request.id == Action.request_id)
+            .where(Request.request_id == "post-2")
+        ).one()
+        operator = acting(cast, cast.operator, Role.OPERATOR)
+        verbs.change_action(session, operator, taken_back, ActionState.UNDER_REVIEW, why=Why("Look again"))
     advance(hours=1)
     roll_up(wiring.database)
     counted = groups(wiring)
+    assert sum(of_which for kind, _, _, _, of_which, _ in counted if kind == "moderator") == 3
     assert {kind for kind, *_ in counted} == {"channel", "moderator"}
     assert clock.now().date() > PERIOD.first
     engine = wiring.database.engine

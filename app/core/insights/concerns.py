@@ -19,7 +19,7 @@ from app.core.models import Action, Community, Webhook
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.policies.suggestions import lower_bound
 from app.core.review import queue_filters
-from app.core.review.open_counts import bounded_count
+from app.core.review.open_counts import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState
 from app.core.webhooks.endpoints import BY_HAND
@@ -148,12 +148,14 @@ def _waiting(session: Session, actor: Actor, community_id: uuid.UUID) -> list[Ma
         )
         .order_by(Action.created_at)
     )
+    # The one that was opened first may be decided last.
+    counted = sent.limit(MOST_COUNTED + 1).subquery()
     overdue, oldest_due, unconfirmed, oldest_sent = session.execute(
         sa.select(
             bounded_count(due),
             due.limit(1).scalar_subquery(),
-            bounded_count(sent),
-            sent.limit(1).scalar_subquery(),
+            sa.select(sa.func.count()).select_from(counted).scalar_subquery(),
+            sa.select(sa.func.min(counted.c.proposed_at)).scalar_subquery(),
         )
     ).one()
     found = []

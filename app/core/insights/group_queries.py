@@ -12,6 +12,8 @@ from app.core.vocabulary import ActionState
 
 DECIDED = (f"action.{ActionState.PROPOSED}", f"action.{ActionState.DISMISSED}")
 """Entries that end a review: to act, or not to."""
+TAKEN_BACK = (f"action.{ActionState.DISMISSED}", f"action.{ActionState.UNDER_REVIEW}")
+"""Entries that reverse a decision to act before the platform acts."""
 
 
 class GroupQueries(TrendQueries):
@@ -34,10 +36,18 @@ class GroupQueries(TrendQueries):
     def moderators(self) -> Iterator[tuple[int, uuid.UUID, int, bool]]:
         """Part, account, seconds from submission, and whether it was reversed since: for each decision by a person.
 
-        A decision to act is reversed when it is overturned, a dismissal when it is reopened.
+        A decision to act is reversed when it is overturned, or taken back before the platform acts; a dismissal when it
+        is reopened.
         """
+        later, is_action = sa.orm.aliased(HistoryEntry), sa.literal("action", literal_execute=True)
+        is_taken_back = sa.exists().where(
+            later.object_type == is_action,
+            later.object_id == HistoryEntry.object_id,
+            later.number > HistoryEntry.number,
+            later.what.in_(TAKEN_BACK),
+        )
         is_reversed = sa.case(
-            (HistoryEntry.what == DECIDED[0], Action.overturned_at.is_not(None)),
+            (HistoryEntry.what == DECIDED[0], sa.or_(Action.overturned_at.is_not(None), is_taken_back)),
             else_=Action.reopened_at.is_not(None),
         )
         rows = self._session.execute(
@@ -52,7 +62,7 @@ class GroupQueries(TrendQueries):
             .join(Request, Request.id == Action.request_id)
             .where(
                 HistoryEntry.community_id == self._community_id,
-                HistoryEntry.object_type == sa.literal("action", literal_execute=True),
+                HistoryEntry.object_type == is_action,
                 HistoryEntry.what.in_(DECIDED),
                 HistoryEntry.account_id.is_not(None),
                 self._holds(HistoryEntry.at),

@@ -3,7 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import sqlalchemy as sa
@@ -25,17 +25,18 @@ class GroupSums:
 
     total: int = 0
     of_which: int = 0
-    waits: str = ""
+    waits: list[str] = field(default_factory=list)
 
     def add(self, total: int, of_which: int, waits: str = "") -> None:
         self.total += total
         self.of_which += of_which
-        self.waits = ",".join(filter(None, (self.waits, waits)))
+        if waits:
+            self.waits.append(waits)
 
     @property
     def seconds(self) -> Sequence[int]:
         """The waits in order."""
-        in_order: list[int] = np.sort(np.fromstring(self.waits, np.int64, sep=",")).tolist()
+        in_order: list[int] = np.sort(np.fromstring(",".join(self.waits), np.int64, sep=",")).tolist()
         return in_order
 
 

@@ -36,7 +36,7 @@ from app.core.models import (
     RetentionMark,
     Rollup,
 )
-from app.core.models.insights import OutcomeKind
+from app.core.models.insights import GroupKind, OutcomeKind
 from app.core.periods import SLOT_SECONDS, moment_of, slot_of, slot_of_column
 from app.core.services import figures
 
@@ -251,20 +251,18 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
     What is counted by scores stays where scores were removed.
     """
     first_scored = _first_scored(session, community_id)
-    for model, stays in (
-        (InsightSlot, sa.false()),
-        (InsightGroup, sa.false()),
+    for model, goes in (
+        (InsightSlot, sa.true()),
+        # All there are: their index has the kind before the slot.
+        (InsightGroup, InsightGroup.kind.in_([kind.value for kind in GroupKind])),
         (
             InsightOutcome,
-            InsightOutcome.kind.in_(OF_SCORES) & (InsightOutcome.slot < first_scored),
+            sa.not_(InsightOutcome.kind.in_(OF_SCORES) & (InsightOutcome.slot < first_scored)),
         ),
     ):
         session.execute(
             sa.delete(model).where(
-                model.community_id == community_id,
-                model.slot >= slots.first,
-                model.slot < slots.end,
-                sa.not_(stays),
+                model.community_id == community_id, model.slot >= slots.first, model.slot < slots.end, goes
             )
         )
     outcome_days.note(session, community_id, slots.first, slots.end)

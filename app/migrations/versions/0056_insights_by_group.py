@@ -23,7 +23,12 @@ GROUP BY actions.community_id, {proposed}, requests.platform_channel_id
 _MODERATORS = """
 INSERT INTO insight_groups (community_id, kind, slot, name, total, of_which, waits)
 SELECT entries.community_id, 'moderator', {decided}, {account}, count(*),
-    count(CASE WHEN entries.what = 'action.proposed' THEN actions.overturned_at ELSE actions.reopened_at END),
+    sum(CASE WHEN entries.what = 'action.dismissed' THEN CASE WHEN actions.reopened_at IS NULL THEN 0 ELSE 1 END
+        WHEN actions.overturned_at IS NOT NULL OR EXISTS (
+            SELECT 1 FROM history AS later
+            WHERE later.object_type = 'action' AND later.object_id = entries.object_id
+                AND later.number > entries.number AND later.what IN ('action.dismissed', 'action.under_review')
+        ) THEN 1 ELSE 0 END),
     {waits}
 FROM history AS entries
 JOIN insight_rollups ON insight_rollups.community_id = entries.community_id
