@@ -72,6 +72,26 @@ def test_reviews_alone_are_neither_good_nor_bad() -> None:
     assert verdict.tone is Tone.NEUTRAL
 
 
+def test_posts_that_are_acted_on_for_another_category_are_said_for_both() -> None:
+    spam, pii = verdicts(
+        period(
+            newly={"spam": Acted(2, right=2)},
+            categories={
+                "spam": Change(before=Effect(acted=10), after=Effect(acted=5)),
+                "pii": Change(before=Effect(acted=1), after=Effect(acted=8)),
+            },
+        )
+    )
+    assert spam.sentence == (
+        "2 more posts acted on by themselves; 0 of 2 known ones were wrong; "
+        "7 posts acted on by themselves for another category instead."
+    )
+    assert pii.sentence == "7 posts acted on by themselves for this category instead of another."
+    assert pii.tone is Tone.NEUTRAL
+    (one,) = verdicts(period(categories={"hate": Change(before=Effect(), after=Effect(acted=1))}))
+    assert one.sentence == "1 post acted on by itself for this category instead of another."
+
+
 def test_each_changed_category_has_its_own_the_worst_first_and_no_change_says_so() -> None:
     same = Change(before=Effect(acted=2), after=Effect(acted=2))
     found = verdicts(

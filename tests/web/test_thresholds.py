@@ -383,6 +383,23 @@ def _expected(page: str) -> dict[str, tuple[int, float]]:
     return said
 
 
+@pytest.mark.parametrize("wrong", ["spam_tier2", "spam_severity", "spam_tier1_action"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
+def test_what_cannot_be_read_stays_as_typed_while_something_else_is_asked_for(
+    visit: Visit, cast: Cast, wiring: Wiring, wrong: str, headers: dict[str, str]
+) -> None:
+    operator = visit(cast.operator)
+    typed = as_form(wiring, cast, **{wrong: "abc"}, suggest_for="toxicity", precision="0.95")
+    suggested = operator.post("/thresholds", headers, suggest="1", **typed)
+    assert suggested.status_code == 200
+    assert "Too little is known to suggest a Tier 1 of Toxicity." in suggested.text
+    visit(cast.admin).post("/thresholds", **as_form(wiring, cast, spam_tier1="0.99"))
+    stale = operator.post("/thresholds/1/revert", headers, **typed)
+    assert stale.status_code == 409
+    if wrong != "spam_tier1_action":  # a choice that is not on the list cannot be shown
+        assert stale.text.count('value="abc"') == suggested.text.count('value="abc"') == 1
+
+
 def test_each_category_says_what_its_tier_2_catches_as_measured(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:

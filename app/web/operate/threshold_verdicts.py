@@ -57,7 +57,7 @@ def verdicts(period: Period) -> list[Verdict]:
             name,
             period.newly_acted.get(name, Acted()),
             period.no_longer_acted.get(name, Acted()),
-            period.categories.get(name, Change()),
+            period.categories.get(name),
         )
         for name in sorted(names)
     ]
@@ -69,8 +69,10 @@ def verdicts(period: Period) -> list[Verdict]:
     return sorted(found, key=lambda verdict: worst_first.index(verdict.tone))
 
 
-def _verdict(name: str, more: Acted, fewer: Acted, change: Change) -> Verdict:
-    parts = [*_about_more(more), *_about_fewer(fewer), *_about_reviews(change)]
+def _verdict(name: str, more: Acted, fewer: Acted, change: Change | None) -> Verdict:
+    parts = [*_about_more(more), *_about_fewer(fewer)]
+    if change is not None:
+        parts += [*_about_moved(more, fewer, change), *_about_reviews(change)]
     return Verdict(category_name(name), "; ".join(parts) + ".", _tone(more, fewer))
 
 
@@ -94,6 +96,16 @@ def _about_fewer(fewer: Acted) -> Iterator[str]:
         yield f"to act was right for {fewer.right:,} of {fewer.known:,} known {_ones(fewer.known)}"
     else:
         yield _UNKNOWN
+
+
+def _about_moved(more: Acted, fewer: Acted, change: Change) -> Iterator[str]:
+    """About posts that are acted on by themselves either way, but for another category."""
+    moved = change.after.acted - change.before.acted - (more.count - fewer.count)
+    if moved:
+        count = abs(moved)
+        themselves = "itself" if count == 1 else "themselves"
+        whose = "for this category instead of another" if moved > 0 else "for another category instead"
+        yield f"{count:,} {_posts(count)} acted on by {themselves} {whose}"
 
 
 def _about_reviews(change: Change) -> Iterator[str]:

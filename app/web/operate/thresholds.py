@@ -195,10 +195,14 @@ def _show(
 
 
 def _drafts(form: ThresholdsForm | None, categories: Sequence[Category]) -> list[CategoryDraft]:
-    """The categories as typed, or as they are in force if nothing was typed or it has errors."""
+    """The categories as typed, or as they are in force if nothing was typed or it cannot be read."""
+    in_force = [draft_of(category) for category in categories]
     if form is None or form.errors:
-        return [draft_of(category) for category in categories]
-    return form.drafts(categories)
+        return in_force
+    try:
+        return form.drafts(categories)
+    except ValueError:  # what is asked for may need no valid values, and then they were not validated
+        return in_force
 
 
 def _shown(form: ThresholdsForm, drawn: Sequence[Histogram]) -> str:
