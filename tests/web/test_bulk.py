@@ -119,6 +119,24 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
         assert again.status_code == 422
         assert heading in again.text
 
+    (shown,) = re.findall(r'name="shown"\s+value="([^"]+)"', page)
+    for left, reason in (([], "A wave of spam"), (items[:2], "")):
+        again = moderator.post(
+            "/review/dismiss?category=spam",
+            item=left,
+            shown=shown,
+            matching="1",
+            verb="dismiss",
+            reason=reason,
+        )
+        assert again.status_code == 422
+        assert "Decide all 3 that match" in again.text
+        assert again.text.count("checked>") == len(left), "what was left out stays so"
+    stranger = moderator.post("/review/dismiss?category=spam", matching="1", verb="dismiss", reason="Spam")
+    assert stranger.status_code == 422
+    assert "checked>" not in stranger.text
+    assert not holds_on(wiring)
+
     unexplained = moderator.post("/review/dismiss?category=spam", item=items, matching="1", verb="dismiss")
     assert unexplained.status_code == 422
     assert "Decide all 3 that match" in unexplained.text

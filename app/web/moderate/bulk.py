@@ -173,15 +173,16 @@ def _assign(session: Session, action: Action, choice: Choice, form: BulkForm) ->
 
 
 def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
-    """Render the preview: of the items that were sent, or of those that match now."""
+    """Render the preview: of the items that it showed when it was sent, or at first of those that match now."""
     actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
     with wired().database.reading() as session:
-        if not form.item.data:
+        if not form.shown.data and not form.item.data:
             found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX + 1)
-            form.item.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
+            form.shown.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
+            form.item.data = form.shown.data if status == 200 else []
             form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
             form.hidden_ticked = _hidden_among(session, form)
-        ids = [choice.id for choice in form.item.data[: limits.MATCHING_MAX]]
+        ids = [choice.id for choice in (form.shown.data or form.item.data)[: limits.MATCHING_MAX]]
         known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
@@ -192,7 +193,8 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         status=status,
         form=form,
         rows=rows,
-        count=len(form.item.data),
+        ticked={choice.id for choice in form.item.data},
+        count=len(ids),
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         searched=SEARCHED if may_lack else None,
         reasons=reasons,

@@ -111,14 +111,14 @@ class Choice:
 
 
 class ChoicesField(Field):
-    """Ticked rows: each value is ``<id>.<version>``. Values of another form are ignored."""
+    """Rows: each value is ``<id>.<version>``, or several with "~" between. Values of another form are ignored."""
 
     data: list[Choice]
 
     def process_formdata(self, valuelist: Any) -> None:
         self.data = []
-        for value in dict.fromkeys(valuelist):
-            identity, _, version = str(value).partition(".")
+        for value in dict.fromkeys("~".join(map(str, valuelist)).split("~")):
+            identity, _, version = value.partition(".")
             try:
                 self.data.append(Choice(uuid.UUID(identity), int(version[:9])))
             except ValueError:
@@ -168,7 +168,8 @@ class BulkForm(Form):
     """Decide, claim or assign several items. ``verb`` is empty if Enter on a checkbox sent the form.
 
     ``matching`` is set by the page that shows all items which match the filters; more of them are taken at once.
-    ``cut`` is set if still more items match than that page took.
+    ``cut`` is set if still more items match than that page took. ``item`` are the ticked rows, ``shown`` all that
+    the page had.
     """
 
     CLAIM: ClassVar = "claim"
@@ -184,6 +185,7 @@ class BulkForm(Form):
     cut = HiddenField()
     template = HiddenField()
     item = ChoicesField("Items", default=list)
+    shown = ChoicesField("Items shown", default=list)
     assignee = SelectField("Assign to", validate_choice=False)
     unseen = StringField("Hidden posts")
     hidden_ticked = 0
