@@ -706,8 +706,21 @@
   });
   // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
   const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
+  // A date that is typed changes with each digit: 5 May 2026 is at first one of the year 2. It applies once it is left, or by
+  // Enter; one that is picked with the pointer applies at once.
+  let typedDate = null;
+  document.addEventListener("keydown", ({ target, key, altKey }) => {
+    if (target.matches?.(".filters input[type=date]") && !altKey && /^(\d|Backspace|Delete|ArrowUp|ArrowDown)$/.test(key)) typedDate = target;
+  });
+  document.addEventListener("focusout", ({ target }) => {
+    if (target !== typedDate) return;
+    typedDate = null;
+    target.dispatchEvent(new Event("change", { bubbles: true }));
+  });
   document.addEventListener("htmx:configRequest", (event) => {
     if (!filters(event)) return;
+    const cause = event.detail.triggeringEvent;
+    if (cause?.type === "change" && cause.target === typedDate) return event.preventDefault();
     for (const [name, value] of [...event.detail.formData]) if (!value) event.detail.formData.delete(name);
     // Enter in a field is a change and a submit: the list must not be swapped twice, under what is typed next.
     const asked = new URLSearchParams(event.detail.formData).toString();
@@ -817,8 +830,12 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
     enhance(part);
-    const target = errorsIn(part) ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
-    if (target) focusOn(target);
+    const wrong = errorsIn(part);
+    const target = wrong ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
+    // After a change of one filter the focus stays at the next, and what is wrong is read out.
+    const hasGoneOn = event.detail.requestConfig?.triggeringEvent?.type === "change" && document.activeElement?.closest("form.filters");
+    if (wrong && filters(event) && hasGoneOn) tell("alert", wrong.innerText);
+    else if (target) focusOn(target);
     else if (part.matches("[data-folded]")) {
       const pause = part.querySelector("[data-pause]");
       if (pause) focusOn(pause);

@@ -90,6 +90,35 @@ def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Vi
     expect(max_.page.get_by_role("group", name="State", exact=True)).to_be_focused()
 
 
+def test_a_date_is_typed_to_its_end_before_it_applies(place: Place, visit: Visit) -> None:
+    place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, locale="en-GB")
+    max_.wants(422)
+    max_.open("/history")
+    first = max_.page.get_by_label("From", exact=True)
+    first.focus()
+    max_.page.keyboard.type("05052026", delay=50)
+    expect(first).to_have_value("2026-05-05")
+    expect(first).to_be_focused()
+    assert "from=" not in max_.page.url
+    max_.page.keyboard.press("Tab")
+    max_.page.keyboard.press("Tab")
+    expect(max_.page).to_have_url(re.compile("from=2026-05-05"))
+    # A wrong one is named, and does not take the focus from the field that came next.
+    first.focus()
+    max_.page.keyboard.type("05050002", delay=50)
+    max_.page.get_by_label("To", exact=True).focus()
+    expect(max_.page.get_by_role("group", name="There is a problem")).to_contain_text("1970")
+    expect(max_.page.get_by_label("To", exact=True)).to_be_focused()
+    # By Enter it applies at once, and then the list of errors has the focus.
+    max_.page.get_by_label("To", exact=True).focus()
+    max_.page.keyboard.type("06052026", delay=50)
+    first.focus()
+    max_.page.keyboard.type("05050003", delay=50)
+    max_.page.keyboard.press("Enter")
+    expect(max_.page.get_by_role("group", name="There is a problem")).to_be_focused()
+
+
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE, NARROW], ids=["1280", "390", "320"])
 def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_focus(
     service: Service, place: Place, visit: Visit, screen: ViewportSize
