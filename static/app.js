@@ -674,8 +674,11 @@
     askedAt = Date.now();
     // What somebody writes or has written about an item is not taken away by a colleague's decision.
     const panel = event.detail.elt.closest("#moderator-panel");
-    const isWriting = (field) => field === document.activeElement || (field.value.trim() && !isOffered(field));
-    if (panel && [...panel.querySelectorAll("textarea, input, select")].some((field) => typing(field) && (field.matches("select") ? field === document.activeElement : isWriting(field)))) {
+    const isWriting = (field) => typing(field) && field === document.activeElement;
+    // In a folded part, too; there, what the page came with is nobody's text.
+    const hasWritten = (field) => field.value.trim() && !isOffered(field) && (seen(field) || field.value !== field.defaultValue);
+    const texts = "textarea, input:not([type=hidden], [type=checkbox], [type=radio], [type=button], [type=submit])";
+    if (panel && ([...panel.querySelectorAll("select")].some(isWriting) || [...panel.querySelectorAll(texts)].some((field) => isWriting(field) || hasWritten(field)))) {
       event.detail.parameters.typed = "1";
     }
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);

@@ -4,7 +4,11 @@
   "use strict";
   const WIDTH = 400; // of a histogram, in its own units
   const form = () => document.getElementById("thresholds-form");
-  const fieldOf = (name, tier) => form()?.elements[`${name}_${tier}`];
+  // A category that is only previewed has the fields of the addition.
+  function fieldOf(name, tier) {
+    const { elements } = form() ?? {};
+    return elements?.[`${name}_${tier}`] ?? (elements?.["add-name"]?.value.trim() === name ? elements[`add-${tier}`] : null);
+  }
   const pictureOf = (name) => document.getElementById(`picture-${name}`);
 
   // A typed threshold as the server reads it: a decimal comma is fine, empty is null, and what is no number is undefined.
@@ -48,9 +52,10 @@
   function set(picture, tier, value) {
     const name = picture.dataset.picture;
     const other = read(fieldOf(name, tier === "tier2" ? "tier1" : "tier2"));
-    const within = tier === "tier2" ? Math.min(value, other ?? 1) : Math.max(value, other ?? 0);
-    const rounded = Math.round(within * 100) / 100;
-    fieldOf(name, tier).value = tier === "tier1" && rounded === 1 ? "" : String(rounded);
+    const within = (at) => (tier === "tier2" ? Math.min(at, other ?? 1) : Math.max(at, other ?? 0));
+    const rounded = within(Math.round(value * 100) / 100);
+    const field = fieldOf(name, tier);
+    if (field) field.value = tier === "tier1" && rounded === 1 ? "" : String(rounded);
     draw(picture);
   }
   const tryOut = () => form()?.dispatchEvent(new Event("tried"));

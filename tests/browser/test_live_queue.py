@@ -51,15 +51,27 @@ def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, vis
 def test_an_open_item_follows_a_colleague_and_keeps_what_is_being_written(
     service: Service, place: Place, visit: Visit
 ) -> None:
-    first, second = place.queue(*DOUBTFUL[:2])
+    first, second, third = place.queue(*DOUBTFUL[:3])
     take_a_minute(service, place.other_moderator)
     max_, sam = visit(place.moderator, own=True), visit(place.other_moderator)
     max_.page.clock.install()
     panel = max_.page.get_by_role("complementary", name="Decision")
-    for action_id, typed in ((first, ""), (second, "Half a sentence")):
+    for action_id, label, typed in (
+        (first, "Reason", ""),
+        (second, "Reason", "Half a sentence"),
+        (third, "Text to the author", "Half a message"),
+    ):
         max_.open(f"/review/{action_id}")
+        folded = max_.page.locator("details.more-verbs > summary").filter(has_text="Act otherwise")
+        field = panel.get_by_label(label)
+        if label != "Reason":
+            folded.click()
         if typed:
-            max_.page.get_by_label("Reason").fill(typed)
+            field.fill(typed)
+        if label != "Reason":
+            folded.click()
+            expect(field).to_be_hidden()
+            max_.main.focus()
         sam.open(f"/review/{action_id}")
         sam.page.get_by_label("Reason").fill("Banter")
         sam.button("Dismiss").click()
@@ -68,7 +80,7 @@ def test_an_open_item_follows_a_colleague_and_keeps_what_is_being_written(
         expect(max_.alert).to_contain_text("Sam is deciding this right now.")
         if typed:
             expect(panel).to_contain_text("What you typed stays here")
-            expect(max_.page.get_by_label("Reason")).to_have_value(typed)
+            expect(field).to_have_value(typed)
         else:
             expect(max_.button("Dismiss")).to_have_count(0)
 

@@ -117,11 +117,25 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
     other.fill("1")
     expect(acting).to_have_value("")
 
+    acting.fill("0.5551")
+    slider.fill("0.9")
+    expect(field).to_have_value("0.5551")
+    acting.fill("")
+
     # Typing in another category's row brings its histogram.
     olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True).fill("0.7")
     expect(olga.page.get_by_role("slider", name="Spam: Line above which it acts by itself")).to_have_value(
         "0.7"
     )
+    # A category that is only previewed has a line, too: it moves the field of the addition.
+    olga.page.locator("details.addition > summary").click()
+    olga.page.get_by_label("New category, Name, such as off_topic").fill("off_topic")
+    added = olga.page.get_by_label("New category, Asks people (Tier 2)")
+    added.fill("0.6")
+    olga.button("Preview").click()
+    olga.button("Off topic").click()
+    olga.page.get_by_role("slider", name="Off topic: Line above which people are asked").fill("0.7")
+    expect(added).to_have_value("0.7")
     olga.page.reload()
     expect(field).to_have_value("0.55")
 

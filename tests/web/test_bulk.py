@@ -162,6 +162,11 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     undecided = moderator.post("/review/dismiss", item=items, verb="assign")
     assert undecided.status_code == 422
     assert "Choose whom to assign them to." in undecided.text
+    assert 'aria-describedby="assignee-error"' in undecided.text
+    assert undecided.text.count('id="assignee-error"') == 1
+    outsider = str(cast.outsider.account_id)
+    wrong = moderator.post("/review/dismiss", item=items, verb="assign", assignee=outsider)
+    assert "was not assigned: the assignee must be somebody who moderates this community." in wrong.text
     operator_id = str(cast.operator.account_id)
     answer = moderator.post("/review/dismiss", item=items, verb="assign", assignee=operator_id)
     assert answer.status_code == 409

@@ -192,3 +192,13 @@ def set_preferences(wiring: Wiring, person: Person, *, content_warnings: bool) -
     with wiring.database.writing() as session:
         account = session.get_one(Account, person.account_id)
         account.content_warnings = content_warnings
+
+
+@pytest.mark.parametrize("path", ["/review/new-count", "/second-look/new-count"])
+@pytest.mark.parametrize("since", ["0001-01-01T00:00:00%2B14:00", "2026-01-01T00:00:00", "soon", ""])
+def test_a_poll_since_no_real_moment_gets_nothing(visit: Visit, cast: Cast, path: str, since: str) -> None:
+    assert visit(cast.moderator).get(f"{path}?since={since}").status_code == 204
+
+
+def test_a_filter_with_a_nul_finds_nothing(visit: Visit, cast: Cast) -> None:
+    assert visit(cast.moderator).get("/second-look?category=sp%00am").status_code == 200

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.actions import actions
-from app.core.errors import IllegalMove, NotFound, Refused
+from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
@@ -142,6 +142,9 @@ def _try(
             one(session, action, choice, form)
     except IllegalMove as refusal:
         return Failure(choice.id, text, f"it is {state_phrase(refusal.current)}")
+    except Invalid as refusal:
+        problem = refusal.problems[0]
+        return Failure(choice.id, text, f"the {problem.loc[-1]} {problem.msg}")
     except Refused as refusal:
         return Failure(choice.id, text, refusal.detail)
     return None

@@ -4,7 +4,7 @@ Every open tab asks every 15 s, and mostly nothing has changed. So what may chan
 on one connection; rows, forms and templates only come into it if something did.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, make_response, request, url_for
@@ -38,9 +38,10 @@ def new_rows() -> Response:
     since = forms.query_arg("since")
     try:
         moment = datetime.fromisoformat(since)
-    except ValueError:
-        return make_response("", 204)
-    if moment.tzinfo is None:
+        if moment.tzinfo is None:
+            return make_response("", 204)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return make_response("", 204)
     actor, community = auth.current_actor(), auth.current_community()
     shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
