@@ -730,7 +730,11 @@
     if (event.detail.elt.dataset.asked === asked) event.preventDefault();
     event.detail.elt.dataset.asked = asked;
   });
+  // After a change of one filter the focus stays at the next: htmx would give it to what came with autofocus.
+  const isAmongFilters = (event) =>
+    filters(event) && event.detail.requestConfig?.triggeringEvent?.type === "change" && document.activeElement?.closest("form.filters");
   document.addEventListener("htmx:afterSwap", (event) => {
+    if (isAmongFilters(event)) document.querySelector(".error-summary")?.removeAttribute("autofocus");
     if (filters(event) && !document.querySelector(".error-summary")) {
       say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? "Nothing matches these filters.");
     }
@@ -835,9 +839,8 @@
     enhance(part);
     const wrong = errorsIn(part);
     const target = wrong ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
-    // After a change of one filter the focus stays at the next, and what is wrong is read out.
-    const hasGoneOn = event.detail.requestConfig?.triggeringEvent?.type === "change" && document.activeElement?.closest("form.filters");
-    if (wrong && filters(event) && hasGoneOn) tell("alert", wrong.innerText);
+    // What is wrong with the filter before is read out.
+    if (wrong && isAmongFilters(event)) tell("alert", wrong.innerText);
     else if (target) focusOn(target);
     else if (part.matches("[data-folded]")) {
       const pause = part.querySelector("[data-pause]");
