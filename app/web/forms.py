@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from email_validator import EmailNotValidError, validate_email
 from flask import request
+from werkzeug.datastructures import MultiDict
 from wtforms import Field, Form, StringField, TextAreaField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 from wtforms.validators import InputRequired
@@ -22,8 +23,8 @@ def posted(form: type[AnyForm], **defaults: Any) -> AnyForm:
 
 
 def queried(form: type[AnyForm], **defaults: Any) -> AnyForm:
-    """Return a filter form with the data of the URL's query."""
-    return form(request.args, **defaults)
+    """Return a filter form with the data of the URL's query, without NUL (``query_arg``)."""
+    return form(MultiDict(all_query_args()), **defaults)
 
 
 def uploaded(name: str, most: int) -> bytes | None:

@@ -156,7 +156,7 @@ class LookForm(FilterForm):
         """Return the filter that the form describes. Call ``validate()`` first."""
         return LookFilter(
             state=ActionState(self.state.data) if self.state.data else None,
-            category=(self.category.data or "").replace("\x00", ""),
+            category=self.category.data or "",
             search=typed(self.q),
             sort=second_looks.Sort(self.sort.data),
         )

@@ -79,8 +79,8 @@ class SearchForm(Form):
         """Return the search; values that are none of the choices match everything."""
         rating = self.rating.data or ""
         return Search(
-            text=(self.q.data or "").replace("\x00", "")[:200],
-            dataset=(self.dataset.data or "").replace("\x00", ""),
+            text=(self.q.data or "")[:200],
+            dataset=self.dataset.data or "",
             rating=ClaimRating(rating) if rating in RATINGS else None,
             is_unknown=rating == _UNKNOWN,
             is_retired=rating == _RETIRED,

@@ -100,7 +100,7 @@ def _moderators(rows: Sequence[Decisions], links: RowLinks) -> Table:
         "moderators",
         "Decisions by moderator",
         "Reviews that each moderator decided in this period, the median time from submission to their decision, and "
-        "how many were overturned or reopened since. Few decisions say little about a person.",
+        "how many were overturned, taken back or reopened since. Few decisions say little about a person.",
         [
             ("Moderator", "moderator"),
             ("Decisions", "decisions"),
