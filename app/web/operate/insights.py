@@ -2,7 +2,9 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from flask import Response, abort, url_for
 from wtforms import DateField, HiddenField, SelectField
@@ -11,8 +13,6 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.errors import Invalid
 from app.core.insights import concerns, trends
-from app.core.insights.concerns import Matter
-from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
 from app.web import auth, csv_cells, forms, page, reader_zone
@@ -65,30 +65,12 @@ class PeriodForm(FilterForm):
 @auth.needs(Permission.SEE_HISTORY)
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
-    period, query = _period(form), form.query()
-    base = _base(form)
-    found: Trends | None = None
-    matters: list[Matter] = []
-    if period is not None:
-        actor, community_id = auth.current_actor(), auth.current_community().id
-        with wired().database.reading() as session:
-            found = trends.for_community(session, actor, community_id, period)
-            now = concerns.read(session, actor, community_id)
-        matters = concerns.in_order([*now, *concerns.from_trends(found)])
-    links = RowLinks.for_reader(found.period, base) if found is not None else None
-    tables = insight_tables.tables(found, links) if found is not None and links and not found.is_empty else []
+    period, query, base = _period(form), form.query(), _base(form)
     return page.render(
         "operate/insights.html",
         status=422 if form.errors else 200,
         filters=form,
-        found=found,
-        attention=insight_concerns.sentences(matters[:MOST_MATTERS], found, links)
-        if found is not None and links
-        else [],
-        more_attention=max(0, len(matters) - MOST_MATTERS),
-        tables=tables,
-        headlines=insight_totals.headlines(found, links) if found is not None and links and tables else [],
-        why_weeks=insight_tables.why_weeks(found, trends.FEW_DECIDED) if found is not None else "",
+        **(_NOTHING if period is None else _figures(period, base)),
         periods=[
             (
                 words,
@@ -143,6 +125,35 @@ def _period(form: PeriodForm) -> Period | None:
     except Invalid as refusal:
         forms.explain(form, refusal, {"to": "to_day"})
         return None
+
+
+_NOTHING: Mapping[str, Any] = {
+    "found": None,
+    "attention": (),
+    "more_attention": 0,
+    "tables": (),
+    "headlines": (),
+    "why_weeks": "",
+}
+"""What the page shows of an invalid period."""
+
+
+def _figures(period: Period, base: Query) -> Mapping[str, Any]:
+    """Return what the page shows of a period, under the names of ``_NOTHING``."""
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    with wired().database.reading() as session:
+        found = trends.for_community(session, actor, community_id, period)
+        now = concerns.read(session, actor, community_id)
+    matters = concerns.in_order([*now, *concerns.from_trends(found)])
+    links = RowLinks.for_reader(found.period, base)
+    return {
+        "found": found,
+        "attention": insight_concerns.sentences(matters[:MOST_MATTERS], found, links),
+        "more_attention": max(0, len(matters) - MOST_MATTERS),
+        "tables": () if found.is_empty else insight_tables.tables(found, links),
+        "headlines": () if found.is_empty else insight_totals.headlines(found, links),
+        "why_weeks": insight_tables.why_weeks(found, trends.FEW_DECIDED),
+    }
 
 
 def _base(form: PeriodForm) -> Query:
