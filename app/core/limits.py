@@ -65,6 +65,9 @@ VIDEO_BYTES = 50 * 1024 * 1024
 PREVIEW_BYTES = 40_000
 PIXELS_MAX = 40_000_000
 """The largest picture that is decoded, in pixels."""
+PICTURE_SIDE_MAX = 20_000
+PICTURE_RATIO_MAX = 100
+"""How many times longer than the other one side of a picture may be."""
 SECRET_MIN = 8
 SECRET_MAX = 500
 

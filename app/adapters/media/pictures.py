@@ -1,90 +1,97 @@
-"""Pictures are decoded and re-encoded: no metadata, no second file behind the first, a size that pages can bear."""
+"""Pictures are decoded and re-encoded: no metadata, no second file behind the first, a size that pages can bear.
+
+A process of its own does it (``decoder.py``), with limits of memory and processor time, for a small file can need
+gigabytes or minutes. When the system ends that process, only its picture is refused.
+"""
 
 import hashlib
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
 from io import BytesIO
-
-from PIL import Image, ImageOps, UnidentifiedImageError
+from pathlib import Path
+from typing import IO
 
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
 from app.core.vocabulary import AttachmentRefusal
 
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF")
-KEPT_PIXELS = 8_000_000
-"""A larger picture is made smaller before it is stored."""
-KEPT_SIDE = 16_000
-PREVIEW_SIDES = (640, 480, 320, 200)
-"""The longest side of a preview, in pixels: the first that needs few enough bytes."""
-_JPEG_QUALITY, _WEBP_QUALITY = 85, 75
+log = logging.getLogger(__name__)
 
-# Sizes are checked here before anything is decoded. Pillow's own limit would only warn, once for each process.
-Image.MAX_IMAGE_PIXELS = None
+MEMORY = 1024**3
+CPU_SECONDS = 10
+CLOCK_SECONDS = 60.0
+"""For a machine so busy that the process gets no processor time; the picture is tried again later."""
+OUTPUT_BYTES = 24 * 1024 * 1024
+"""The largest result; noise of the kept size needs half of it."""
+_PROGRAM = Path(__file__).with_name("decoder.py")
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+"""The variables that Python may need to start. The others may hold secrets."""
+_ENDED_FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _decoding = threading.Lock()
-"""A decoded picture may take 160 MB, so a process decodes one at a time."""
+"""A decoder may take a gigabyte and a core, so a process runs one at a time."""
 
 
 def rewrite(content: bytes) -> Obtained:
     """Decode a picture, of an animation the first frame, and re-encode it with its preview.
 
     Raises:
-        FetchFailed: it has too many pixels, or it cannot be decoded.
+        FetchFailed: it has too many pixels, it cannot be decoded, or not within the limits.
     """
-    with _decoding:
-        try:
-            return _rewritten(content)
-        except FetchFailed:
-            raise
-        except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
-            raise FetchFailed(AttachmentRefusal.DAMAGED) from error
-        except Exception as error:  # decoders of hostile files may raise anything, such as struct.error
-            raise FetchFailed(AttachmentRefusal.DAMAGED) from error
+    with _decoding, tempfile.TemporaryFile() as result:
+        code = _decode(content, result)
+        result.seek(0)
+        if code == 0:
+            return _read_result(result)
+    # A positive code: the program itself failed, for example because the disk is full.
+    retry = code > 0 or -code in _ENDED_FROM_OUTSIDE
+    log.warning("The decoder of a picture ended with code %d%s", code, "; it is tried again" if retry else "")
+    raise FetchFailed(AttachmentRefusal.DAMAGED, retry=retry)
 
 
-def _rewritten(content: bytes) -> Obtained:
-    with Image.open(BytesIO(content), formats=FORMATS) as opened:
-        width, height = opened.size
-        if width * height > limits.PIXELS_MAX:
-            raise FetchFailed(AttachmentRefusal.TOO_MANY_PIXELS)
-        # A JPEG can be decoded at half its size and less, which saves most of the time.
-        opened.draft("RGB", _bounded(width, height))
-        opened.load()
-        upright = ImageOps.exif_transpose(opened)
-        has_alpha = upright.has_transparency_data
-        picture = upright.convert("RGBA" if has_alpha else "RGB")
-    size = _bounded(*picture.size)
-    if size != picture.size:
-        picture = picture.resize(size, Image.Resampling.LANCZOS)
-    # A new picture of the pixels alone: converting keeps what the old one knew of itself.
-    bare = Image.new(picture.mode, picture.size)
-    bare.paste(picture)
-    if has_alpha:
-        main = _written(bare, "WEBP", quality=_WEBP_QUALITY, method=2)
-    else:
-        main = _written(bare, "JPEG", quality=_JPEG_QUALITY)
-    return Obtained(main, _preview(bare), bare.width, bare.height)
+def _decode(content: bytes, result: IO[bytes]) -> int:
+    """Run the decoder and return its exit code; the negative number of the signal that ended it."""
+    given = {
+        "memory": MEMORY,
+        "seconds": CPU_SECONDS,
+        "output": OUTPUT_BYTES,
+        "pixels": limits.PIXELS_MAX,
+        "side": limits.PICTURE_SIDE_MAX,
+        "ratio": limits.PICTURE_RATIO_MAX,
+        "preview": limits.PREVIEW_BYTES,
+    }
+    try:
+        return subprocess.run(  # noqa: S603 - our own program
+            # -P: this folder has a `types.py`, which would hide that of Python.
+            [sys.executable, "-P", str(_PROGRAM), json.dumps(given)],
+            input=content,
+            stdout=result,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            timeout=CLOCK_SECONDS,
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return -signal.SIGKILL
+    except OSError as error:
+        log.warning("The decoder of pictures could not be started: %s", error)
+        return error.errno or 1
 
 
-def _bounded(width: int, height: int) -> tuple[int, int]:
-    scale = min(1.0, (KEPT_PIXELS / (width * height)) ** 0.5, KEPT_SIDE / max(width, height))
-    return max(1, int(width * scale)), max(1, int(height * scale))
+def _read_result(result: IO[bytes]) -> Obtained:
+    said = json.loads(result.readline())
+    if "refused" in said:
+        raise FetchFailed(AttachmentRefusal(said["refused"]))
+    main = _prepared(result.read(said["main"]), said["kind"])
+    preview = _prepared(result.read(said["preview"]), "WEBP")
+    return Obtained(main, preview, said["width"], said["height"])
 
 
-def _preview(picture: Image.Image) -> PreparedFile:
-    for side in PREVIEW_SIDES:
-        small = picture.copy()
-        small.thumbnail((side, side))
-        for quality in (70, 40):
-            preview = _written(small, "WEBP", quality=quality, method=2)
-            if preview.size <= limits.PREVIEW_BYTES:
-                return preview
-    raise FetchFailed(AttachmentRefusal.UNSUPPORTED)
-
-
-def _written(picture: Image.Image, kind: str, **options: int) -> PreparedFile:
-    target = BytesIO()
-    picture.save(target, kind, **options)
-    content = target.getvalue()
-    target.seek(0)
+def _prepared(content: bytes, kind: str) -> PreparedFile:
     name = hashlib.sha256(content).hexdigest()
-    return PreparedFile(name, len(content), f"image/{kind.lower()}", target)
+    return PreparedFile(name, len(content), f"image/{kind.lower()}", BytesIO(content))

@@ -25,7 +25,7 @@ REASONS: Mapping[str, str] = {
     AttachmentRefusal.UNREACHABLE: "its server could not be reached",
     AttachmentRefusal.TOO_SLOW: "its server was too slow",
     AttachmentRefusal.TOO_LARGE: "it is too large",
-    AttachmentRefusal.TOO_MANY_PIXELS: "it has too many pixels",
+    AttachmentRefusal.TOO_MANY_PIXELS: "it has too many pixels, or is too long and narrow",
     AttachmentRefusal.WRONG_TYPE: "it is not what it is said to be",
     AttachmentRefusal.UNSUPPORTED: "its format is not shown here, because it may carry scripts or cannot be read",
     AttachmentRefusal.DAMAGED: "it is damaged",

@@ -26,10 +26,28 @@ def written(picture: Image.Image, kind: str, **options: object) -> bytes:
 
 def claiming(width: int, height: int) -> bytes:
     """A PNG of some bytes that says it has this size."""
+    return _png(width, height, zlib.compress(bytes(100)))
+
+
+def blank_png(width: int, height: int, *chunks: tuple[bytes, bytes]) -> bytes:
+    """A complete black PNG, small for its size; ``chunks`` come before its pixels."""
+    packer = zlib.compressobj(9)
+    rows = [packer.compress(bytes(1 + width * 3)) for _ in range(height)]
+    return _png(width, height, b"".join(rows) + packer.flush(), *chunks)
+
+
+def progressive_jpeg(width: int, height: int, scans: int) -> bytes:
+    """A picture whose last scan comes ``scans`` times."""
+    content = written(Image.new("RGB", (width, height), "red"), "JPEG", progressive=True)
+    start = content.rindex(b"\xff\xda")
+    return content[:start] + content[start:-2] * scans + content[-2:]
+
+
+def _png(width: int, height: int, data: bytes, *chunks: tuple[bytes, bytes]) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        for name, body in ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(100))), (b"IEND", b""))
+        for name, body in ((b"IHDR", header), *chunks, (b"IDAT", data), (b"IEND", b""))
     )
 
 
