@@ -5,12 +5,10 @@ The path decides whether the answer is JSON or an HTML page.
 
 import logging
 import math
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import flask
-import sqlalchemy.exc as sa_exc
 from apiflask.exceptions import HTTPError
 from flask import Flask, Response
 from flask.typing import ResponseReturnValue
@@ -18,6 +16,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from app.core import errors as refusals
+from app.core.liveness import is_unavailable
 
 log = logging.getLogger("bridgenote")
 
@@ -35,13 +34,6 @@ _STATUS: tuple[tuple[type[refusals.Refused], int], ...] = (
 )
 """Status by exception class. Subclasses come before their parents (``core/errors.py`` draws the class tree)."""
 
-_STORAGE_DOWN = (
-    sa_exc.OperationalError,
-    sa_exc.InterfaceError,
-    sa_exc.TimeoutError,
-    sa_exc.DisconnectionError,
-    sqlite3.OperationalError,
-)
 STORAGE_RETRY_SECONDS = 2
 _OWN_HEADERS = {"content-type", "content-length"}
 
@@ -102,8 +94,7 @@ def explain(error: Exception) -> Explained:
         return Explained(error.code or 500, own, headers)
     if isinstance(error, HTTPError):
         return Explained(error.status_code, str(error.message), dict(Headers(error.headers)))
-    lost = isinstance(error, sa_exc.DBAPIError) and error.connection_invalidated
-    if lost or isinstance(error, _STORAGE_DOWN):
+    if is_unavailable(error):
         log.exception("the database is not available; request %s", flask.g.get("request_id"))
         return Explained(503, "Service temporarily unavailable", {"Retry-After": str(STORAGE_RETRY_SECONDS)})
     log.exception("unexpected error; request %s", flask.g.get("request_id"))

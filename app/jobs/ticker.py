@@ -28,6 +28,7 @@ class Ticker:
         self._fire = fire
         self._periods: dict[str, float] = {}
         self._last: dict[str, int] = {}
+        self._failing: set[str] = set()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -50,8 +51,12 @@ class Ticker:
             try:
                 self._fire(name, period)
             except Exception as error:
-                log.warning("The periodic job %s could not be enqueued: %s", name, error)
+                # Once per outage: the loop itself is the retry.
+                if name not in self._failing:
+                    log.warning("The periodic job %s could not be enqueued: %s", name, error)
+                self._failing.add(name)
                 continue
+            self._failing.discard(name)
             self._last[name] = period
 
     def start(self) -> None:

@@ -2,18 +2,24 @@
 
 Each line has the time (UTC), the level, the logger and, inside a web request, the ``X-Request-Id`` of the response.
 Secrets are masked in values and in text. Line breaks in values are replaced, so a message is always one line
-(ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several.
+(ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several. The same one is written at most once a minute: an outage of
+the database must not fill the disk.
 """
 
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+import threading
+import time
+import traceback
+from collections.abc import Hashable, MutableMapping
 from typing import Any, TextIO
 
 import flask
 import structlog
 from structlog.typing import Processor
+
+from app.core.liveness import is_unavailable
 
 MASK = "…"
 _SECRET_NAMES = re.compile(
@@ -63,6 +69,7 @@ def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | No
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                SpareTracebacks(),
                 structlog.processors.format_exc_info,
                 mask_secrets,
                 renderer,
@@ -80,6 +87,50 @@ def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | No
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+
+
+class SpareTracebacks:
+    """Processor that leaves a traceback to the log once in ``SECONDS``; otherwise ``error`` has its first line.
+
+    Errors are of one kind if their stacks are equal. All errors that say that the database is away are of one kind by
+    their type, because every request and every background thread meets them.
+    """
+
+    SECONDS = 60.0
+    _LONGEST = 300
+
+    def __init__(self) -> None:
+        self._written: dict[Hashable, float] = {}
+        self._lock = threading.Lock()
+
+    def __call__(
+        self, _logger: Any, _method: str, event: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        info = event.get("exc_info")
+        error = sys.exc_info()[1] if info is True else info[1] if isinstance(info, tuple) else info
+        if isinstance(error, BaseException) and not self._is_due(_kind(error)):
+            del event["exc_info"]
+            text = next(iter(str(error).splitlines()), "")
+            event["error"] = f"{type(error).__name__}: {text[: self._LONGEST]}"
+        return event
+
+    def _is_due(self, kind: Hashable) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            for known, at in list(self._written.items()):
+                if now - at >= self.SECONDS:
+                    del self._written[known]
+            if kind in self._written:
+                return False
+            self._written[kind] = now
+            return True
+
+
+def _kind(error: BaseException) -> Hashable:
+    if is_unavailable(error):
+        return type(error)
+    frames = traceback.walk_tb(error.__traceback__)
+    return type(error), *((frame.f_code.co_filename, line) for frame, line in frames)
 
 
 def mask(text: str) -> str:

@@ -8,7 +8,9 @@ creates.
 
 import contextlib
 import logging
+import math
 import os
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -47,9 +49,37 @@ health = Blueprint("health", __name__)
 def register(app: Flask, *, log_requests: bool) -> None:
     """Count every response, log it (at INFO with ``log_requests``, else at DEBUG), and add the health checks."""
     app.register_blueprint(health)
+    app.config["WRITE_PROOF"] = WriteProof()
     app.config["LOG_REQUESTS"] = logging.INFO if log_requests else logging.DEBUG
     app.before_request(_begin)
     app.after_request(_count)
+
+
+class WriteProof:
+    """Proves that writes reach the database: it is not read-only, its disk has room and no lock is in the way.
+
+    It commits a change of a row to what it was, which leaves no row behind. A proof holds for ``SECONDS``, since
+    anybody may ask for one.
+    """
+
+    SECONDS = 2.0
+    PATIENCE = "2s"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._proved_at = -math.inf
+
+    def renew(self, database: Database) -> None:
+        """Raise SQLAlchemy's error, or ``OSError``, if the database cannot be written now."""
+        with self._lock:
+            if time.monotonic() - self._proved_at < self.SECONDS:
+                return
+            with database.writing() as session:
+                if database.engine.dialect.name == "postgresql":
+                    session.execute(sa.text(f"SET LOCAL lock_timeout = '{self.PATIENCE}'"))
+                    session.execute(sa.text("LOCK TABLE requests IN ROW EXCLUSIVE MODE"))
+                session.execute(sa.text("UPDATE alembic_version SET version_num = version_num"))
+            self._proved_at = time.monotonic()
 
 
 class Answers:
@@ -71,10 +101,10 @@ def healthz() -> ResponseReturnValue:
 
 @health.get("/readyz")
 def readyz() -> ResponseReturnValue:
-    """Check that the database answers, has this code's migrations, and that a process runs jobs; else answer 503.
+    """Check the database, its migrations and that a process runs jobs; answer 503 if one of them fails.
 
-    If jobs run in separate worker processes and none is running, the answer says so but stays 200: requests can
-    still be served, and their jobs wait for a worker.
+    The database must take a write. If jobs run in separate worker processes and none is running, the answer says so
+    but stays 200: requests can still be served, and their jobs wait for a worker.
     """
     checks = _checks(wired().database, wired().settings.jobs_in_process)
     ready = not any(said.startswith("fail") for said in checks.values())
@@ -93,6 +123,11 @@ def _checks(database: Database, jobs_in_process: bool) -> dict[str, str]:
     except sa.exc.SQLAlchemyError:
         log.warning("not ready", exc_info=True)
         return {"database": "fail: it does not answer, or has no tables"}
+    try:
+        flask.current_app.config["WRITE_PROOF"].renew(database)
+    except (sa.exc.SQLAlchemyError, OSError):
+        log.warning("not ready", exc_info=True)
+        return {"database": "fail: it cannot be written"}
     missing = "fail: nobody runs jobs" if jobs_in_process else "no worker is running"
     return {
         "database": "ok",

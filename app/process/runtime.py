@@ -6,10 +6,12 @@ The processes of ``serve`` and those of ``worker`` both use it. Only the former 
 import fcntl
 import ipaddress
 import logging
+import math
 import os
 import shutil
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -24,6 +26,7 @@ from limits import parse_many
 from app import migrations
 from app.core.db import Database
 from app.core.errors import Refused
+from app.core.liveness import is_unavailable
 from app.core.outbound import AllowList
 from app.settings import Settings
 from app.wiring import Wiring, wire, writes_to
@@ -38,6 +41,10 @@ COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 DRAIN_SECONDS = 12.0
 """Seconds that running deliveries and jobs get at shutdown, half each. Unfinished ones run again later."""
+
+
+START_SECONDS = 60.0
+"""Seconds for which a process that starts waits for a database that starts, too."""
 
 
 RESTORE_UNFINISHED = "restore_unfinished"
@@ -87,6 +94,36 @@ def check(settings: Settings) -> Settings:
 def _read_networks(text: str) -> None:
     for part in filter(None, map(str.strip, text.split(","))):
         ipaddress.ip_network(part, strict=False)
+
+
+def await_database(settings: Settings, seconds: float = START_SECONDS) -> None:
+    """Return once PostgreSQL accepts connections. It may still be starting, for example after the machine did.
+
+    A wrong password or a missing database counts as starting, too: other programs may be about to create them.
+    Raises the last error of SQLAlchemy after ``seconds``.
+    """
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
+    until, is_first = time.monotonic() + seconds, True
+    try:
+        while database.engine.dialect.name != "sqlite":
+            try:
+                database.engine.connect().close()
+                return
+            except sa.exc.SQLAlchemyError as error:
+                if not is_unavailable(error) or time.monotonic() >= until:
+                    raise
+                if is_first:
+                    limit = f", at most {seconds:.0f} s" if seconds < math.inf else ""
+                    log.warning(
+                        "Waiting for the database%s: %s", limit, getattr(error, "orig", None) or error
+                    )
+                is_first = False
+            time.sleep(_TRY_SECONDS)
+    finally:
+        database.dispose()
+
+
+_TRY_SECONDS = 0.5
 
 
 def migrate(settings: Settings, *, restoring: bool = False) -> str:

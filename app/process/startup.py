@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import math
 import signal
 import sys
 import threading
@@ -34,6 +35,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     if demo and settings.is_demo_allowed and not settings.webhook_allow_hosts:
         # The demo's integration, `simulate`, listens there. Webhooks can reach nothing else on this machine.
         settings = settings.model_copy(update={"webhook_allow_hosts": SIMULATOR})
+    runtime.await_database(settings)
     runtime.migrate(settings)
     runtime.prepare_counts(settings)
     shown = _demonstration(settings) if demo else None
@@ -41,6 +43,9 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:
+        # Without a limit: if the worker that replaces a dead one failed, the server would end. It is replaced again
+        # after a minute.
+        runtime.await_database(settings, math.inf)
         process = runtime.Process(
             settings, name=f"web-{slot}:{settings.port}", runs_jobs=settings.jobs_in_process
         )
@@ -86,6 +91,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
 def work(settings: Settings) -> None:
     """Run jobs and webhook deliveries until SIGTERM or Ctrl-C."""
     _configure_logs(settings)
+    runtime.await_database(settings)
     runtime.migrate(settings)
     ended = threading.Event()
 

@@ -3,20 +3,38 @@
 import io
 import json
 import logging
+from typing import Any
 
+import pytest
 import sqlalchemy as sa
 import structlog
 from flask.testing import FlaskClient
 
 from app import create_app
+from app.core.db import Database
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
+from app.core.write_lock import WriteLock
 from app.jobs.engine import Engine
-from app.process import logs, runtime
+from app.process import logs, observing, runtime
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.cast import Cast
+
+
+def _begin_to_work(wiring: Wiring) -> None:
+    runtime.migrate(wiring.settings)
+    engine = Engine(wiring.database.engine, executor_id="web-0")
+    engine._heartbeat.beat()
+    engine.stop()
+
+
+@pytest.fixture
+def working(wiring: Wiring, client: FlaskClient) -> FlaskClient:
+    """A client of a service whose jobs are run."""
+    _begin_to_work(wiring)
+    return client
 
 
 def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
@@ -26,10 +44,7 @@ def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
     nobody = client.get("/readyz")
     assert (nobody.status_code, nobody.headers["Retry-After"]) == (503, "2")
     assert nobody.get_json()["checks"]["jobs"] == "fail: nobody runs jobs"
-    runtime.migrate(wiring.settings)
-    engine = Engine(wiring.database.engine, executor_id="web-0")
-    engine._heartbeat.beat()
-    engine.stop()
+    _begin_to_work(wiring)
     assert client.get("/readyz").get_json() == {
         "status": "ready",
         "checks": {"database": "ok", "migrations": "ok", "jobs": "ok"},
@@ -41,6 +56,49 @@ def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
         session.execute(sa.text("DROP TABLE alembic_version"))
     assert client.get("/readyz").get_json()["checks"].keys() == {"database"}
     assert client.get("/healthz").status_code == 200
+
+
+def test_a_database_that_takes_no_write_is_not_ready(
+    working: FlaskClient, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observing.WriteProof, "SECONDS", 0.0)
+    monkeypatch.setattr(observing.WriteProof, "PATIENCE", "100ms")
+    monkeypatch.setattr(WriteLock, "PATIENCE", 0.1)
+    monkeypatch.setattr(WriteLock, "LOOK_EVERY", 0.05)
+    assert working.get("/readyz").status_code == 200
+    other = Database(wiring.settings.sqlalchemy_url)
+    with other.writing() as session:
+        if other.engine.dialect.name == "postgresql":
+            session.execute(sa.text("LOCK TABLE requests IN EXCLUSIVE MODE"))
+        refused = working.get("/readyz")
+    other.dispose()
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert refused.get_json()["checks"] == {"database": "fail: it cannot be written"}
+    assert working.get("/readyz").status_code == 200
+
+
+def test_a_read_only_database_is_not_ready_and_refuses_writes_as_unavailable(
+    working: FlaskClient, api: Api, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observing.WriteProof, "SECONDS", 0.0)
+    engine = wiring.database.engine
+
+    def only_read(connection: Any, _record: object) -> None:
+        if engine.dialect.name == "sqlite":
+            connection.execute("PRAGMA query_only = ON")
+        else:
+            connection.execute("SET default_transaction_read_only = on")
+            connection.commit()
+
+    sa.event.listen(engine, "connect", only_read)
+    engine.dispose()
+    assert working.get("/readyz").get_json()["checks"] == {"database": "fail: it cannot be written"}
+    submitted = api.submit("post-1")
+    assert (submitted.status_code, submitted.headers["Retry-After"]) == (503, "2")
+    assert api.get("/requests").status_code == 200
+    sa.event.remove(engine, "connect", only_read)
+    engine.dispose()
+    assert working.get("/readyz").status_code == 200
 
 
 def test_a_request_is_one_line_with_its_id_and_without_content(api: Api, wiring: Wiring, cast: Cast) -> None:

@@ -32,8 +32,14 @@ class Service:
     environment: Mapping[str, str] = field(default_factory=dict)
     """More settings, by their names in the environment."""
     process: Process | None = None
+    command: str = "serve"
 
     def start(self) -> None:
+        self.launch()
+        eventually(self.answers, "the server answers")
+
+    def launch(self) -> None:
+        """Start it and return at once."""
         environment = {
             **os.environ,
             "BRIDGENOTE_DATA_DIR": str(self.settings.data_dir),
@@ -47,15 +53,14 @@ class Service:
         with self.log.open("ab") as log:
             self.process = Process(
                 "app",
-                "serve",
+                self.command,
                 env=environment,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        eventually(self._answers, "the server answers")
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         # The port is open before the first worker can answer, so only an answer counts.
         return answers(self.settings.port)
 

@@ -144,9 +144,12 @@ def test_a_full_disk_refuses_writes_clearly_and_is_forgotten_once_there_is_room(
             assert int(headers["Retry-After"]) >= 1
             assert place.ask("GET", "/api/public/v1/requests")[0] == 200
             assert place.ask("GET", "/sign-in")[0] == 200
+        status, headers, said = place.ask("GET", "/readyz")
+        assert (status, json.loads(said)["checks"]) == (503, {"database": "fail: it cannot be written"})
         _limit_files(place, resource.RLIM_INFINITY)
         eventually(lambda: place.submit("after")[0] in {200, 201}, "it takes submissions again")
         assert place.submit("during-0")[0] == 201
+        eventually(lambda: place.ask("GET", "/readyz")[0] == 200, "it is ready again")
         eventually(place.is_scored, "everything is scored")
         with place.database.reading(in_transaction=True) as session:
             assert history.verify(session, place.community_id)[1] is None
@@ -187,13 +190,18 @@ def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
             thread.join()
         assert {status for _, status, _ in answers} == {201, 503}
         assert all(says_when for _, status, says_when in answers if status == 503)
+        # One line for each of them, with few tracebacks: one of a kind in each process.
+        log = place.service.log.read_text(errors="replace")
+        refused = sum(status == 503 for _, status, _ in answers)
+        assert log.count("the database is not available") == refused
+        assert log.count("Traceback (most recent call last)") < 5 * len(_processes(place))
+        assert len(log) < 1_000 * refused + 200_000
         slowest = max(seconds for seconds, status, _ in answers if status == 503)
         # They wait 4 s for a connection (tests/unit/test_db.py has that); a busy machine adds to it.
         assert slowest < 30
         eventually(place.is_scored, "nothing that was taken is lost or left")
         with place.database.reading(in_transaction=True) as session:
             assert history.verify(session, place.community_id)[1] is None
-        refused = sum(status == 503 for _, status, _ in answers)
         figures.note(
             "PostgreSQL away for 2 s under load",
             {
@@ -206,6 +214,46 @@ def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
     finally:
         ended.set()
         place.close()
+
+
+def test_a_server_and_a_worker_wait_for_a_database_that_is_still_starting(
+    durable: str, own_server: postgres.Server, tmp_path: Path
+) -> None:
+    place = Place(durable, tmp_path)
+    # With jobs of its own the server would be ready without the worker.
+    place.service.environment = {"BRIDGENOTE_JOBS_IN_PROCESS": "false"}
+    worker = Service(
+        place.settings.model_copy(update={"port": free_port()}),
+        tmp_path / "worker.log",
+        command="worker",
+    )
+    own_server.stop()
+    try:
+        place.service.launch()
+        worker.launch()
+        for log in (place.service.log, worker.log):
+            eventually(lambda log=log: _waits(log) == 1, "it says that it waits")
+        own_server.start()
+        eventually(place.service.answers, "the server answers")
+        eventually(lambda: "is at work" in worker.log.read_text(), "the worker works")
+        assert place.submit("first")[0] == 201
+        eventually(place.is_scored, "the worker scores")
+        assert (_waits(place.service.log), _waits(worker.log)) == (1, 1)
+
+        own_server.stop()
+        assert place.service.process is not None
+        forked = next(pid for pid in _processes(place) if pid != place.service.process.pid)
+        os.kill(forked, signal.SIGKILL)
+        eventually(lambda: _waits(place.service.log) == 2, "the one that replaces it waits")
+        own_server.start()
+        eventually(lambda: place.submit("second")[0] in {200, 201}, "it goes on")
+    finally:
+        worker.end()
+        place.close()
+
+
+def _waits(log: Path) -> int:
+    return log.read_text(errors="replace").count("Waiting for the database")
 
 
 def test_the_jobs_of_a_process_that_hangs_are_taken_over(

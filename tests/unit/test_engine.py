@@ -202,6 +202,32 @@ def test_a_clock_set_back_does_not_stop_the_periods(held_clock: Clock) -> None:
     assert len(fired) == 2
 
 
+def test_periods_that_cannot_be_enqueued_are_named_once_in_an_outage(
+    held_clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    is_away = True
+
+    def fire(name: str, period: int) -> None:
+        if is_away:
+            raise ConnectionError("the database is away")
+
+    def warnings() -> int:
+        return sum("could not be enqueued" in record.message for record in caplog.records)
+
+    ticker = Ticker(fire)
+    ticker.add("job", 10)
+    for _ in range(5):
+        ticker.look()
+        held_clock.move(10)
+    assert warnings() == 1
+    is_away = False
+    ticker.look()
+    is_away = True
+    held_clock.move(10)
+    ticker.look()
+    assert warnings() == 2
+
+
 def test_a_period_that_could_not_be_enqueued_is_tried_again(held_clock: Clock) -> None:
     tries: list[int] = []
 

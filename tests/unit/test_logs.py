@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import flask
 import pytest
+import sqlalchemy as sa
 import structlog
 
 from app.process import logs
@@ -51,6 +52,37 @@ def test_values_under_a_secret_name_are_masked(written: io.StringIO, name: str) 
     structlog.get_logger("somebody").info("signed in", **{name: "opensesame"})
     assert "opensesame" not in written.getvalue()
     assert _last(written)["event"] == "signed in"
+
+
+def test_a_traceback_is_written_once_a_minute_and_its_error_every_time(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(error: Exception) -> dict[str, object]:
+        try:
+            raise error
+        except Exception:
+            logging.getLogger("somebody").exception("failed")
+        return _last(written)
+
+    away = sa.exc.OperationalError("SELECT 1", {}, Exception("connection refused\nIs it running?"))
+    assert "Traceback" in str(fail(away)["exception"])
+    again = fail(away)
+    assert "exception" not in again
+    assert again["error"] == "OperationalError: (builtins.Exception) connection refused"
+    assert "Traceback" in str(fail(ValueError("another error"))["exception"])
+    monkeypatch.setattr(logs.SpareTracebacks, "SECONDS", 0.0)
+    assert "Traceback" in str(fail(away)["exception"])
+
+
+def test_two_places_that_fail_alike_have_a_traceback_each(written: io.StringIO) -> None:
+    for text in ("one", "two"):
+        try:
+            if text == "one":
+                raise ValueError(text)
+            raise ValueError(text)
+        except ValueError:
+            logging.getLogger("somebody").exception("failed")
+        assert text in str(_last(written)["exception"])
 
 
 def test_a_message_stays_on_its_line(written: io.StringIO) -> None:
