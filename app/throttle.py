@@ -9,20 +9,23 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+import sqlalchemy.exc as sa_exc
 from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage, Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 
 from app.core.errors import TooMany
+from app.core.write_lock import WriteLock
 from app.settings import Settings
 
 log = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
 LimitName = Literal[
     "key",
     "ratings",
@@ -41,7 +44,11 @@ LimitName = Literal[
 
 
 class FileStorage(Storage):
-    """Counters in one SQLite file, exact across processes. A lost counter after a crash is harmless."""
+    """Counters in one SQLite file, exact across processes. A lost counter after a crash is harmless.
+
+    Writers wait for each other as those of the database do (``WriteLock``). Left to itself, SQLite lets a busy machine
+    overtake a waiting writer until that gives up.
+    """
 
     STORAGE_SCHEME = ["bridgenote-file"]  # noqa: RUF012 - the library reads this class attribute
     _PRUNE_EVERY = 1_000
@@ -49,26 +56,39 @@ class FileStorage(Storage):
     def __init__(self, uri: str | None = None, *, path: Path, **_options: Any) -> None:
         super().__init__(uri, wrap_exceptions=False)
         self._path = str(path)
+        self._write_lock = WriteLock(self._path)
         self._local = threading.local()
         self._hits = 0
 
     @property
-    def base_exceptions(self) -> type[Exception]:
-        return sqlite3.Error
+    def base_exceptions(self) -> tuple[type[Exception], ...]:
+        return sqlite3.Error, OSError, sa_exc.TimeoutError
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=OFF")
-            # Done here and not at start-up, so that `doctor` can report a folder that is full or not writable.
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS counters "
-                "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
-            )
+            try:
+                connection.execute("PRAGMA synchronous=OFF")
+                with self._write_lock.held():
+                    connection.execute("PRAGMA journal_mode=WAL")
+                    # Here and not at start-up, so that `doctor` can report a folder that is full or not writable.
+                    connection.execute(
+                        "CREATE TABLE IF NOT EXISTS counters "
+                        "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
+                    )
+            except BaseException:
+                connection.close()
+                raise
             self._local.connection = connection
         return connection
+
+    def _write(self, statement: str, parameters: Mapping[str, Any]) -> tuple[list[Any], int]:
+        """Execute a statement when it is this writer's turn. Return its rows and how many it changed."""
+        connection = self._connection()
+        with self._write_lock.held():
+            cursor = connection.execute(statement, parameters)
+            return cursor.fetchall(), cursor.rowcount
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         return self.add(key, expiry, amount)[0]
@@ -78,14 +98,14 @@ class FileStorage(Storage):
         now = time.time()
         self._hits += 1
         if self._hits % self._PRUNE_EVERY == 0:
-            self._connection().execute("DELETE FROM counters WHERE expires <= ?", (now,))
-        row = self._connection().execute(
+            self._write("DELETE FROM counters WHERE expires <= :now", {"now": now})
+        rows, _ = self._write(
             "INSERT INTO counters VALUES (:key, :amount, :expires) ON CONFLICT (key) DO UPDATE SET "
             "count = CASE WHEN expires <= :now THEN :amount ELSE count + :amount END, "
             "expires = CASE WHEN expires <= :now THEN :expires ELSE expires END RETURNING count, expires",
             {"key": key, "amount": amount, "now": now, "expires": now + expiry},
         )
-        count, expires = row.fetchone()
+        count, expires = rows[0]
         return int(count), float(expires)
 
     def get(self, key: str) -> int:
@@ -106,14 +126,14 @@ class FileStorage(Storage):
     def check(self) -> bool:
         try:
             return self._connection().execute("SELECT 1").fetchone() is not None
-        except sqlite3.Error:
+        except self.base_exceptions:
             return False
 
     def reset(self) -> int:
-        return self._connection().execute("DELETE FROM counters").rowcount
+        return self._write("DELETE FROM counters", {})[1]
 
     def clear(self, key: str) -> None:
-        self._connection().execute("DELETE FROM counters WHERE key = ?", (key,))
+        self._write("DELETE FROM counters WHERE key = :key", {"key": key})
 
 
 @dataclass(frozen=True)
@@ -138,9 +158,13 @@ class OverLimit(TooMany):
 class Throttle:
     """Counts hits against named limits. With ``enabled`` false nothing is limited."""
 
+    ALONE_SECONDS = 5.0
+    """How long a storage that failed is not asked again."""
+
     def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
         self._storage = storage
         self._spare = MemoryStorage()
+        self._is_alone, self._alone_until = False, -math.inf
         self._limiter = FixedWindowRateLimiter(storage)
         self._limits = {name: parse_many(text) for name, text in limits.items()}
         self.enabled = enabled
@@ -210,19 +234,39 @@ class Throttle:
     def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
         """Count one hit in a fixed window; return the count and the window's end. ``FileStorage`` does both at once."""
         key, expiry = item.key_for(*who), item.get_expiry()
-        try:
-            if isinstance(self._storage, FileStorage):
-                return self._storage.add(key, expiry)
-            return self._storage.incr(key, expiry), self._storage.get_expiry(key)
-        except self._storage.base_exceptions as error:
-            # With a full disk, requests still work and limits still apply: each process counts in its own memory.
-            log.warning("Rate limits are counted by each process alone: %s", error)
-            return self._spare.incr(key, expiry), self._spare.get_expiry(key)
+        return self._from_storage(
+            lambda: self._shared_count(key, expiry),
+            lambda: (self._spare.incr(key, expiry), self._spare.get_expiry(key)),
+        )
+
+    def _shared_count(self, key: str, expiry: int) -> tuple[int, float]:
+        if isinstance(self._storage, FileStorage):
+            return self._storage.add(key, expiry)
+        return self._storage.incr(key, expiry), self._storage.get_expiry(key)
 
     def _standing(self, item: RateLimitItem, name: str, *who: str) -> Standing:
-        try:
-            stats = self._limiter.get_window_stats(item, name, *who)
-        except self._storage.base_exceptions:
-            stats = FixedWindowRateLimiter(self._spare).get_window_stats(item, name, *who)
+        stats = self._from_storage(
+            lambda: self._limiter.get_window_stats(item, name, *who),
+            lambda: FixedWindowRateLimiter(self._spare).get_window_stats(item, name, *who),
+        )
         reset = max(1, math.ceil(stats.reset_time - time.time()))
         return Standing(item.amount, max(0, stats.remaining), reset, item.get_expiry())
+
+    def _from_storage(self, shared: Callable[[], Answer], alone: Callable[[], Answer]) -> Answer:
+        """Ask the storage, or this process's memory for a while after the storage failed.
+
+        With a full disk, requests still work and limits still apply. Not each of them waits for a storage that hangs.
+        """
+        if time.monotonic() < self._alone_until:
+            return alone()
+        try:
+            answer = shared()
+        except self._storage.base_exceptions as error:
+            if not self._is_alone:
+                log.warning("Rate limits are counted by each process alone: %s", error)
+            self._is_alone, self._alone_until = True, time.monotonic() + self.ALONE_SECONDS
+            return alone()
+        if self._is_alone:
+            log.warning("Rate limits are shared by all processes again.")
+            self._is_alone = False
+        return answer

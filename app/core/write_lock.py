@@ -131,3 +131,6 @@ class WriteLock:
         if self._descriptor is not None and self._process == os.getpid() and self._queued is None:
             os.close(self._descriptor)
         self._descriptor = self._queued = None
+
+    def __del__(self) -> None:
+        self.close()

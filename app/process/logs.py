@@ -128,7 +128,7 @@ class SpareTracebacks:
 
 def _kind(error: BaseException) -> Hashable:
     if is_unavailable(error):
-        return type(error)
+        return (type(error),)
     frames = traceback.walk_tb(error.__traceback__)
     return type(error), *((frame.f_code.co_filename, line) for frame, line in frames)
 
