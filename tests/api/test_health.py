@@ -62,15 +62,16 @@ def test_a_database_that_takes_no_write_is_not_ready(
     working: FlaskClient, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(observing.WriteProof, "SECONDS", 0.0)
-    monkeypatch.setattr(observing.WriteProof, "PATIENCE", "100ms")
-    monkeypatch.setattr(WriteLock, "PATIENCE", 0.1)
-    monkeypatch.setattr(WriteLock, "LOOK_EVERY", 0.05)
     assert working.get("/readyz").status_code == 200
     other = Database(wiring.settings.sqlalchemy_url)
     with other.writing() as session:
         if other.engine.dialect.name == "postgresql":
             session.execute(sa.text("LOCK TABLE requests IN EXCLUSIVE MODE"))
-        refused = working.get("/readyz")
+        with monkeypatch.context() as hurry:
+            hurry.setattr(observing.WriteProof, "PATIENCE", "100ms")
+            hurry.setattr(WriteLock, "PATIENCE", 0.1)
+            hurry.setattr(WriteLock, "LOOK_EVERY", 0.05)
+            refused = working.get("/readyz")
     other.dispose()
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
     assert refused.get_json()["checks"] == {"database": "fail: it cannot be written"}

