@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.adapters.media import pictures as decoding
 from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import checked
 from app.commands.backup import backups, media
@@ -100,6 +101,20 @@ def test_each_attachment_is_fetched_once_and_one_that_fails_holds_nothing_up(
     assert _stored(wiring) == {kept.sha256, kept.preview_sha256}
     attachments.fetch(wiring, kept.id)
     assert web.asked == list(web.pages)
+    with wiring.database.reading() as session:
+        assert session.get_one(Request, request_id).status is RequestStatus.COMPLETED
+
+
+def test_a_picture_whose_decoder_is_ended_by_the_system_is_refused_and_those_beside_it_are_kept(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "CPU_SECONDS", 1)
+    slow = pictures.progressive_jpeg(6_300, 6_300, 80)
+    web.pages = {"https://a.example/1": slow, "https://a.example/2": pictures.png()}
+    request_id = _submit(wiring, cast, *web.pages)
+    jobs.run_all()
+    refused, kept = _of(wiring, request_id)
+    assert (refused.state, refused.reason, kept.state) == (REFUSED, "damaged", KEPT)
     with wiring.database.reading() as session:
         assert session.get_one(Request, request_id).status is RequestStatus.COMPLETED
 
