@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from app.core import limits
 from app.process import logs
 from app.settings import Settings
 
@@ -31,6 +32,16 @@ def as_markdown() -> str:
         default = _text(info.default)
         shown = f"`{default}`" if default else "(empty)"
         lines.append(f"| `{name_of(field)}` | {shown} | {_meaning(info)} |".replace("\n", " "))
+    lines += [
+        "",
+        "## How many there may be",
+        "",
+        "Beyond these numbers, adding one is refused (422 in the API). They are no settings.",
+        "",
+        "| Who | Has at most |",
+        "|---|---|",
+    ]
+    lines += [f"| {most.holder.capitalize()} | {most.number:,} {most.things} |" for most in limits.COUNTED]
     return "\n".join(lines) + "\n"
 
 

@@ -1,10 +1,10 @@
-"""Limits and rules of values. The API's schemas and the dashboard's forms both read them here."""
+"""Limits of values and of how many there may be. The API's schemas and the dashboard's forms read them here."""
 
 import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.core.errors import Invalid
 
@@ -44,7 +44,6 @@ CONFIRM_HOURS = 24
 RESET_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
-LINKED_PROFILES_MAX = 10
 BULK_MAX = 50
 MATCHING_MAX = 100
 TRUST_LEVEL_MAX = 100
@@ -72,6 +71,61 @@ SECRET_MIN = 8
 SECRET_MAX = 500
 
 INT64_MAX = 2**63 - 1
+
+
+class Most(NamedTuple):
+    """How many ``things`` there may be: ``holder`` has at most ``number``; ``remedy`` makes room for another."""
+
+    number: int
+    things: str
+    remedy: str
+    holder: str = "a community"
+
+
+WEBHOOKS = Most(20, "webhooks", "remove one first")
+KEYS = Most(100, "live API keys of its own", "revoke one first")
+INVITATIONS = Most(200, "open invitations", "withdraw one first")
+CATEGORIES = Most(50, "categories", "remove one first")
+RULES = Most(2_000, "rules of its own", "remove one first")
+SERVICES = Most(20, "connected services", "remove one first")
+REASONS = Most(200, "reasons in use", "retire one first")
+FEEDS = Most(50, "feeds of fact-checks", "remove one first")
+IMPORTS = Most(5, "imports that are not finished", "import or discard one first")
+SHARED_FILTERS = Most(100, "shared filters, queues included", "delete one first")
+OWN_FILTERS = Most(30, "filters in one community", "delete one first", "a moderator")
+AUTHOR_NOTES = Most(200, "versions of the note about one author", "take it back instead")
+CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
+LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
+LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
+COUNTED = (
+    WEBHOOKS,
+    KEYS,
+    INVITATIONS,
+    CATEGORIES,
+    RULES,
+    SERVICES,
+    REASONS,
+    FEEDS,
+    IMPORTS,
+    SHARED_FILTERS,
+    OWN_FILTERS,
+    AUTHOR_NOTES,
+    CITED_PAGES,
+    LINK_CODES,
+    LINKED_PROFILES,
+)
+"""Everything that people can multiply, as ``docs/settings.md`` lists it."""
+
+
+def room(most: Most, present: int, field: str, what: str = "added") -> None:
+    """Raise Invalid if with ``present`` there is no room for one more.
+
+    The caller counts under the lock of the community (``db.serialise``), so that two at once cannot both fit.
+    """
+    if present >= most.number:
+        raise Invalid.field(
+            field, f"cannot be {what}: {most.holder} has at most {most.number:,} {most.things}; {most.remedy}"
+        )
 
 
 def threshold(name: str, value: float) -> float:

@@ -5,6 +5,7 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
+from app.core import limits
 from app.core.communities import communities
 from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
 from app.core.people import keys, link_codes, profiles
@@ -167,7 +168,7 @@ def test_no_key_links_a_profile_that_votes_where_the_key_may_not_act(
 def test_one_account_gathers_only_so_many_profiles(
     api: Api, wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.core.limits.LINKED_PROFILES_MAX", 2)
+    monkeypatch.setattr(limits, "LINKED_PROFILES", limits.LINKED_PROFILES._replace(number=2))
     statuses = [
         api.post(
             "/user-profiles/link", json={"code": code_of(wiring, cast)}, headers=acting(str(number))

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core import limits
 from app.core.models import Community, Delivery, Event, Webhook
 from app.core.people import keys
 from app.core.permissions import SYSTEM
@@ -125,6 +126,16 @@ def test_a_bad_registration_is_422_at_its_place_and_repeats_no_secret(api: Api, 
         assert SECRET not in answer.text
     with wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count(Webhook.id))) == 0
+
+
+def test_one_webhook_too_many_is_422_at_its_url(api: Api, hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WEBHOOKS", limits.WEBHOOKS._replace(number=1))
+    answer = api.post(REGISTER, json=registration(url="https://forum.example.org/second"))
+    assert answer.status_code == 422
+    (problem,) = answer.json["detail"]
+    assert problem["loc"] == ["body", "url"]
+    assert problem["msg"] == "cannot be added: a community has at most 1 webhooks; remove one first"
+    assert api.post(REGISTER, json=registration()).status_code == 200
 
 
 def test_the_community_is_one_of_the_keys_or_looks_unknown(api: Api) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.permissions import SYSTEM
 from app.core.review import reason_templates
@@ -27,7 +28,7 @@ def test_a_title_is_taken_however_its_letters_are_written(
 def test_a_restored_reason_counts_as_an_added_one(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reason_templates, "MOST", 2)
+    monkeypatch.setattr(limits, "REASONS", limits.REASONS._replace(number=2))
     with wiring.database.writing() as session:
         first, _ = (
             reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft(title, "Text"))
@@ -35,7 +36,7 @@ def test_a_restored_reason_counts_as_an_added_one(
         )
         reason_templates.set_active(session, SYSTEM, first.id, False)
         third = reason_templates.add(session, SYSTEM, cast.community_id, ReasonDraft("Three", "Text"))
-        with pytest.raises(Invalid, match="cannot be restored: 2 reasons are in use"):
+        with pytest.raises(Invalid, match="cannot be restored: a community has at most 2 reasons in use"):
             reason_templates.set_active(session, SYSTEM, first.id, True)
         reason_templates.set_active(session, SYSTEM, third.id, False)
         assert reason_templates.set_active(session, SYSTEM, first.id, True).active

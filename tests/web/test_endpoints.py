@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.mail import Message
 from app.core.models import Delivery, HistoryEntry, HistoryText, Webhook
 from app.core.vocabulary import DeliveryState
@@ -84,6 +84,17 @@ def test_only_operators_and_above_open_webhooks_and_deliveries(
             404,
         )
     assert hooks.webhook(endpoint_id).is_active
+
+
+def test_one_webhook_too_many_is_refused_beside_its_url(
+    visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WEBHOOKS", limits.WEBHOOKS._replace(number=1))
+    operator = visit(cast.operator)
+    assert operator.post("/endpoints", **NEW).status_code == 200
+    second = operator.post("/endpoints", **NEW | {"url": "https://forum.example.org/second"})
+    assert second.status_code == 422
+    assert "URL cannot be added: a community has at most 1 webhooks; remove one first." in second.text
 
 
 def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(

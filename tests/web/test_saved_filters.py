@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
+from app.core import limits
 from app.core.models import HistoryEntry, SavedFilter
-from app.core.review import saved_filters
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor
@@ -114,7 +114,7 @@ def test_a_name_that_cannot_be_kept_is_named(
 def test_nobody_keeps_more_than_a_few(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_filters, "MOST", 2)
+    monkeypatch.setattr(limits, "OWN_FILTERS", limits.OWN_FILTERS._replace(number=2))
     stage.post()
     moderator = visit(cast.moderator)
     for number in range(2):

@@ -19,7 +19,6 @@ from app.core.classify.normalise import plain_text
 from app.core.classify.vocabulary import Vocabulary
 
 KINDS = ("word", "phrase", "regex", "domain")
-RULES_MAX = 2_000
 UNLESS_MAX = 50
 EXPANDED_MAX = 200_000
 """Most characters of an expression with its lists expanded: lists within lists grow by multiplication."""
@@ -196,8 +195,8 @@ def parse_pack(raw: object) -> RulePack:
         raise errors.Invalid.field("name", "must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-'", name)
     if not isinstance(version, str) or not version.strip():
         raise errors.Invalid.field("version", "must be text", version)
-    if not isinstance(rules, list) or len(rules) > RULES_MAX:
-        raise errors.Invalid.field("rules", f"must be a list of at most {RULES_MAX:,} rules")
+    if not isinstance(rules, list) or len(rules) > limits.RULES.number:
+        raise errors.Invalid.field("rules", f"must be a list of at most {limits.RULES.number:,} rules")
     lists = raw.get("lists", {})
     if not isinstance(lists, dict) or not all(_texts(entries) and entries for entries in lists.values()):
         raise errors.Invalid.field("lists", "must be an object of non-empty lists of expressions")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from app.core import limits
 from app.core.errors import Invalid
 
-PAGES_MAX = 20
 URL_MAX = 500
 """Short enough that a note can cite a fact-check and several pages."""
 SAYS_MAX = 300
@@ -63,8 +62,7 @@ def parse(text: str, field: str = "note_pages") -> tuple[Page, ...]:
         if any(page.url == url for page in pages):
             raise Invalid.field(field, "must name each address once", url)
         pages.append(Page(url, says))
-    if len(pages) > PAGES_MAX:
-        raise Invalid.field(field, f"must be at most {PAGES_MAX} lines", text[:50])
+    limits.room(limits.CITED_PAGES, len(pages) - 1, field)
     return tuple(pages)
 
 

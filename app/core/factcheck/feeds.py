@@ -20,7 +20,6 @@ from app.core.permissions import Actor, Permission, require, require_found
 
 LOOK_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)
-FEEDS_MOST = 50
 
 
 @dataclass(frozen=True)
@@ -40,16 +39,15 @@ def add(
     """Add a feed; its first look follows at once.
 
     Raises:
-        Invalid: the address is none that we fetch, or a value is missing or too long.
-        Conflict: the community has this feed already, or too many.
+        Invalid: the address is none that we fetch, a value is missing or too long, or there are too many feeds.
+        Conflict: the community has this feed already.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     serialise(session, community_id)
     _check(allow, draft)
     known = session.scalars(_of(community_id)).all()
     _check_new(draft.url, known)
-    if len(known) >= FEEDS_MOST:
-        raise Conflict(f"A community has at most {FEEDS_MOST} feeds")
+    limits.room(limits.FEEDS, len(known), "url")
     feed = DatasetFeed(
         id=new_id(),
         community_id=community_id,

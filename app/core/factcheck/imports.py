@@ -32,7 +32,6 @@ REFUSALS_SHOWN = 100
 STALLED = timedelta(minutes=2)
 """If no batch ran for this long, the sweep enqueues the job again."""
 RUNNING = (ImportState.READING, ImportState.STORING)
-OPEN_MOST = 5
 """How many imports of one community may be unfinished at a time."""
 ABANDONED = timedelta(days=7)
 """An import that waits for somebody for this long is stopped."""
@@ -62,8 +61,8 @@ def begin(
     """Take in a file and enqueue its reading; a CSV file waits until its columns are chosen.
 
     Raises:
-        Invalid: the file is compressed and damaged, is no table, or holds nothing; or a default is too long.
-        Conflict: too many other imports of the community are unfinished.
+        Invalid: the file is compressed and damaged, is no table, or holds nothing; a default is too long; or too many
+            other imports of the community are unfinished.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     serialise(session, community_id)
@@ -72,8 +71,8 @@ def begin(
         DatasetImport.feed_id.is_(None),
         DatasetImport.state.not_in(ENDED),
     )
-    if feed is None and (session.scalar(unfinished) or 0) >= OPEN_MOST:
-        raise Conflict(f"{OPEN_MOST} imports are not finished yet. Import or discard one of them first")
+    if feed is None:
+        limits.room(limits.IMPORTS, session.scalar(unfinished) or 0, "file")
     if upload.dataset_name:
         limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
     if upload.publisher:

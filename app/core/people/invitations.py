@@ -64,7 +64,7 @@ def invite(
     Without ``by_mail`` nothing is sent: ``mailed_links.mint`` returns the token, to be passed on in another way.
 
     Raises:
-        Invalid: not an e-mail address, or its account already has a role here.
+        Invalid: not an e-mail address, its account already has a role here, or too many invitations are open.
         Forbidden: the role is above the actor's own, or the actor may not manage people.
     """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
@@ -81,6 +81,8 @@ def invite(
         raise Invalid.field("email", f"belongs to somebody who is {current_role} here already", email)
     for earlier in session.scalars(_waiting(community_id).where(AccountLink.email == address)):
         _end(session, actor, earlier)
+    waiting = sa.select(sa.func.count()).select_from(_waiting(community_id).subquery())
+    limits.room(limits.INVITATIONS, session.scalar(waiting) or 0, "email", "invited")
     link = mailed_links.begin(
         session,
         LinkPurpose.INVITE,

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
+from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -78,7 +79,7 @@ def mint(
     creates one key.
 
     Raises:
-        Invalid: the name, the days or the communities are not valid.
+        Invalid: the name, the days or the communities are not valid, or a community has too many keys.
         Forbidden, NotFound: the actor may not create keys for one of the communities.
         Conflict: a key with this ``key_id`` exists already.
     """
@@ -95,8 +96,12 @@ def mint(
         raise Invalid.field("communities", "must name at least one")
     for community_id in reachable:
         require(actor, Permission.MANAGE_KEYS, community_id)
+    for community_id in sorted(reachable):
+        serialise(session, community_id)
     if key_id is not None and session.get(ApiKey, key_id) is not None:
         raise Conflict("This key was created already", key_id)
+    for community_id in reachable:
+        limits.room(limits.KEYS, _live_keys(session, community_id), "communities", "given a key")
     adapter = template is KeyTemplate.ADAPTER
     public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = ApiKey(
@@ -131,6 +136,23 @@ def mint(
             session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Why(reason)
         )
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
+
+
+def _live_keys(session: Session, community_id: uuid.UUID) -> int:
+    """How many keys that still work were created for this community, and not for every one."""
+    return (
+        session.scalar(
+            sa.select(sa.func.count(ApiKey.id))
+            .join(KeyCommunity, KeyCommunity.key_id == ApiKey.id)
+            .where(
+                KeyCommunity.community_id == community_id,
+                ApiKey.everywhere.is_(False),
+                ApiKey.revoked_at.is_(None),
+                sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now()),
+            )
+        )
+        or 0
+    )
 
 
 def _default(value: bool | None, otherwise: bool) -> bool:

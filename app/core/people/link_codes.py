@@ -34,6 +34,8 @@ def show(session: Session, account: Account) -> ShownCode:
     """Create a new code for this account. It works once, for ten minutes, and replaces the previous one."""
     plain = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
     now = clock.now()
+    # Two first codes at once would else both add a row.
+    session.execute(sa.select(Account.id).where(Account.id == account.id).with_for_update(key_share=True))
     row = session.scalars(
         sa.select(LinkCode).where(LinkCode.account_id == account.id).with_for_update()
     ).first()

@@ -10,7 +10,6 @@ from app.core.models import Category
 from app.core.policies.routing import ESCALATED, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
 
-MOST = 50
 """The largest number of categories of one community."""
 SEVERITY_MAX = 1_000
 TARGET_MAX = 30 * 24 * 60
@@ -87,8 +86,7 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
     Raises:
         Invalid: as ``revise``, for its values.
     """
-    if len(drafts) > MOST:
-        raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")
+    limits.room(limits.CATEGORIES, len(drafts) - 1, "name")
     seen: set[str] = set()
     for draft in drafts:
         new_name(draft.name)

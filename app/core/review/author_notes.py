@@ -31,7 +31,7 @@ def write(session: Session, actor: Actor, action: Action, text: str) -> AuthorNo
 
     Raises:
         Forbidden: the actor is not signed in.
-        Invalid: the text is too long, or the platform named no author.
+        Invalid: the text is too long, it was changed too often, or the platform named no author.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
@@ -45,6 +45,12 @@ def write(session: Session, actor: Actor, action: Action, text: str) -> AuthorNo
     known = versions(session, actor, action.community_id, action.platform_author_id, limit=1)
     if known and known[0].text == text:
         return known[0]
+    if text:
+        written = sa.select(sa.func.count(AuthorNote.id)).where(
+            AuthorNote.community_id == action.community_id,
+            AuthorNote.platform_author_id == action.platform_author_id,
+        )
+        limits.room(limits.AUTHOR_NOTES, session.scalar(written) or 0, "text", "changed again")
     note = AuthorNote(
         community_id=action.community_id,
         platform_author_id=action.platform_author_id,

@@ -20,7 +20,6 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import ActionVerb
 
 TITLE_MAX = 100
-MOST = 200
 """Most reasons in use in one community, because people read the whole list."""
 DEFAULT_VERBS = (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS, ActionVerb.CONFIRM, ActionVerb.OVERTURN)
 """The decisions that a reason can be the default for."""
@@ -198,7 +197,7 @@ def _told(draft: ReasonDraft) -> dict[str, Any]:
 def _check_free(
     session: Session, community_id: uuid.UUID, draft: ReasonDraft, besides: uuid.UUID | None = None
 ) -> None:
-    # Compared here: SQLite's lower() knows the letters of English only. There are at most ``MOST``.
+    # Compared here: SQLite's lower() knows the letters of English only. There are few (``limits.REASONS``).
     others = [
         reason
         for reason in session.scalars(_of(community_id).where(ReasonTemplate.active))
@@ -220,8 +219,7 @@ def _check_room(session: Session, community_id: uuid.UUID, what: str) -> None:
         .select_from(ReasonTemplate)
         .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
     )
-    if (count or 0) >= MOST:
-        raise Invalid.field("title", f"cannot be {what}: {MOST} reasons are in use; retire one first")
+    limits.room(limits.REASONS, count or 0, "title", what)
 
 
 def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:

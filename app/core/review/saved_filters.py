@@ -16,7 +16,6 @@ from app.core.permissions import Actor, Permission, allows, require, require_fou
 from app.core.review import assignments
 
 NAME_MAX = 60
-MOST = 30
 """Most filters of one account in one community, because they are shown as links above the queue."""
 POSITION_MAX = 99
 FIELDS = frozenset(
@@ -67,7 +66,8 @@ def save(
     """Save a query under a name; replaces the actor's filter of the same name. A field with several values has a list.
 
     Raises:
-        Invalid: the name is blank or too long, the queue has no such field, or the actor has too many filters.
+        Invalid: the name is blank or too long, the queue has no such field, or the actor or the community has too many
+            filters.
         Forbidden: the actor is not signed in.
     """
     require(actor, Permission.SEE_QUEUE, community_id)
@@ -86,9 +86,13 @@ def save(
         )
     ).all()
     saved = next((own_filter for own_filter in own if own_filter.name == name.strip()), None)
-    if saved is None and len(own) >= MOST:
-        raise Invalid.field("name", f"cannot be added: you keep {MOST} filters here; delete one first")
+    if shared and (saved is None or not saved.shared):
+        others = sa.select(sa.func.count(SavedFilter.id)).where(
+            SavedFilter.community_id == community_id, SavedFilter.shared
+        )
+        limits.room(limits.SHARED_FILTERS, session.scalar(others) or 0, "name", "shared")
     if saved is None:
+        limits.room(limits.OWN_FILTERS, len(own), "name")
         saved = SavedFilter(
             id=new_id(), community_id=community_id, account_id=actor.account_id, name=name.strip()
         )

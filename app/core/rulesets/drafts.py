@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.classify.rulepack import starter_pack
-from app.core.classify.rules import RULES_MAX, parse_pack
+from app.core.classify.rules import parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import RulePackDraft, RulePackVersion
@@ -145,8 +145,7 @@ def _working(session: Session, actor: Actor, community_id: uuid.UUID, etag: int 
 
 
 def _keep(session: Session, actor: Actor, community_id: uuid.UUID, rule_set: RuleSet) -> RuleSet:
-    if len(rule_set.rules) > RULES_MAX:
-        raise Invalid.field("rules", f"must be at most {RULES_MAX:,}; remove one first")
+    limits.room(limits.RULES, len(rule_set.rules) - 1, "rules")
     limits.storable_tree(rule_set.pack, "pack")
     if len(json.dumps(rule_set.pack).encode()) > versions.PACK_MAX_BYTES:
         raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")

@@ -28,9 +28,6 @@ from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
 
-MOST = 20
-"""The largest number of services of one community."""
-
 
 @dataclass(frozen=True)
 class Registry:
@@ -72,8 +69,7 @@ def add(
     existing = reading.in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
         raise Invalid.field("name", "is taken by another service", name)
-    if len(existing) >= MOST:
-        raise Invalid.field("name", f"cannot be added: a community has at most {MOST} services")
+    limits.room(limits.SERVICES, len(existing), "name")
     service = ConnectedService(
         id=new_id(), community_id=community_id, name=name, kind=kind.name, mode=ServiceMode.OBSERVE, version=1
     )

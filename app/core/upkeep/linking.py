@@ -202,9 +202,9 @@ def _check_reach(session: Session, actor: Actor, account: Account, active_in: Co
     """Refuse to move ratings of communities that are not the actor's, or to gather many profiles in one account."""
     if not all(actor.sees(community_id) for community_id in active_in):
         raise Forbidden(NOT_YOURS if actor.kind == "account" else NOT_THE_KEYS)
-    if len(linked_to(session, account.id)) >= limits.LINKED_PROFILES_MAX:
+    if len(linked_to(session, account.id)) >= limits.LINKED_PROFILES.number:
         raise Conflict(
-            f"This account has {limits.LINKED_PROFILES_MAX} linked profiles; more cannot be linked"
+            f"This account has {limits.LINKED_PROFILES.number} linked profiles; more cannot be linked"
         )
 
 

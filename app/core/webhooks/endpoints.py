@@ -60,7 +60,8 @@ def register(
     The old secret also signs for 24 hours beside the new one, as do those before it until their 24 hours end.
 
     Raises:
-        Invalid: the URL is not allowed, the secret has a wrong form, an event is unknown.
+        Invalid: the URL is not allowed, the secret has a wrong form, an event is unknown, or there are too
+            many webhooks.
         Forbidden, NotFound: the actor may not manage webhooks here.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
@@ -70,6 +71,10 @@ def register(
     serialise(session, community.id)
     webhook = _find_by_url(session, community.id, url)
     if webhook is None:
+        present = sa.select(sa.func.count(Webhook.id)).where(
+            Webhook.community_id == community.id, Webhook.deleted_at.is_(None)
+        )
+        limits.room(limits.WEBHOOKS, session.scalar(present) or 0, "url")
         created = _insert(session, actor, sealer, community.id, url, secret, chosen)
         if created is not None:
             history.record(

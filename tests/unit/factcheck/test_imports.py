@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.batches import BatchSize
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, storing
@@ -236,8 +236,8 @@ def test_an_operator_who_loses_the_role_stores_nothing_more_and_bad_files_say_wh
 def test_unfinished_imports_are_few_and_do_not_wait_for_ever(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
 ) -> None:
-    begun = [begin(wiring, operator, cast, line(number)) for number in range(imports.OPEN_MOST)]
-    with pytest.raises(Conflict, match="5 imports are not finished yet"):
+    begun = [begin(wiring, operator, cast, line(number)) for number in range(limits.IMPORTS.number)]
+    with pytest.raises(Invalid, match="at most 5 imports that are not finished"):
         begin(wiring, operator, cast, line(9))
     jobs.run_all()
     advance(seconds=8 * 86_400)
