@@ -21,6 +21,7 @@ from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import queue, replays, signing
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
+from app.core.webhooks.slots import Slots
 
 URL = "http://localhost:8099/demo-forum/hook"
 OWNER = "demonstration"
@@ -87,7 +88,7 @@ class DemoWebhook:
         moment = clock.now()
         for seconds in (0, 11, 43):
             at = moment + timedelta(seconds=seconds)
-            due = queue.claim_due(self._session, self._sealer, OWNER, at, busy={})
+            due = queue.claim_due(self._session, self._sealer, OWNER, at, Slots())
             if not due:
                 return
             for claimed in due:

@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 import uuid
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -24,6 +24,7 @@ from app.core.webhooks import payloads, signing
 from app.core.webhooks import queue as delivery_queue
 from app.core.webhooks.queue import LEASE_SECONDS, Claimed, SendResult
 from app.core.webhooks.sending import Outcome, Sender
+from app.core.webhooks.slots import Slots
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +54,9 @@ class Dispatcher:
     ``wake`` is set at a commit that left deliveries to send; ``poll_seconds`` finds the others.
 
     ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
-    second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. A
-    webhook has ``per_webhook`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
-    together have at most half of all slots.
+    second or more: receivers that all begin to hang at once cost the healthy ones that second and no more.
+    ``Slots`` shares all of them fairly; a webhook has ``per_webhook``, and 1 from a timeout until an attempt ends
+    otherwise.
     """
 
     def __init__(
@@ -160,22 +161,15 @@ class Dispatcher:
         if limit < 1:
             return
         now = clock.now()
-        busy = Counter(one.claimed.endpoint_id for one in self._sending.values())
-        hanging_busy = sum(count for endpoint_id, count in busy.items() if endpoint_id in self._hanging)
-        if 2 * hanging_busy >= self._max_in_flight + self._max_stuck:
-            for endpoint_id in self._hanging:
-                busy[endpoint_id] = max(busy[endpoint_id], 1)
-        full = [
-            endpoint_id
-            for endpoint_id, count in busy.items()
-            if count >= (1 if endpoint_id in self._hanging else self._per_webhook)
-        ]
+        slots = Slots(self._max_in_flight + self._max_stuck, self._per_webhook, self._hanging)
+        for one in (sending.claimed for sending in self._sending.values()):
+            slots.take(one.endpoint_id, one.community_id, one.url)
         # Read first: SQLite's write lock, taken twice a second for nothing, would hold up real writers.
         with self._database.looking() as connection:
             if not delivery_queue.is_anything_due(connection, now):
                 return
         with self._database.reading() as session:
-            if not delivery_queue.webhooks_due(session, now, full):
+            if not delivery_queue.webhooks_due(session, now, slots):
                 return
         with self._database.writing() as session:
             claimed = delivery_queue.claim_due(
@@ -183,9 +177,7 @@ class Dispatcher:
                 self._sealer,
                 self.owner,
                 now,
-                busy=busy,
-                hanging=self._hanging,
-                per_webhook=self._per_webhook,
+                slots,
                 limit=limit,
                 lease_seconds=self._lease_seconds,
             )

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from app.adapters.webhook_sender import HttpSender
 from app.core.communities import communities
+from app.core.ids import new_id
 from app.core.models import Attempt, Delivery, Webhook
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
@@ -44,6 +45,22 @@ class Desk:
         with self.database.writing() as session:
             webhook, _ = webhooks.register(session, SYSTEM, self.sealer, ALLOW, self._community, url, SECRET)
             return webhook.id
+
+    def crowd(self, name: str, urls: list[str]) -> None:
+        """A community of this name with a webhook for each URL, each with one event that is due."""
+        with self.database.writing() as session:
+            community = communities.open_community(session, SYSTEM, "discourse", name)
+            for url in urls:
+                identity = new_id()
+                webhook = Webhook(
+                    id=identity,
+                    community_id=community.id,
+                    url=url,
+                    secret=self.sealer.seal(SECRET, str(identity)),
+                )
+                session.add(webhook)
+                session.flush()
+                events.emit_test(session, webhook)
 
     def tell(self, endpoint_id: uuid.UUID, count: int = 1) -> list[str]:
         """So many events for this webhook, in one transaction: their ids."""
@@ -180,6 +197,52 @@ def test_receivers_that_hang_hold_no_healthy_one_up(
     eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 60, "all arrived", 120)
     assert desk.attempts(*stuck) == 0, "the hanging ones were let go first"
     assert sorted(healthy.event_ids) == sorted(told)
+
+
+class HangingSender:
+    """Stands in for the network: keeps attempts at hosts named ``hanging…`` until the end, others arrive at once."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.held = 0
+        self._lock = threading.Lock()
+
+    def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
+        if "//hanging" in url:
+            with self._lock:
+                self.held += 1
+            self.gate.wait(240)
+        return Outcome(200, 5)
+
+
+def test_a_thousand_hanging_webhooks_of_one_community_hold_no_other_community_up(
+    desk: Desk, dispatch: Callable[..., Dispatcher], stack: ExitStack
+) -> None:
+    desk.crowd("forum-2", [f"https://hanging-{number}.example.org/" for number in range(1_000)])
+    sender = HangingSender()
+    dispatch(sender)
+    stack.callback(sender.gate.set)
+    eventually(lambda: sender.held == 128, "the community has its half of the slots", 60)
+    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(endpoint_id)
+    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 1, "the other's arrived", 3)
+    assert sender.held == 128, "the hanging ones were let go first, or have more than their half"
+
+
+def test_a_host_that_hangs_for_every_community_holds_no_other_host_up(
+    desk: Desk, dispatch: Callable[..., Dispatcher], stack: ExitStack
+) -> None:
+    for number in range(20):
+        urls = [f"https://hanging.example.org/{number}/{path}" for path in range(20)]
+        desk.crowd(f"guild-{number}", urls)
+    sender = HangingSender()
+    dispatch(sender)
+    stack.callback(sender.gate.set)
+    eventually(lambda: sender.held == 128, "the host has its half of the slots", 60)
+    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(endpoint_id)
+    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 1, "the other's arrived", 3)
+    assert sender.held == 128
 
 
 def test_an_webhook_that_timed_out_gets_one_slot_until_it_answers(

@@ -27,6 +27,7 @@ from app.core.webhooks import deliveries, events, payloads, queue, replays, secr
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
+from app.core.webhooks.slots import Slots
 from app.process import runtime
 from app.wiring import Wiring
 from tests import clocks, factories
@@ -130,14 +131,23 @@ class Desk:
                 delivery.event_name = name
             return [delivery.id for delivery in made]
 
-    def claim(self, owner: str = "one", **how: object) -> list[queue.Claimed]:
-        how.setdefault("busy", {})
+    def claim(
+        self,
+        owner: str = "one",
+        busy: dict[Webhook, int] | None = None,
+        hanging: frozenset[uuid.UUID] = frozenset(),
+        **how: object,
+    ) -> list[queue.Claimed]:
+        slots = Slots(hanging=hanging)
+        for webhook, count in (busy or {}).items():
+            slots.take(webhook.id, webhook.community_id, webhook.url, count)
         with self.wiring.database.writing() as session:
             return queue.claim_due(
                 session,
                 self.wiring.sealer,
                 owner,
                 clock.now(),
+                slots,
                 **how,  # type: ignore[arg-type]
             )
 
@@ -473,17 +483,32 @@ def test_slots_are_shared_evenly_and_a_backlog_never_crowds_out_a_newcomer(desk:
     assert [one.endpoint_id for one in first].count(quiet.id) == 2
     assert len(first) == 8
     desk.tell(quiet)
-    (next_one,) = desk.claim(limit=1, busy={crowded.id: 6})
+    (next_one,) = desk.claim(limit=1, busy={crowded: 6})
     assert next_one.endpoint_id == quiet.id
 
 
 def test_an_webhook_has_sixteen_slots_and_a_hanging_one_has_one(desk: Desk) -> None:
     webhook, _ = desk.register()
     desk.tell(webhook, 30)
-    assert len(desk.claim(busy={webhook.id: 1}, hanging={webhook.id})) == 0
-    assert len(desk.claim(hanging={webhook.id})) == 1
-    assert len(desk.claim(busy={webhook.id: 10})) == 6
+    assert len(desk.claim(busy={webhook: 1}, hanging=frozenset({webhook.id}))) == 0
+    assert len(desk.claim(hanging=frozenset({webhook.id}))) == 1
+    assert len(desk.claim(busy={webhook: 10})) == 6
     assert len(desk.claim()) == 16
+
+
+def test_a_community_and_a_host_take_more_only_while_they_hold_fewer_than_are_free() -> None:
+    def hook(community_id: uuid.UUID, host: str) -> Webhook:
+        return Webhook(id=uuid.uuid4(), community_id=community_id, url=f"https://{host}/hooks")
+
+    first, second, third = (uuid.uuid4() for _ in range(3))
+    slots = Slots(per_webhook=1_000)
+    assert slots.room(hook(first, "one.example.org")) == 128
+    slots.take(uuid.uuid4(), first, "https://one.example.org:8443/hooks", 86)
+    slots.take(uuid.uuid4(), second, "https://two.example.org/hooks", 86)
+    assert slots.room(hook(first, "three.example.org")) == 0
+    assert slots.room(hook(third, "TWO.example.org")) == 0
+    assert slots.room(hook(third, "three.example.org")) == 42
+    assert slots.full_communities() == [first, second]
 
 
 def test_a_secret_that_no_longer_opens_is_claimed_without_one(desk: Desk) -> None:

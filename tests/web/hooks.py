@@ -13,6 +13,7 @@ from app.core.vocabulary import DeliveryState
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
 from app.core.webhooks.sending import Outcome
+from app.core.webhooks.slots import Slots
 from app.wiring import Wiring
 
 URL = "https://forum.example.org/hook?token=not-for-eyes"
@@ -50,7 +51,7 @@ class Hooks:
         sent = []
         with self.wiring.database.writing() as session:
             claimed = queue.claim_due(
-                session, self.wiring.sealer, "test", clock.now(), busy={}, per_webhook=1_000, limit=1_000
+                session, self.wiring.sealer, "test", clock.now(), Slots(2_001, 1_000), limit=1_000
             )
         for number, one in enumerate(claimed):
             with self.wiring.database.writing() as session:

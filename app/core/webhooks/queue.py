@@ -9,6 +9,7 @@ Locks are always taken in the order community, webhook, delivery.
 
 import random
 import uuid
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -26,6 +27,7 @@ from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads
 from app.core.webhooks import secrets as webhook_secrets
 from app.core.webhooks.sending import Outcome
+from app.core.webhooks.slots import Slots
 
 LEASE_SECONDS = 20.0
 """Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""
@@ -50,6 +52,7 @@ class Claimed:
 
     delivery_id: uuid.UUID
     endpoint_id: uuid.UUID
+    community_id: uuid.UUID
     event_id: uuid.UUID
     event_name: EventName
     url: str
@@ -73,16 +76,18 @@ def is_anything_due(connection: sa.Connection, now: datetime) -> bool:
     return connection.scalar(_DUE, {"now": now}) is not None
 
 
-def webhooks_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Webhook]:
-    """The enabled webhooks, except ``full``, that have at least one claimable delivery."""
+def webhooks_due(session: Session, now: datetime, slots: Slots) -> list[Webhook]:
+    """The enabled webhooks that have a claimable delivery, and room for it in ``slots``."""
     statement = sa.select(Webhook).where(
         Webhook.is_active,
         Webhook.deleted_at.is_(None),
         sa.exists().where(Delivery.endpoint_id == Webhook.id, _is_free(now)),
     )
-    if full:
+    if full := slots.full_webhooks():
         statement = statement.where(Webhook.id.not_in(full))
-    return list(session.scalars(statement))
+    if full := slots.full_communities():
+        statement = statement.where(Webhook.community_id.not_in(full))
+    return [webhook for webhook in session.scalars(statement) if slots.room(webhook) > 0]
 
 
 def claim_due(
@@ -90,41 +95,37 @@ def claim_due(
     sealer: Sealer,
     owner: str,
     now: datetime,
+    slots: Slots,
     *,
-    busy: Mapping[uuid.UUID, int],
-    hanging: Collection[uuid.UUID] = (),
-    per_webhook: int = 16,
     limit: int = 64,
     lease_seconds: float = LEASE_SECONDS,
 ) -> list[Claimed]:
-    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the webhooks.
+    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among communities, and then their webhooks.
 
-    ``busy``: how many deliveries of each webhook the owner is already sending. Including those, a webhook gets at
-    most ``per_webhook``, and one in ``hanging`` at most 1. Needs a writing session. Two claimers never get the same
-    row: SQLite allows one writer at a time, PostgreSQL skips rows that another transaction has locked.
+    ``slots`` says what the owner is already sending, and how many more each may have; what is claimed is added to it.
+    Needs a writing session. Two claimers never get the same row: SQLite allows one writer at a time, PostgreSQL skips
+    rows that another transaction has locked.
     """
-
-    def room(endpoint_id: uuid.UUID) -> int:
-        return (1 if endpoint_id in hanging else per_webhook) - busy.get(endpoint_id, 0)
-
-    full = [endpoint_id for endpoint_id in busy if room(endpoint_id) < 1]
-    waiting = webhooks_due(session, now, full)
-    # Idle webhooks first, ties in random order, so that an old backlog of one never delays a new one.
+    waiting = webhooks_due(session, now, slots)
+    # Idle ones first, ties in random order, so that an old backlog of one never delays a new one.
     random.shuffle(waiting)
-    waiting.sort(key=lambda webhook: busy.get(webhook.id, 0))
+    waiting.sort(key=slots.held)
     claimed: list[Claimed] = []
-    left = {webhook.id: room(webhook.id) for webhook in waiting}
     while waiting and len(claimed) < limit:
-        share = max(1, (limit - len(claimed)) // len(waiting))
+        webhooks_of = Counter(webhook.community_id for webhook in waiting)
+        share = max(1, (limit - len(claimed)) // len(webhooks_of))
+        left = dict.fromkeys(webhooks_of, share)
         unfinished: list[Webhook] = []
         for webhook in waiting:
-            quota = min(share, left[webhook.id], limit - len(claimed))
-            if quota < 1:
-                break
-            leased = _lease(session, sealer, webhook, owner, now, quota, lease_seconds)
+            community_id, room = webhook.community_id, slots.room(webhook)
+            quota = min(
+                max(1, share // webhooks_of[community_id]), left[community_id], room, limit - len(claimed)
+            )
+            leased = _lease(session, sealer, webhook, owner, now, quota, lease_seconds) if quota > 0 else []
             claimed += leased
-            left[webhook.id] -= len(leased)
-            if len(leased) == quota and left[webhook.id] > 0:
+            left[community_id] -= len(leased)
+            slots.take(webhook.id, community_id, webhook.url, len(leased))
+            if len(leased) == quota and room > len(leased):
                 unfinished.append(webhook)
         waiting = unfinished
     return claimed
@@ -218,6 +219,7 @@ def _lease(
         Claimed(
             delivery_id=delivery_id,
             endpoint_id=webhook.id,
+            community_id=webhook.community_id,
             event_id=event_id,
             event_name=name,
             url=webhook.url,
