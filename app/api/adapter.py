@@ -43,7 +43,7 @@ class StrictAdapter(PydanticAdapter):
         required = ["attributes"] if model.loose else ["type", "attributes"]
         members: dict[str, Any] = {
             "type": {"const": model.resource},
-            "id": {"type": "string"},
+            **({} if model.creates else {"id": {"type": "string"}}),
             "attributes": attributes,
             "meta": IGNORED,
             "links": IGNORED,

@@ -17,7 +17,7 @@ from werkzeug.http import parse_options_header
 from app.api.errors import LISTED, NO_OBJECT, Located, limit_problems, pydantic_problems
 from app.api.shapes import Body
 from app.core import limits
-from app.core.errors import Conflict, Malformed, Problem
+from app.core.errors import Conflict, Forbidden, Malformed, Problem
 from app.core.ids import parse_id
 
 JSON_API = "application/vnd.api+json"
@@ -39,6 +39,7 @@ def body(request: Request, model: type[Model]) -> Model:
 
     Raises:
         Malformed: not JSON, or JSON that two parsers would understand differently (400).
+        Forbidden: what is to be created has an ``id`` already (403, JSON:API 1.1: Client-Generated IDs).
         Conflict: ``id`` differs from the path's (409, JSON:API 1.1: Updating Resources).
         Located: it parses but is invalid (422), ``type`` included.
     """
@@ -50,7 +51,10 @@ def body(request: Request, model: type[Model]) -> Model:
     if not raw:
         raise Malformed("Request body is empty")
     check_media_type(request)
-    attributes, loc = unwrap(loads(raw), model)
+    document = loads(raw)
+    if model.creates:
+        _refuse_id(document)
+    attributes, loc = unwrap(document, model)
     flask.g.body_loc = loc
     flask.g.body_members = attributes.keys() if isinstance(attributes, dict) else ()
     return _validate(model, attributes, loc)
@@ -272,6 +276,15 @@ def _check_type(data: dict[str, Any], model: type[Body]) -> None:
         # JSON:API says 409, but our clients understand 409 as "submitted before" (decision 0027).
         loc = ("body", "data", "type")
         raise Located(Problem("literal_error", loc, f"Input should be '{model.resource}'", data["type"]))
+
+
+def _refuse_id(document: Any) -> None:
+    """Raise Forbidden if a plain object, or the resource or the attributes of a wrapped one, have a member ``id``."""
+    data = document.get("data") if isinstance(document, dict) else None
+    attributes = data.get("attributes") if isinstance(data, dict) else None
+    for place, holder in (("id", document), ("data.id", data), ("data.attributes.id", attributes)):
+        if isinstance(holder, dict) and "id" in holder:
+            raise Forbidden(f"Client-generated ids are not supported: leave out {place}")
 
 
 def _check_id(data: dict[str, Any], model: type[Body]) -> None:

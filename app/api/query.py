@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from typing import TypeVar
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from flask import Request
 from pydantic import BaseModel, ValidationError
@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 from app.api.errors import Located, pydantic_problems
 from app.core.errors import Malformed, Problem
 
-_FAMILIES = ("filter[", "page[", "fields[")
-_RESERVED = frozenset({"filter", "page", "fields", "sort", "include"})
+_FAMILIES = ("filter", "page", "fields", "sort", "include")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -22,7 +21,11 @@ def names(model: type[BaseModel]) -> frozenset[str]:
 
 
 def check(request: Request, allowed: frozenset[str]) -> None:
-    """Refuse (400) repeated parameters and unknown parameters of JSON:API's families, such as ``filter[…]``."""
+    """Refuse (400) repeated parameters, and unknown ones that may mean a filter, a page, fields, an order, an include.
+
+    Those are in every spelling: ``Filter[…]``, ``filters.…``, encoded twice. Passed over, one would give the caller
+    everything instead of the part that was asked for.
+    """
     try:
         unquote_to_bytes(request.query_string).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -30,9 +33,16 @@ def check(request: Request, allowed: frozenset[str]) -> None:
     for name, values in request.args.lists():
         if len(values) > 1:
             raise Malformed(f"Query parameter {name[:100]} is repeated")
-        if name not in allowed and (name in _RESERVED or name.startswith(_FAMILIES)):
+        if name not in allowed and _decoded(name).startswith(_FAMILIES):
             known = ", ".join(sorted(allowed)) or "none"
             raise Malformed(f"Unknown query parameter {name[:100]}; this call reads: {known}")
+
+
+def _decoded(name: str) -> str:
+    """The name in lower case without what encoding it once more, or several times, put into it."""
+    while (decoded := unquote(name)) != name:
+        name = decoded
+    return name.strip().lower()
 
 
 def read(request: Request, model: type[Model]) -> Model:

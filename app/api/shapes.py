@@ -123,7 +123,7 @@ class Body(BaseModel):
 
     ``resource`` is the JSON:API ``type`` of the wrapped form (None: only a plain object is accepted). ``plain`` also
     accepts a plain object. ``loose`` allows leaving out ``type`` and ``id`` and does not compare the id. ``needs_id``
-    requires ``id``, as JSON:API does for PATCH. ``optional`` treats a missing body as an empty one.
+    requires ``id``, as JSON:API does for PATCH; ``creates`` refuses it. ``optional`` treats a missing body as empty.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -132,11 +132,12 @@ class Body(BaseModel):
     plain: ClassVar[bool] = False
     loose: ClassVar[bool] = False
     needs_id: ClassVar[bool] = False
+    creates: ClassVar[bool] = False
     optional: ClassVar[bool] = False
 
 
 class Query(BaseModel):
-    """Query parameters by their aliases. Other ``filter[…]``, ``page[…]``, ``sort``, … are 400; the rest is ignored."""
+    """Query parameters by their aliases. Others that begin with ``filter``, ``page``, … are 400, the rest ignored."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=False)
 

@@ -91,10 +91,12 @@ def read_webhook(webhook_id: str) -> Response:
 @endpoints.output(WebhookDocument, content_type=JSON_API)
 @endpoints.doc(responses=[400, 404, 409])
 def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
-    """Change a webhook's URL, events or secret, or enable or disable it."""
+    """Change a webhook's URL, events or secret, end its former secrets, or enable or disable it."""
     changes = json_data.model_dump(include=json_data.model_fields_set)
     if "events" in changes:
         changes["event_names"] = changes.pop("events")
+    changes["end_former"] = "previous_secret_until" in changes
+    changes.pop("previous_secret_until", None)
     with wired().database.writing() as session:
         webhook = webhooks.change(
             session, auth.actor(), wired().sealer, wired().allow, require_id(webhook_id, "webhook"), **changes

@@ -102,7 +102,6 @@ SHAPES: list[tuple[Any, list[str | int], str]] = [
     ({"data": GOOD["data"] | {"relationships": {}}}, ["body", "data", "relationships"], "extra_forbidden"),
     ({"data": {"attributes": {}}}, ["body", "data", "type"], "missing"),
     ({"data": {"type": 5, "attributes": {}}}, ["body", "data", "type"], "string_type"),
-    ({"data": {"type": "requests", "id": 5, "attributes": {}}}, ["body", "data", "id"], "string_type"),
     ({"data": {"type": "requests"}}, ["body", "data", "attributes"], "missing"),
     ({"data": {"type": "requests", "attributes": []}}, ["body", "data", "attributes"], "dict_type"),
     ({"data": {"type": "requests", "attributes": None}}, ["body", "data", "attributes"], "dict_type"),
@@ -178,11 +177,12 @@ WRAPPED = [
 def test_another_type_is_422_at_its_place_on_every_route_with_a_wrapped_body(api: Api) -> None:
     """A client reads 409 as "submitted before" (docs/integration.md)."""
     for method, path, kind in WRAPPED:
+        identity = {} if path in CREATIONS else {"id": AN_ID}
         for wrong in ("elsewhere", "", 5, None, {}):
-            answer = api.call(method, path, json={"data": {"type": wrong, "id": AN_ID, "attributes": {}}})
+            answer = api.call(method, path, json={"data": {"type": wrong, **identity, "attributes": {}}})
             assert answer.status_code == 422, (method, path, wrong, answer.text)
             assert [one["loc"] for one in answer.json["detail"]] == [["body", "data", "type"]], (path, wrong)
-        untyped = api.call(method, path, json={"data": {"id": AN_ID, "attributes": {}}})
+        untyped = api.call(method, path, json={"data": {**identity, "attributes": {}}})
         if kind == "strict":
             problem = untyped.json["detail"][0]
             assert (untyped.status_code, problem["type"]) == (422, "missing"), (method, path)
@@ -292,7 +292,62 @@ def test_unknown_and_repeated_query_parameters_are_400(api: Api) -> None:
         assert api.get(f"/requests?{query}").status_code == 400, query
     for path in ("/requests/post-1", "/user-profiles/lookup"):
         assert api.get(f"{path}?include=notes").status_code == 400, path
-    assert api.get("/requests?utm_source=x&Page=1").status_code == 200
+    assert api.get("/requests?utm_source=x&limits=1").status_code == 200
+
+
+LISTS = ("/requests", "/moderation-actions", "/notes", "/webhooks")
+
+
+def test_what_may_mean_a_filter_is_400_in_every_spelling(api: Api) -> None:
+    names = [
+        "filter%255Baction_state%255D",
+        "filter%25255Baction_state%25255D",
+        "%2566ilter[action_state]",
+        "Filter[action_state]",
+        "FILTER[status]",
+        "filters[action_state]",
+        "filter.action_state",
+        "filter_status",
+        "+filter[status]",
+        "page%255Bsize%255D",
+        "Page[size]",
+        "pageSize",
+        "fields%255Brequests%255D",
+        "Sort",
+        "sort_by",
+        "includes",
+    ]
+    for path in (*LISTS, "/requests/post-1", "/community-servers/lookup"):
+        for name in names:
+            answer = api.get(f"{path}?{name}=x")
+            assert answer.status_code == 400, (path, name)
+            assert "Unknown query parameter" in answer.json["detail"], (path, name)
+    assert api.get("/requests?filter%5Bstatus%5D=COMPLETED&status=decided").status_code == 200
+
+
+CREATIONS = {
+    "/requests": {"type": "requests"},
+    "/notes": {"type": "notes"},
+    "/ratings": {"type": "ratings"},
+    "/moderation-actions": {"type": "moderation-actions"},
+    "/webhooks/register": {"type": "webhooks"},
+}
+
+
+def test_an_id_of_the_client_is_403_on_every_creation(api: Api) -> None:
+    for path, resource in CREATIONS.items():
+        for value in (AN_ID, "mine", 5, None):
+            for body, place in (
+                ({"data": resource | {"id": value, "attributes": {}}}, "data.id"),
+                ({"data": resource | {"attributes": {"id": value}}}, "data.attributes.id"),
+                ({"id": value}, "id"),
+            ):
+                answer = api.call("POST", path, json=body)
+                assert answer.status_code == 403, (path, body)
+                detail = f"Client-generated ids are not supported: leave out {place}"
+                assert answer.json["detail"] == detail, (path, body)
+    flat = api.call("POST", "/api/v1/community-servers", json={"id": AN_ID, "name": "Harbour"})
+    assert flat.status_code == 403
 
 
 BAD_VALUES: list[tuple[str, list[str]]] = [

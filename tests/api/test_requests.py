@@ -121,7 +121,6 @@ INVALID = {
     "dataset_name": ["x" * 101, "", "\x00"],
     "dataset_item_id": ["x" * 37, 4],
     "status": ["PENDING"],
-    "id": ["01890000-0000-7000-8000-000000000000"],
     "created_at": ["2026-01-31T12:00:00Z"],
 }
 

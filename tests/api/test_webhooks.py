@@ -92,6 +92,8 @@ INVALID: list[tuple[dict[str, Any], list[str | int]]] = [
     ({"secret": "s3cret-with-\x00"}, ["body", "secret"]),
     ({"secret": ["s3cret-in-a-list"]}, ["body", "secret"]),
     ({"secret": "whsec_s3cret-not-base64!"}, ["body", "secret"]),
+    ({"secret": "whsec_s3cret"}, ["body", "secret"]),
+    ({"secret": "v1,whsec_s3cret/s3cret/s3cret/s3cret/s3cret/"}, ["body", "secret"]),
     ({"events": ["moderation.decided"]}, ["body", "events", 0]),
     ({"events": ["moderation.decision", 5]}, ["body", "events", 1]),
     ({"events": []}, ["body", "events"]),
@@ -222,6 +224,8 @@ def test_patch_changes_what_is_given_and_nothing_else(api: Api, hook: str) -> No
     rotated = api.patch(f"/webhooks/{hook}", json={"secret": "another-secret"})
     assert rotated.json["data"]["attributes"]["previous_secret_until"] is not None
     assert "another-secret" not in rotated.text
+    ended = api.patch(f"/webhooks/{hook}", json={"previous_secret_until": None})
+    assert ended.json["data"]["attributes"]["previous_secret_until"] is None
     wrapped = {"data": {"type": "webhooks", "id": hook, "attributes": {"is_active": False}}}
     disabled = api.patch(f"/webhooks/{hook}", json=wrapped).json["data"]["attributes"]
     assert (disabled["is_active"], disabled["disabled_reason"]) == (False, "Disabled by hand")
@@ -233,6 +237,7 @@ def test_a_bad_patch_is_refused_and_repeats_no_secret(api: Api, hook: str) -> No
         ({"url": None}, ["body", "url"]),
         ({"secret": None}, ["body", "secret"]),
         ({"secret": "s3cret"}, ["body", "secret"]),
+        ({"previous_secret_until": "2026-02-01T12:00:00Z"}, ["body", "previous_secret_until"]),
         ({"is_active": "no"}, ["body", "is_active"]),
         ({"is_active": None}, ["body", "is_active"]),
         ({"events": ["x"]}, ["body", "events", 0]),

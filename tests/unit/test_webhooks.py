@@ -260,12 +260,27 @@ def test_each_replaced_secret_signs_for_24_hours_of_its_own(desk: Desk) -> None:
     assert desk.secrets(webhook) == ["the fifth secret"]
 
 
+def test_the_secrets_that_were_replaced_can_be_ended_at_once(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    desk.change(webhook, secret=NEWER)
+    desk.change(webhook, secret="the third secret")
+    desk.change(webhook, end_former=True)
+    assert desk.secrets(webhook) == ["the third secret"]
+    assert desk.history("webhook.changed")[-1].after == {"former_secrets": "ended"}
+    with desk.wiring.database.reading() as session:
+        assert session.scalars(sa.select(FormerSecret)).all() == []
+    desk.change(webhook, end_former=True)
+    assert len(desk.history("webhook.changed")) == 3
+    desk.change(webhook, secret=SECRET, end_former=True)
+    assert desk.secrets(webhook) == [SECRET]
+
+
 def test_of_many_rotations_at_once_the_newest_secrets_sign(desk: Desk) -> None:
     webhook, _ = desk.register()
     for number in range(9):
         clocks.advance(minutes=1)
         desk.change(webhook, secret=f"secret number {number}")
-    assert desk.secrets(webhook) == [f"secret number {number}" for number in (8, 7, 6, 5, 4, 3)]
+    assert desk.secrets(webhook) == [f"secret number {number}" for number in (8, 7, 6)]
     with desk.wiring.database.writing() as session:
         webhooks.remove(session, SYSTEM, webhook.id)
         assert session.scalars(sa.select(FormerSecret)).all() == []
@@ -280,6 +295,11 @@ BAD_VALUES: list[tuple[str, dict[str, Any]]] = [
     ("secret", {"secret": " " * 10}),
     ("secret", {"secret": "nul \x00 inside"}),
     ("secret", {"secret": "whsec_ this is no base64"}),
+    ("secret", {"secret": "v1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}),
+    ("secret", {"secret": " V1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}),
+    ("secret", {"secret": " whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}),
+    ("secret", {"secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"}),
+    ("secret", {"secret": "whsec_dHdlbnR5LXRocmVlIGJ5dGVzIGFyZQ=="}),
     ("events", {"names": []}),
     ("events", {"names": ["moderation.decision", "moderation.decided"]}),
 ]

@@ -86,6 +86,32 @@ def test_only_operators_and_above_open_webhooks_and_deliveries(
     assert hooks.webhook(endpoint_id).is_active
 
 
+def test_the_old_secret_can_be_ended_at_once_while_it_signs(
+    visit: Visit, cast: Cast, wiring: Wiring, hooks: Hooks
+) -> None:
+    operator, path = visit(cast.operator), f"/endpoints/{hooks.register()}"
+    assert "End the old secret now" not in operator.get(path).text
+    form = {"how": "typed", "secret": "the second secret", "etag": etag(operator.get(path).text)}
+    assert operator.post(f"{path}/rotate", **form).status_code == 303
+    assert "End the old secret now" in operator.get(path).text
+    assert live_secrets(wiring) == ["the second secret", SECRET]
+    assert operator.post(f"{path}/end-secret").status_code == 303
+    assert live_secrets(wiring) == ["the second secret"]
+    assert "End the old secret now" not in operator.get(path).text
+
+
+def test_a_secret_that_no_receiver_could_read_is_refused_in_words(visit: Visit, cast: Cast) -> None:
+    operator = visit(cast.operator)
+    for secret, words in (
+        ("v1,whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_; leave out “v1,”"),
+        ("whsec_c2hvcnQ=", "must be base64 of at least 24 bytes after whsec_; these are 5"),
+    ):
+        answer = operator.post("/endpoints", **NEW | {"how": "typed", "secret": secret})
+        assert answer.status_code == 422
+        assert words in answer.text
+        assert secret not in answer.text
+
+
 def test_one_webhook_too_many_is_refused_beside_its_url(
     visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

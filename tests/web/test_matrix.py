@@ -138,6 +138,7 @@ POST /endpoints/<uuid:endpoint_id>                              401 403 403 422 
 GET  /endpoints/events                                          303 403 403 200 200 404
 POST /endpoints/<uuid:endpoint_id>/disable                      401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/enable                       401 403 403 303 303 404
+POST /endpoints/<uuid:endpoint_id>/end-secret                   401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/rotate                       401 403 403 409 409 404
 POST /endpoints/<uuid:endpoint_id>/test                         401 403 403 303 303 404
 GET  /first-admin/<token>                                       410 410 410 410 410 410

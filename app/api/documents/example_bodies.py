@@ -84,7 +84,11 @@ BODIES: dict[str, dict[str, tuple[str, Any]]] = {
         "rotate": (
             "A new secret; the old one also signs for 24 hours",
             _wrapped("webhooks", {"secret": "my-next-secret"}, WEBHOOK),
-        )
+        ),
+        "end": (
+            "The old secret signs no more",
+            _wrapped("webhooks", {"previous_secret_until": None}, WEBHOOK),
+        ),
     },
     "create_community": {
         "forum": (

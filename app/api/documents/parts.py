@@ -21,8 +21,9 @@ does not stand in the way of a key in `X-API-Key`. A key acts in its communities
 `detail`. Send `application/vnd.api+json` or `application/json`. `Accept` is not needed; one that takes JSON:API only \
 with parameters of its own is 406. A method that a path does not have is 405, with `Allow`.
 
-**Strictness.** Unknown attributes are 422; unknown `filter[…]`, `page[…]`, `sort`, `include` and `fields`, and \
-repeated parameters, are 400; other unknown query parameters are ignored. Text and ids are kept exactly as given; NUL \
+**Strictness.** Unknown attributes are 422; unknown query parameters whose name, decoded and in lower case, \
+begins with `filter`, `page`, `fields`, `sort` or `include`, and repeated parameters, are 400; other unknown ones are \
+ignored. An `id` in the body of a creation is 403. Text and ids are kept exactly as given; NUL \
 and lone surrogates are refused. A body is at most 1 MiB.
 
 **Pages.** Follow `links.next`: it neither misses nor repeats a row while others come and go.
@@ -179,7 +180,8 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
     401: ("Unauthorized", "No key, or one that does not hold.", "Missing authentication credentials"),
     403: (
         "Forbidden",
-        "The key or the acting user may not do this, or X-Adapter-Scope names no community of the key.",
+        "The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be "
+        "created has an id already.",
         "API key lacks required scope",
     ),
     404: (

@@ -117,6 +117,7 @@ class ActionCreate(Body):
 
     resource = "moderation-actions"
     plain = True
+    creates = True
 
     action_type: Annotated[ActionType, one_of(ActionType)]
     request_id: ForeignId = Field(description="Our UUID, or the integration's own string.")

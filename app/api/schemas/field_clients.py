@@ -15,6 +15,8 @@ Description = Annotated[str, Field(max_length=limits.SUMMARY_MAX), STORABLE]
 class CommunityCreate(Body):
     """A community to open, as a plain object."""
 
+    creates = True
+
     platform: Platform
     platform_community_server_id: ForeignId
     name: Name

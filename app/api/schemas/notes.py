@@ -48,6 +48,7 @@ class NoteCreate(Body):
     """A note. ``community_server_id`` and ``request_id`` can each be our UUID or the integration's own id."""
 
     resource = "notes"
+    creates = True
 
     summary: Summary
     classification: Class
@@ -139,6 +140,7 @@ class RatingCreate(Body):
     """One rating per note and rater; rating again changes it."""
 
     resource = "ratings"
+    creates = True
 
     note_id: Id
     helpfulness_level: Level

@@ -117,6 +117,7 @@ class RequestCreate(Body):
     """A submission (docs/integration.md). Ids and content are stored exactly as sent."""
 
     resource = "requests"
+    creates = True
 
     request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
     requested_by: ForeignId = Field(description="The platform's id of who asked.")

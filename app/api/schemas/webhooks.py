@@ -36,7 +36,7 @@ _EVENTS = (
     "knows it; on Discourse null asks for that name."
 )
 _URL = "https on port 443 or 8443 of a public host."
-_SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64."  # noqa: S105 - words about it
+_SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes."  # noqa: S105 - words about it
 
 
 class WebhookRegistration(Body):
@@ -44,6 +44,7 @@ class WebhookRegistration(Body):
 
     resource = "webhooks"
     plain = True
+    creates = True
 
     url: Address = Field(description=_URL)
     secret: Secret = Field(description=_SECRET)
@@ -65,6 +66,10 @@ class WebhookPatch(Body):
     secret: Secret = Field(default_factory=str, description=_SECRET)
     events: Events | None = Field(None, description=_EVENTS)
     is_active: bool = Field(default_factory=bool)
+    previous_secret_until: None = Field(
+        None,
+        description="Null: the secrets that were replaced sign no more, also the one that `secret` replaces.",
+    )
 
 
 class WebhookQuery(Paged):
@@ -76,7 +81,7 @@ class WebhookQuery(Paged):
 class WebhookAttributes(Shown):
     """``previous_secret_until``: until when deliveries are also signed with the secret replaced last.
 
-    Secrets that were replaced before it also sign, each for 24 hours; at most five.
+    The one that was replaced before it also signs until its own 24 hours end; older ones do not.
     """
 
     url: str

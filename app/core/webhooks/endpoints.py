@@ -168,9 +168,12 @@ def change(
     is_active: bool | None = None,
     etag: str | None = None,
     based_on: str | None = None,
+    end_former: bool = False,
     reason: str = "",
 ) -> Webhook:
     """Change the values that are not None. A new secret starts a rotation; enabling resets the failure counters.
+
+    ``end_former``: the replaced secrets sign no more, also the one that ``secret`` replaces.
 
     ``etag`` identifies the secret that the caller means to replace: a form sent twice rotates once. ``based_on`` is
     the ``values.etag`` of the webhook that the caller saw, so that nobody overwrites another's changes unseen.
@@ -194,13 +197,17 @@ def change(
     if secret is not None:
         values.check_secret(secret)
         rotated = secrets.replace(session, webhook, sealer, secret, clock.now())
+    until = webhook.previous_until
+    ended = end_former and until is not None and clock.now() < until
+    if ended:
+        secrets.forget(session, webhook)
     if not isinstance(event_names, Unchanged):
         webhook.events = values.checked_events(event_names)
     if is_active is True and not webhook.is_active:
         health.enable(session, webhook)
     elif is_active is False and webhook.is_active:
         health.disable(session, webhook, BY_HAND)
-    _record_change(session, actor, webhook, before, rotated, reason)
+    _record_change(session, actor, webhook, before, rotated, reason, ended=ended)
     return webhook
 
 
@@ -311,11 +318,14 @@ def _record_change(
     before: dict[str, Any],
     rotated: bool,
     reason: str = "",
+    *,
+    ended: bool = False,
 ) -> None:
     session.flush()
     after = health.history_values(webhook)
     changed = {name for name in after if after[name] != before[name]}
-    if not changed and not rotated:
+    said = ({"secret": "changed"} if rotated else {}) | ({"former_secrets": "ended"} if ended else {})
+    if not changed and not said:
         return
     history.record(
         session,
@@ -325,6 +335,6 @@ def _record_change(
         "webhook",
         webhook.id,
         before={name: before[name] for name in sorted(changed)},
-        after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
+        after={name: after[name] for name in sorted(changed)} | said,
         why=Why(reason),
     )

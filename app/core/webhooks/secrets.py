@@ -16,8 +16,8 @@ from app.core.sealing import SealBroken, Sealer
 
 OVERLAP = timedelta(hours=24)
 """How long a replaced secret still signs."""
-FORMER_MAX = 5
-"""How many replaced secrets may sign at the same time: the previous one and those before it."""
+FORMER_MAX = 2
+"""How many replaced secrets may sign at the same time: the previous one and the one before it."""
 
 
 def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:
@@ -30,7 +30,7 @@ def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> l
     former, until = webhook.previous_secret, webhook.previous_until
     if former is not None and until is not None and now < until:
         secrets.append(sealer.open(former, context))
-        # Those before it end earlier, so most deliveries need no query for them.
+        # The one before it ends earlier, so most deliveries need no query for it.
         secrets += [sealer.open(row.secret, str(row.id)) for row in session.scalars(_before(webhook, now))]
     return list(dict.fromkeys(secrets))
 
@@ -78,7 +78,7 @@ def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: date
             secret = sealer.seal(sealer.open(former, str(webhook.id)), str(identity))
             session.add(FormerSecret(id=identity, endpoint_id=webhook.id, secret=secret, until=until))
             session.flush()
-    kept = [row.id for row in session.scalars(_before(webhook, now).limit(FORMER_MAX - 1))]
+    kept = [row.id for row in session.scalars(_before(webhook, now))]
     session.execute(
         sa.delete(FormerSecret)
         .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.id.not_in(kept))
@@ -87,9 +87,10 @@ def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: date
 
 
 def _before(webhook: Webhook, now: datetime) -> sa.Select[FormerSecret]:
-    """SELECT of the secrets before the previous one that sign at ``now``, newest first."""
+    """SELECT of the secrets before the previous one that sign at ``now``, newest first; with it ``FORMER_MAX``."""
     return (
         sa.select(FormerSecret)
         .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.until > now)
         .order_by(FormerSecret.until.desc(), FormerSecret.id.desc())
+        .limit(FORMER_MAX - 1)
     )

@@ -31,6 +31,7 @@ USER_AGENT = "Bridgenote-Webhooks/1"
 STANDARD_PREFIX = "whsec_"
 TOLERANCE_SECONDS = 300
 SECRET_BYTES = 32
+SECRET_BYTES_LEAST = 24
 STAMPED = ("X-Webhook-Timestamp", "X-Webhook-Signature", "webhook-timestamp", "webhook-signature")
 """The headers that differ in each attempt."""
 

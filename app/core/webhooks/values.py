@@ -30,15 +30,30 @@ def require_allowed_url(url: str, allow: AllowList) -> None:
 
 
 def check_secret(secret: str) -> None:
-    """Raise Invalid for a secret that is too short, too long, blank, or not base64 despite its prefix."""
+    """Raise Invalid for a secret that is too short, too long or blank, or has ``whsec_`` in a way no receiver reads."""
     # The error never contains the value: ``input`` is echoed to the caller and may be logged there.
     if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
         raise Invalid.field("secret", f"must have {limits.SECRET_MIN} to {limits.SECRET_MAX} characters")
     limits.storable(secret, "secret")
     if not secret.strip():
         raise Invalid.field("secret", "must not be blank")
-    if secret.startswith(signing.STANDARD_PREFIX) and signing.standard_key(secret) == secret.encode():
-        raise Invalid.field("secret", f"must be base64 after {signing.STANDARD_PREFIX}")
+    prefix, bare = signing.STANDARD_PREFIX, secret.strip()
+    if bare.lower().startswith(f"v1,{prefix}"):
+        raise Invalid.field(
+            "secret", f"must begin with {prefix}; leave out “v1,”, which belongs to signatures"
+        )
+    if not bare.startswith(prefix):
+        return
+    if bare != secret:
+        raise Invalid.field("secret", f"must have no space before {prefix} or at its end")
+    key = signing.standard_key(secret)
+    if key == secret.encode():
+        raise Invalid.field("secret", f"must be base64 after {prefix}")
+    if len(key) < signing.SECRET_BYTES_LEAST:
+        raise Invalid.field(
+            "secret",
+            f"must be base64 of at least {signing.SECRET_BYTES_LEAST} bytes after {prefix}; these are {len(key)}",
+        )
 
 
 def checked_events(names: Sequence[str] | None) -> list[str] | None:

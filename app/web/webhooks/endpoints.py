@@ -148,6 +148,15 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
     return _show(endpoint_id, secret=shown)
 
 
+@web.post("/endpoints/<uuid:endpoint_id>/end-secret")
+def end_former_secrets(endpoint_id: uuid.UUID) -> Response:
+    with wired().database.writing() as session:
+        webhook = webhooks.change(
+            session, auth.current_actor(), wired().sealer, wired().allow, endpoint_id, end_former=True
+        )
+    return page.done(None, f"{_url(webhook)}#secret", "Only the present secret signs from now on.")
+
+
 @web.post("/endpoints/<uuid:endpoint_id>/test")
 def test_webhook(endpoint_id: uuid.UUID) -> Response:
     """Send a test event and redirect to its delivery, whose page shows the progress."""
