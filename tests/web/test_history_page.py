@@ -45,7 +45,7 @@ def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionStat
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
     answer = visitor.get(f"/history.csv{query}")
     assert answer.status_code == 200
-    return list(csv.DictReader(io.StringIO(answer.text)))
+    return list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
 
 
 @pytest.mark.parametrize("path", ["/history", "/history.csv"])
@@ -208,7 +208,7 @@ def test_no_cell_of_the_file_is_a_formula(
     reason = f'{start}HYPERLINK("https://example.org","x")'
     change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, reason)
     answer = visit(cast.moderator).get("/history.csv?state=dismissed")
-    (row,) = csv.DictReader(io.StringIO(answer.text, newline=""))
+    (row,) = csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline=""))
     assert row["reason"] == f"'{reason}"
 
 
@@ -228,7 +228,7 @@ def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
     answer = visit(cast.moderator).get("/history.csv")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert "attachment" in answer.headers["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8"), newline="")))
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
     assert len(rows) == 6
     assert rows[0]["reason"] == "Naïve “quote”, 2\nand 漢字"
     assert datetime.fromisoformat(rows[0]["time"]) <= datetime.now(UTC) + timedelta(seconds=1)

@@ -38,7 +38,7 @@ def table(visitor: Visitor, name: str, query: str = PERIOD) -> list[list[str]]:
     answer = visitor.get(f"/insights.csv{query}&table={name}")
     assert answer.status_code == 200, answer.text[:200]
     assert "attachment" in answer.headers["Content-Disposition"]
-    return list(csv.reader(io.StringIO(answer.text)))[1:]
+    return list(csv.reader(io.StringIO(answer.data.decode("utf-8-sig"))))[1:]
 
 
 def scored(wiring: Wiring, jobs: InlineEngine, cast: Cast, post: str, **how: Any) -> uuid.UUID:

@@ -209,7 +209,8 @@ def test_figures_by_moderator_are_shown_once_an_operator_wants_them(
         assert session.get_one(Community, cast.community_id).settings["moderator_figures"] is True
     page = moderator.get("/insights").text
     assert "Decisions by moderator" in page
-    assert moderator.get("/insights.csv?table=moderators").text.splitlines() == [
+    file = moderator.get("/insights.csv?table=moderators").data.decode("utf-8-sig")
+    assert file.splitlines() == [
         "moderator,decisions,median_seconds,overturned,rate",
         "Moderator,3,70,1,0.3333",
     ]

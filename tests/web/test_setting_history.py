@@ -122,7 +122,7 @@ def test_what_was_sent_again_is_a_link_away(visit: Visit, cast: Cast, wiring: Wi
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
     answer = visitor.get(f"/history/settings.csv{query}")
     assert answer.status_code == 200
-    return list(csv.DictReader(io.StringIO(answer.text)))
+    return list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
 
 
 def test_values_are_in_the_words_of_the_pages(wiring: Wiring, cast: Cast, visit: Visit) -> None:

@@ -29,7 +29,7 @@ def export(visitor: Visitor, query: str = "") -> list[tuple[str, str]]:
     """The type and the state of each change in the file, oldest first."""
     answer = visitor.get(f"/history.csv{query}")
     assert answer.status_code == 200
-    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
     return [(row["action_type"], row["state"]) for row in reversed(rows)]
 
 

@@ -72,7 +72,7 @@ def begin(
         DatasetImport.state.not_in(ENDED),
     )
     if feed is None:
-        limits.room(limits.IMPORTS, session.scalar(unfinished) or 0, "file")
+        limits.room(limits.IMPORTS, session.scalar(unfinished) or 0, "import")
     if upload.dataset_name:
         limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
     if upload.publisher:

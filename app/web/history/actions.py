@@ -1,13 +1,11 @@
 """Action history page: all changes of actions, with filters in the URL, and the same as CSV."""
 
-import csv
-import io
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, stream_with_context, url_for
+from flask import Response, url_for
 
 from app.core import clock
 from app.core.models import Action
@@ -17,7 +15,7 @@ from app.core.review.action_history import ActionChange
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import ActionVerb
-from app.web import auth, csv_cells, filters, forms, page
+from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
@@ -159,13 +157,8 @@ def history_csv() -> Response:
     if not form.validate():
         return history_page()  # the page shows which filter is invalid
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
-    response = Response(
-        stream_with_context(_lines(actor, community.id, wanted)),
-        mimetype="text/csv",
-    )
     name = f"action-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return csv_files.attachment(_lines(actor, community.id, wanted), name)
 
 
 def tabs(
@@ -222,18 +215,11 @@ def _hidden(action: Action) -> str:
     return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
 
 
-def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
+def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[Sequence[object]]:
+    yield COLUMNS
     with wired().database.reading(in_transaction=True) as session:
         for change in action_history.export(session, actor, community_id, wanted):
-            writer.writerow([csv_cells.cell(value) for value in _values(change)])
-            if buffer.tell() > 32_768:
-                yield buffer.getvalue()
-                buffer.seek(0)
-                buffer.truncate()
-    yield buffer.getvalue()
+            yield _values(change)
 
 
 def _values(change: ActionChange) -> tuple[object, ...]:

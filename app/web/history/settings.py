@@ -1,13 +1,11 @@
 """Settings tab of the action history: all setting changes of a community, with filters in the URL; also as CSV."""
 
-import csv
-import io
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import Response, stream_with_context, url_for
+from flask import Response, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
@@ -15,7 +13,7 @@ from app.core import clock
 from app.core.history import settings as setting_history
 from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
 from app.core.permissions import Actor, Permission
-from app.web import auth, csv_cells, filters, forms, page
+from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import setting_words
@@ -158,11 +156,8 @@ def setting_history_csv() -> Response:
     form, holds = _filters(actor, community.id)
     if not holds:
         return setting_history_page()  # the page shows which filter is invalid
-    lines = _lines(actor, community.id, form.criteria())
-    response = Response(stream_with_context(lines), mimetype="text/csv")
     name = f"setting-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return csv_files.attachment(_lines(actor, community.id, form.criteria()), name)
 
 
 def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm, bool]:
@@ -189,14 +184,12 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
     )
 
 
-def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
+def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Sequence[object]]:
+    yield COLUMNS
     with wired().database.reading(in_transaction=True) as session:
         for entry, text in setting_history.export(session, actor, community_id, wanted):
             for line in setting_words.differences(entry) or [setting_words.Difference("", "", "")]:
-                values = (
+                yield (
                     clock.iso(entry.at),
                     setting_words.AREAS[AREA_OF[entry.object_type]],
                     setting_words.sentence(entry),
@@ -211,9 +204,3 @@ def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iter
                     entry.number,
                     entry.id,
                 )
-                writer.writerow([csv_cells.cell(value) for value in values])
-            if buffer.tell() > 32_768:
-                yield buffer.getvalue()
-                buffer.seek(0)
-                buffer.truncate()
-    yield buffer.getvalue()

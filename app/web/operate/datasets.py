@@ -1,23 +1,20 @@
 """Datasets page: the fact-checks that posts are compared with, searching them, and importing more of them."""
 
-import csv
-import io
 import json
 
 from flask import Response, make_response, url_for
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
 
 from app.core import limits
-from app.core.errors import Conflict, Invalid
+from app.core.errors import Invalid
 from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search, spaces
 from app.core.factcheck.imports import Upload
 from app.core.factcheck.item_search import Results, Search
 from app.core.permissions import Permission
 from app.core.services import calls
 from app.core.vocabulary import AfterReading, ClaimRating
-from app.web import auth, forms, page
+from app.web import auth, csv_files, forms, page
 from app.web.blueprint import web
-from app.web.csv_cells import cell
 from app.web.operate.dataset_words import IMPORT_STATES, RATINGS, rating_words
 from app.web.operate.service_words import progress_line
 from app.wiring import wired
@@ -117,9 +114,6 @@ def import_dataset() -> Response:
     try:
         with wired().database.writing() as session:
             begun = imports.begin(session, auth.current_actor(), auth.current_community().id, upload)
-    except Conflict as refused:
-        form.form_errors.append(f"{refused.detail}.")
-        return _show(form, status=409)
     except Invalid as refused:
         forms.explain(form, refused, sentences=("file",))
         return _show(form, status=422)
@@ -129,24 +123,15 @@ def import_dataset() -> Response:
 @web.get("/datasets/sample.csv")
 @auth.needs(Permission.REVISE_POLICY)
 def sample_csv() -> Response:
-    written = io.StringIO()
-    writer = csv.DictWriter(written, list(_SAMPLE[0]), lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({name: cell(value) for name, value in row.items()} for row in _SAMPLE)
-    return _download(written.getvalue(), "fact-checks.csv", "text/csv")
+    return csv_files.attachment([_SAMPLE[0], *(row.values() for row in _SAMPLE)], "fact-checks.csv")
 
 
 @web.get("/datasets/sample.jsonl")
 @auth.needs(Permission.REVISE_POLICY)
 def sample_json_lines() -> Response:
-    written = "".join(f"{json.dumps(row)}\n" for row in _SAMPLE)
-    return _download(written, "fact-checks.jsonl", "application/jsonl")
-
-
-def _download(text: str, name: str, kind: str) -> Response:
-    response = make_response(text)
-    response.headers["Content-Type"] = f"{kind}; charset=utf-8"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response = make_response("".join(f"{json.dumps(row)}\n" for row in _SAMPLE))
+    response.headers["Content-Type"] = "application/jsonl; charset=utf-8"
+    response.headers["Content-Disposition"] = 'attachment; filename="fact-checks.jsonl"'
     return response
 
 

@@ -1,7 +1,5 @@
 """Insights page for moderators: charts and tables about moderation in a period, also as CSV."""
 
-import csv
-import io
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -15,7 +13,7 @@ from app.core.errors import Invalid
 from app.core.insights import concerns, trends
 from app.core.periods import Period
 from app.core.permissions import Permission
-from app.web import auth, csv_cells, forms, page, reader_zone
+from app.web import auth, csv_files, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
 from app.web.operate import insight_concerns, insight_tables, insight_totals
@@ -107,13 +105,8 @@ def insights_csv() -> Response:
     table = next((item for item in insight_tables.tables(found, links) if item.key == key), None)
     if table is None:
         abort(404)
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerows([csv_cells.cell(value) for value in line] for line in table.lines())
-    response = Response(buffer.getvalue(), mimetype="text/csv")
     name = f"insights-{key}-{community.slug}-{found.period.first}-{found.period.last}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return csv_files.attachment(table.lines(), name)
 
 
 def _period(form: PeriodForm) -> Period | None:
