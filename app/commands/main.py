@@ -91,8 +91,13 @@ class Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _explained():
-            return super().invoke(ctx)
+        # What a command writes may hold keys or what people wrote: its files are for the user who runs it alone.
+        before = os.umask(0o077)
+        try:
+            with _explained():
+                return super().invoke(ctx)
+        finally:
+            os.umask(before)
 
 
 @contextlib.contextmanager

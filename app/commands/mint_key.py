@@ -1,5 +1,10 @@
 """``mint-key``."""
 
+import contextlib
+import os
+import stat
+import sys
+
 import click
 
 from app.commands.naming import community_of, pairs
@@ -30,6 +35,15 @@ def mint_key(
         with wiring.database.writing() as session:
             where = [community_of(session, *pair).id for pair in names] or None
             minted = keys.mint(session, SYSTEM, name, KeyTemplate(template), where, days=days)
+        _keep_private()
         scope = ", ".join("/".join(pair) for pair in names) or "every community"
         click.echo(f"Key {name!r} ({template}) for {scope}. Keep it: it is not shown again.")
         click.echo(minted.text)
+
+
+def _keep_private() -> None:
+    """Let nobody else read the new file, if the output goes to one (``> key.txt``)."""
+    with contextlib.suppress(OSError):  # no file at all
+        output = os.fstat(sys.stdout.fileno())
+        if stat.S_ISREG(output.st_mode) and output.st_size == 0:
+            os.fchmod(sys.stdout.fileno(), 0o600)

@@ -97,6 +97,12 @@ class Sealer:
         return opened.decode()
 
 
+def backup_key(secret: str) -> bytes:
+    """The key that signs backups, derived from the settings text of an encryption key."""
+    derivation = HKDF(algorithm=hashes.SHA256(), length=_KEY_BYTES, salt=None, info=b"bridgenote backup 1")
+    return derivation.derive(_key_from(secret))
+
+
 def _key_from(secret: str) -> bytes:
     if not secret:
         raise ValueError("the sealing secret is empty")

@@ -1,5 +1,6 @@
 """A backup made while people write is whole; restored, it tells of nothing that was decided again."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -10,20 +11,22 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
+from pydantic import SecretStr
 
 from app import migrations
-from app.commands.backup import backups, postgres
+from app.commands.backup import backups, postgres, signature
 from app.commands.main import cli
+from app.core import clock
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.outbound import AllowList
-from app.core.people import accounts, sessions
+from app.core.people import accounts, key_admin, keys, sessions
 from app.core.permissions import SYSTEM
 from app.core.review import holds
-from app.core.vocabulary import ActionVerb, DeliveryState, RequestStatus
+from app.core.vocabulary import ActionVerb, DeliveryState, KeyTemplate, RequestStatus
 from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks
 from app.jobs.engine import Engine
@@ -41,14 +44,20 @@ SECRET = "a secret of the receiver"
 
 
 @pytest.fixture
-def empty(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> Settings:
-    """Where to restore to: a database of the same kind, with nothing in it."""
+def empty(request: pytest.FixtureRequest, database_url: str, wiring: Wiring, tmp_path: Path) -> Settings:
+    """Where to restore to: a database of the same kind, with nothing in it, and the same encryption key."""
     if database_url.startswith("sqlite"):
         url = f"sqlite:///{tmp_path}/elsewhere/restored.db"
     else:
         server: servers.Server = request.getfixturevalue("postgres_server")
         url = server.url(server.create())
-    return Settings(_env_file=None, environment="test", data_dir=tmp_path / "other", database_url=url).ready()
+    return Settings(
+        _env_file=None,
+        environment="test",
+        data_dir=tmp_path / "other",
+        database_url=url,
+        encryption_key=wiring.settings.encryption_key,
+    ).ready()
 
 
 def _scene(wiring: Wiring, cast: Cast) -> None:
@@ -103,7 +112,6 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     assert [one.name for one in tmp_path.iterdir() if "unfinished" in one.name] == []
     key = wiring.settings.encryption_key.get_secret_value().encode()
     assert key not in file.read_bytes()
-    empty = empty.model_copy(update={"encryption_key": wiring.settings.encryption_key})
 
     done = backups.restore(empty, file)
 
@@ -169,6 +177,56 @@ def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
     assert backups.restore(empty, file).broken == []
 
 
+def test_a_backup_that_our_key_did_not_sign_is_refused_unless_one_goes_on(
+    wiring: Wiring, cast: Cast, empty: Settings, tmp_path: Path
+) -> None:
+    runtime.migrate(wiring.settings)
+    file, forged = tmp_path / "backup", tmp_path / "forged"
+    backups.back_up(wiring.settings, file)
+    whole = file.read_bytes()
+    stranger = empty.model_copy(update={"encryption_key": SecretStr("another key of 32 characters, no less")})
+    middle = whole.index(b"operator@example.org") if b"operator@example.org" in whole else len(whole) // 2
+    for content in (
+        whole[: signature.content_size(file)],
+        whole[:-1] + bytes([whole[-1] ^ 1]),
+        whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+        whole + b"x",
+    ):
+        forged.write_bytes(content)
+        with pytest.raises(Invalid, match=r"signature|signed"):
+            backups.restore(empty, forged)
+    with pytest.raises(Invalid, match="not signed with this encryption key"):
+        backups.restore(stranger, file)
+    rotated = stranger.model_copy(update={"previous_encryption_key": wiring.settings.encryption_key})
+    assert backups.restore(rotated, file).broken == []
+    forged.write_bytes(whole[: signature.content_size(file)])
+    assert backups.restore(empty, forged, force=True, unsigned=True).broken == []
+
+
+def test_a_restore_names_who_may_do_everything(
+    wiring: Wiring, cast: Cast, empty: Settings, tmp_path: Path
+) -> None:
+    runtime.migrate(wiring.settings)
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.moderator.account_id).service_admin = True
+        session.get_one(Account, cast.operator.account_id).service_admin = True
+        session.get_one(Account, cast.operator.account_id).disabled_at = clock.now()
+        revoked = keys.mint(session, SYSTEM, "Lost", KeyTemplate.METRICS, [cast.community_id]).key
+        key_admin.revoke(session, SYSTEM, revoked.id)
+    backups.back_up(wiring.settings, tmp_path / "backup")
+    powers = backups.restore(empty, tmp_path / "backup").powers
+    assert powers.admins == [
+        "admin@example.org, admin of Harbour forum",
+        "moderator@example.org, admin of the service",
+    ]
+    assert [line.partition(", ")[2] for line in powers.keys] == [
+        "Forum adapter",
+        "Metrics",
+        "Other adapter",
+        "Reader",
+    ]
+
+
 def test_a_backup_of_an_older_version_is_migrated(empty: Settings, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     old = Database(empty.sqlalchemy_url)
@@ -203,6 +261,46 @@ def test_programs_older_than_the_server_are_refused_by_name(monkeypatch: pytest.
         postgres._program("pg_dumb", 15)
 
 
+def test_programs_that_run_what_a_dump_smuggles_in_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "pg_dump"
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setattr(postgres.glob, "glob", lambda _pattern: [])
+    for version, is_safe in (
+        *(("12.22", False), ("13.21", False), ("13.22", True), ("14.18", False), ("14.19", True)),
+        *(("15.13", False), ("15.14 (Debian 15.14-0+deb12u1)", True), ("16.9", False), ("16.10", True)),
+        *(("17.5", False), ("17.6", True), ("18beta1", True), ("18.0", True)),
+    ):
+        program.write_text(f"#!/bin/sh\necho 'pg_dump (PostgreSQL) {version}'\n")
+        program.chmod(0o700)
+        if is_safe:
+            assert postgres._program("pg_dump", 12) == str(program), version
+        else:
+            with pytest.raises(Conflict, match="CVE-2025-8714"):
+                postgres._program("pg_dump", 12)
+    program.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 17.5'\n")
+    with pytest.raises(Conflict, match=r"version 17.5, .* install version 16.10, 17.6 or newer"):
+        postgres._program("pg_dump", 16)
+
+
+def test_what_commands_write_is_for_their_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(tmp_path / "var"))
+    before = os.umask(0o022)
+    try:
+        for command in (["seed"], ["backup", str(tmp_path / "file")], ["rotate-encryption-key"]):
+            assert CliRunner().invoke(cli, command).exit_code == 0
+        assert os.umask(0o022) == 0o022
+        with (tmp_path / "key.txt").open("w") as output, contextlib.redirect_stdout(output):
+            arguments = ["mint-key", "--name", "Forum", "--template", "adapter"]
+            cli.main(arguments, standalone_mode=False)
+    finally:
+        os.umask(before)
+    made = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in made} >= {"bridgenote.db", "file", "encryption_key", "key.txt"}
+    assert {path.name: oct(path.stat().st_mode & 0o077) for path in made} == {one.name: "0o0" for one in made}
+
+
 def test_the_commands_say_what_they_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(tmp_path / "var"))
     runner, file = CliRunner(), tmp_path / "file"
@@ -212,8 +310,11 @@ def test_the_commands_say_what_they_did(tmp_path: Path, monkeypatch: pytest.Monk
     refused = runner.invoke(cli, ["restore", str(file)])
     assert (refused.exit_code, "--force" in refused.output) == (1, True)
     shutil.rmtree(tmp_path / "var")
-    said = runner.invoke(cli, ["restore", str(file)])
+    refused = runner.invoke(cli, ["restore", str(file)])
+    assert (refused.exit_code, "not signed with this encryption key" in refused.output) == (2, True)
+    said = runner.invoke(cli, ["restore", str(file), "--unsigned"])
     assert said.exit_code == 0, said.output
+    assert "There are no admins now" in said.output
     assert "Restored, at version" in said.output
     assert os.stat(tmp_path / "var" / "bridgenote.db").st_mode & 0o777 == 0o600
     with sqlite3.connect(tmp_path / "var" / "bridgenote.db") as connection:

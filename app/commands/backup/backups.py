@@ -1,7 +1,8 @@
 """Backup and restore: one file contains the whole database, with the job engine's tables, at one point in time.
 
 A backup of SQLite is an SQLite database; a backup of PostgreSQL is a custom-format archive of ``pg_dump``. With stored
-files of attachments it is a tar archive of the database and the files (``media``). None contains the encryption key.
+files of attachments it is a tar archive of the database and the files (``media``). Each ends in a signature
+(``signature``). None contains the encryption key.
 Keep it elsewhere: without it, the webhooks' secrets in the file cannot be read (decision 0021).
 """
 
@@ -17,14 +18,14 @@ from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
 from app import migrations
-from app.commands.backup import media, postgres, sqlite
+from app.commands.backup import media, postgres, signature, sqlite
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.permissions import SYSTEM
 from app.core.upkeep import resealing, restoring
-from app.core.upkeep.restoring import Suspended
+from app.core.upkeep.restoring import Powers, Suspended
 from app.process import runtime
 from app.settings import Settings
 from app.wiring import make_sealer, media_store, writes_to
@@ -38,12 +39,14 @@ SQL_URL = "BRIDGENOTE_DATABASE_URL"
 @dataclass(frozen=True)
 class Restored:
     """Result of a restore. ``broken``: communities whose history does not verify; ``sealed``: number of secrets that
-    the current encryption key cannot decrypt; ``files``: number of files of attachments."""
+    the current encryption key cannot decrypt; ``powers``: who may do everything now; ``files``: number of files of
+    attachments."""
 
     revision: str
     suspended: Suspended
     broken: list[str]
     sealed: int
+    powers: Powers
     files: int = 0
 
 
@@ -61,6 +64,7 @@ def back_up(settings: Settings, path: Path) -> int:
             postgres.write(url, unfinished)
         if not settings.media_url:
             media.bundle(unfinished, settings.media_folder)
+        signature.sign(unfinished, settings.encryption_key.get_secret_value())
         size = unfinished.stat().st_size
     return size
 
@@ -71,6 +75,7 @@ def restore(
     *,
     force: bool = False,
     score_waiting: bool = False,
+    unsigned: bool = False,
     say: Callable[[str], None] = lambda _line: None,
 ) -> Restored:
     """Replace the database with a backup, migrated to this code's version, with pending jobs and deliveries suspended.
@@ -78,11 +83,16 @@ def restore(
     The database does not change before the last step. If the process is killed, the database is either complete, or the
     service refuses to start until a restore has finished.
 
+    ``unsigned``: restore it even if none of this service's encryption keys signed it.
+
     Raises:
         Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
-        Invalid: the file is not a backup, or is a backup of the other kind of database.
+        Invalid: the file is not a backup, is not signed, or is a backup of the other kind of database.
     """
     say("Checking the backup.")
+    kind_of(path)
+    if not unsigned:
+        signature.check(path, _signing_secrets(settings))
     # Before the database is replaced: nothing may have changed when a file turns out to be damaged.
     media.check_files(path)
     with media.database_of(path, settings.data_dir) as database:
@@ -164,9 +174,17 @@ def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
                 if history.verify(session, community.id)[1] is not None
             ]
             sealed = resealing.unreadable(session, sealer)
-        return Restored(runtime.revision(database.engine) or "", suspended, broken, sealed)
+            powers = restoring.powers(session)
+        return Restored(runtime.revision(database.engine) or "", suspended, broken, sealed, powers)
     finally:
         database.dispose()
+
+
+def _signing_secrets(settings: Settings) -> list[str]:
+    """The encryption keys in force: that of the settings, the previous one, and those in the data folder."""
+    named = (settings.encryption_key, settings.previous_encryption_key)
+    texts = [secret.get_secret_value() for secret in named] + settings.kept_encryption_keys()
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from app.commands.opening import prepared_settings
 def backup(file: Path) -> None:
     """Write the whole database and the stored files of attachments to FILE, while the service runs.
 
-    Keep the encryption key elsewhere: it is not in the file, and a restore needs it.
+    Keep the encryption key elsewhere: it is not in the file, which is signed with it, and a restore needs it.
     """
     size = backups.back_up(prepared_settings(), file)
     click.echo(f"{file}: {size / 1024**2:.1f} MB. The encryption key is not in it: keep that elsewhere.")
@@ -25,13 +25,14 @@ def backup(file: Path) -> None:
 @click.option(
     "--score-waiting", is_flag=True, help="Score what waited, even what may have been decided since."
 )
-def restore(file: Path, force: bool, score_waiting: bool) -> None:
+@click.option("--unsigned", is_flag=True, help="Go on although no encryption key of this service signed it.")
+def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> None:
     """Put the backup FILE in the place of the database; no server or worker may run.
 
     Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay.
     """
     result = backups.restore(
-        prepared_settings(), file, force=force, score_waiting=score_waiting, say=click.echo
+        prepared_settings(), file, force=force, score_waiting=score_waiting, unsigned=unsigned, say=click.echo
     )
     suspended = result.suspended
     click.echo(f"Restored, at version {result.revision}.")
@@ -57,5 +58,9 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
         if count:
             click.echo(f"  {count} {what}.")
     click.echo("  API keys revoked and people erased after the backup are back: revoke and erase them again.")
+    for what, lines in (("admins", result.powers.admins), ("live API keys", result.powers.keys)):
+        click.echo(f"  The {what} now; check that you know them:" if lines else f"  There are no {what} now.")
+        for line in lines:
+            click.echo(f"    {line}")
     if result.broken:
         raise click.ClickException(f"The history of {', '.join(result.broken)} is not as it was written")

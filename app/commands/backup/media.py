@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from app.adapters.media.folder_store import NAME, FolderStore
+from app.commands.backup import signature
 from app.core.attachments.files import MediaStore
 from app.core.errors import Invalid
 
@@ -102,14 +103,14 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes], int]]:
                 raise Invalid.field("file", f"is damaged: {member.name}")
             content.seek(0)
             yield name, content, member.size
-        _check_end(tar)
+        _check_end(tar, signature.content_size(path))
 
 
-def _check_end(tar: tarfile.TarFile) -> None:
+def _check_end(tar: tarfile.TarFile, size: int) -> None:
     """Refuse an archive that does not end where its reader stopped: for it, a damaged header is an end, too."""
     assert tar.fileobj is not None  # noqa: S101 - it is open; narrows the type
     tar.fileobj.seek(tar.offset)
-    rest = tar.fileobj.read(_END + tarfile.RECORDSIZE)
+    rest = tar.fileobj.read(min(_END + tarfile.RECORDSIZE, max(0, size - tar.offset)))
     if not _END <= len(rest) < _END + tarfile.RECORDSIZE or any(rest):
         raise Invalid.field("file", f"is damaged at byte {tar.offset}, or cut off")
 

@@ -165,7 +165,7 @@ def _server_major(url: sa.URL) -> int:
 
 
 def _program(name: str, server_major: int) -> str:
-    """Return the path of a PostgreSQL program that is at least as new as the server.
+    """Return the path of a PostgreSQL program that is at least as new as the server, and patched.
 
     Raises Conflict, with advice, if there is none.
     """
@@ -176,23 +176,40 @@ def _program(name: str, server_major: int) -> str:
         for path in (shutil.which(name), *(shutil.which(name, path=directory) for directory in folders))
         if path
     ]
-    majors = [_major(path) for path in paths]
-    for path, major in zip(paths, majors, strict=True):
-        if major >= server_major:
+    versions = [_version(path) for path in paths]
+    for path, version in zip(paths, versions, strict=True):
+        if version[0] >= server_major and _is_patched(version):
             return path
     advice = (
         f"install PostgreSQL's programs of version {server_major} (Debian: postgresql-client-{server_major})"
     )
-    if paths:
-        raise Conflict(f"{name} is of version {max(majors)} and the server of {server_major}: {advice}")
-    raise Conflict(f"The program {name} is missing: {advice}")
+    if not paths:
+        raise Conflict(f"The program {name} is missing: {advice}")
+    major, minor = max(versions)
+    if major < server_major:
+        raise Conflict(f"{name} is of version {major} and the server of {server_major}: {advice}")
+    patched = ", ".join(f"{one}.{least}" for one, least in _PATCHED.items() if one >= server_major)
+    raise Conflict(
+        f"{name} is of version {major}.{minor}, which lets a dump run commands on this machine "
+        f"(CVE-2025-8714, CVE-2025-8715): install version {patched} or newer"
+    )
 
 
-def _major(path: str) -> int:
+_PATCHED = {13: 22, 14: 19, 15: 14, 16: 10, 17: 6}
+"""By major version: the first minor version whose programs do not run what a dump smuggles in."""
+
+
+def _is_patched(version: tuple[int, int]) -> bool:
+    major, minor = version
+    return major > max(_PATCHED) or minor >= _PATCHED.get(major, minor + 1)
+
+
+def _version(path: str) -> tuple[int, int]:
+    """The major and the minor version of a program; (0, 0) if it does not say."""
     command = [path, "--version"]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - as above
-    match = re.search(r"\) (\d+)", output)
-    return int(match.group(1)) if match else 0
+    match = re.search(r"\) (\d+)(?:\.(\d+))?", output)
+    return (int(match.group(1)), int(match.group(2) or 0)) if match else (0, 0)
 
 
 def _run(command: list[str], url: sa.URL) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from app.commands.backup import signature
 from app.core.errors import Conflict, Invalid
 
 Done = TypeVar("Done")
@@ -50,6 +51,7 @@ def restore(
     try:
         os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         shutil.copyfile(backup, copy)
+        os.truncate(copy, signature.content_size(copy))
         with _opened(copy) as connection:
             _check_whole(connection, "PRAGMA integrity_check(1)")
             check(_revision(connection))

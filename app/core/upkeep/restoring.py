@@ -4,6 +4,7 @@ Nobody knows what happened between the backup and the restore: pending deliverie
 or made since. So nothing is sent automatically; people check and release it one by one or by range.
 """
 
+import uuid
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -13,12 +14,23 @@ from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
-from app.core.people import accounts
+from app.core.models import (
+    Account,
+    Action,
+    Community,
+    Delivery,
+    Hold,
+    Membership,
+    Overturn,
+    Replay,
+    Request,
+    SignIn,
+)
+from app.core.people import accounts, key_admin, keys
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
 from app.core.review import decision_trace
-from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus
+from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus, Role
 
 CAUSE = "restored from a backup"
 UNSCORED = "Restored from a backup before it was scored; try again"
@@ -70,6 +82,34 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():
         history.record(session, SYSTEM, community_id, "community.restored", "community", community_id)
     return Suspended(parked, held, len(waiting), bulk, ended)
+
+
+@dataclass(frozen=True)
+class Powers:
+    """A line for each admin and each API key: a forged backup would have added one, an old one has former ones."""
+
+    admins: list[str]
+    keys: list[str]
+
+
+def powers(session: Session) -> Powers:
+    """The admins of the service and of communities, and the API keys that work, in order."""
+    admin_of: dict[uuid.UUID, list[str]] = {}
+    for account_id, name in session.execute(
+        sa.select(Membership.account_id, Community.name)
+        .join(Community, Community.id == Membership.community_id)
+        .where(Membership.role == Role.ADMIN)
+        .order_by(Community.name)
+    ):
+        admin_of.setdefault(account_id, []).append(name)
+    admins = [
+        f"{account.email}, admin of {', '.join(['the service'] * account.service_admin + admin_of.get(account.id, []))}"
+        for account in session.scalars(
+            sa.select(Account).where(Account.disabled_at.is_(None)).order_by(Account.email)
+        )
+        if account.service_admin or account.id in admin_of
+    ]
+    return Powers(admins, [f"{keys.PREFIX}{key.public_part}…, {key.name}" for key in key_admin.live(session)])
 
 
 def _lapse_holds(session: Session) -> int:
