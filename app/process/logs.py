@@ -1,9 +1,9 @@
 """Logging: one stream and one format, for our own messages and those of all libraries.
 
 Each line has the time (UTC), the level, the logger and, inside a web request, the ``X-Request-Id`` of the response.
-Secrets are masked in values and in text. Line breaks in values are replaced, so a message is always one line
-(ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several. The same one is written at most once a minute: an outage of
-the database must not fill the disk.
+Secrets are masked in values and in text. Line breaks and controls in values are replaced, so a message is always one
+line (ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several. The same one is written at most once a minute: an outage
+of the database must not fill the disk.
 """
 
 import logging
@@ -41,7 +41,8 @@ _SECRETS = (
     (re.compile(r"(\w://[^\s/:@]*:)[^\s/@]+(?=@)"), rf"\1{MASK}"),
 )
 _LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+# Controls of terminals (C0, DEL, C1: \x9b begins an escape sequence too), and those that turn the direction of text.
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _QUIET = ("alembic", "dbos", "httpx", "httpcore", "urllib3")
 
 
@@ -148,13 +149,14 @@ def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
         elif name == "exception":
             event[name] = _CONTROLS.sub("�", mask(str(value)))
         elif isinstance(value, str):
-            event[name] = _one_line(mask(value))
+            event[name] = one_line(mask(value))
         elif not isinstance(value, bool | int | float | None):
-            event[name] = _one_line(mask(str(value)))
+            event[name] = one_line(mask(str(value)))
     return event
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return ``text`` as a terminal can show it: without line breaks and controls."""
     return _CONTROLS.sub("�", _LINE_BREAKS.sub("⏎", text))
 
 

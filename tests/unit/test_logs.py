@@ -91,6 +91,21 @@ def test_a_message_stays_on_its_line(written: io.StringIO) -> None:
     assert "\x1b" not in str(_last(written)["event"])
 
 
+@pytest.mark.parametrize(
+    "control", ["\x7f", "\x80", "\x9b31m", "\x9d", "\u061c", "\u200f", "\u202e", "\u2066", "\u2069"]
+)
+def test_controls_of_terminals_and_of_direction_are_replaced(written: io.StringIO, control: str) -> None:
+    name = f"moderator{control}nimda"
+    try:
+        raise RuntimeError(name)
+    except RuntimeError:
+        logging.getLogger("somebody").exception("signed in: %s", name)
+    found = _last(written)
+    assert "moderator�" in found["event"]
+    assert "moderator�" in found["exception"]
+    assert control[0] not in written.getvalue()
+
+
 def test_secrets_in_a_traceback_are_masked(written: io.StringIO) -> None:
     try:
         raise RuntimeError(f"cannot use {KEY}")

@@ -6,6 +6,7 @@ import click
 
 from app.commands.backup import backups
 from app.commands.opening import prepared_settings
+from app.process import logs
 
 
 @click.command("backup")
@@ -61,6 +62,6 @@ def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> Non
     for what, lines in (("admins", result.powers.admins), ("live API keys", result.powers.keys)):
         click.echo(f"  The {what} now; check that you know them:" if lines else f"  There are no {what} now.")
         for line in lines:
-            click.echo(f"    {line}")
+            click.echo(f"    {logs.one_line(line)}")
     if result.broken:
         raise click.ClickException(f"The history of {', '.join(result.broken)} is not as it was written")
