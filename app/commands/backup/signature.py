@@ -1,6 +1,6 @@
 """The signature at the end of a backup: an HMAC of all before it, with a key derived from the encryption key.
 
-Whoever can write a backup into a folder could otherwise have a restore put any database in the place of ours.
+Without it, anybody who can write into the folder of backups could have a restore put their database in place of ours.
 SQLite, ``pg_restore`` and ``tar`` pass over it: they read a file only as far as its content says.
 """
 
