@@ -6,6 +6,7 @@ deadline for everything. Redirects are followed, a few of them, and each target 
 
 import ssl
 import time
+from dataclasses import replace
 from urllib.parse import urljoin
 
 import httpx
@@ -70,14 +71,7 @@ class HttpFeedFetcher:
             fetched = Fetched(problem=f"It cannot be reached: {_clean(error)}.")
         except (httpx.InvalidURL, ValueError) as error:
             fetched = Fetched(problem=f"The address cannot be used: {_clean(error)}.")
-        return Fetched(
-            fetched.content,
-            fetched.is_new,
-            fetched.etag,
-            fetched.last_modified,
-            round((time.monotonic() - started) * 1000),
-            fetched.problem,
-        )
+        return replace(fetched, milliseconds=round((time.monotonic() - started) * 1000))
 
     def _follow(self, url: str, etag: str | None, last_modified: str | None, deadline: Deadline) -> Fetched:
         for number in range(REDIRECTS + 1):
@@ -118,7 +112,12 @@ class HttpFeedFetcher:
             received += chunk
             if len(received) > self._most:
                 raise too_large
-        return Fetched(bytes(received), True, _header(response, "ETag"), _header(response, "Last-Modified"))
+        return Fetched(
+            bytes(received),
+            etag=_header(response, "ETag"),
+            last_modified=_header(response, "Last-Modified"),
+            charset=(response.charset_encoding or "")[:_HEADER_MAX],
+        )
 
 
 def _headers(etag: str | None, last_modified: str | None) -> dict[str, str]:

@@ -184,7 +184,9 @@ def loads(raw: bytes) -> Any:
             parse_constant=_constant,
         )
     except json.JSONDecodeError as error:
-        raise Malformed(f"Request body is not valid JSON: {error.msg} at character {error.pos}") from error
+        # Some of the parser's words end with "at" already.
+        said = error.msg.removesuffix(" at")
+        raise Malformed(f"Request body is not valid JSON: {said} at character {error.pos}") from error
     except RecursionError as error:
         raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep") from error
     _check_nesting(value)

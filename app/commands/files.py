@@ -18,7 +18,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class DamagedFile(click.ClickException):
-    """A compressed file cannot be unpacked to its end; the text is one sentence without its full stop."""
+    """A file cannot be unpacked or read to its end; the text is one sentence without its full stop."""
 
     exit_code = 2
 
@@ -37,6 +37,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", gzip.GzipFile(fileobj=plain)) if is_packed else plain
         except (gzip.BadGzipFile, EOFError, zlib.error):
             raise DamagedFile(f"{path.name} is a damaged gzip file") from None
+        except reading.BadFile as bad:
+            raise DamagedFile(str(bad)) from None
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from app.commands.opening import opened_wiring
 from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import columns, formats, storing
-from app.core.factcheck.formats import BadFile as UnreadableFile
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.items import Imported
 from app.core.factcheck.published import Defaults, Fault, Found, Published
 from app.core.factcheck.reading import CHUNK, SHOWN_FAULTS
+from app.core.factcheck.reading import BadFile as UnreadableFile
 from app.core.vocabulary import ImportFormat
 
 
@@ -29,10 +29,16 @@ class BadFile(click.ClickException):
 
 @dataclass
 class Checked:
-    """What a file holds: the number of good items, the faults with their number, the terms that we do not know."""
+    """What a file holds: the number of good items, the faults with their number, the terms that we do not know.
+
+    ``undated``: how many of the items have a date that we cannot read, and the first ones of those.
+    """
 
     items: int = 0
     bad: int = 0
+    undated: int = 0
+    dates: list[str] = field(default_factory=list)
+    reasons: int = 0
     faults: list[str] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
 
@@ -81,10 +87,10 @@ def import_items(
 
 def _import(file: Path, how: Reading, skip_bad: bool, dry_run: bool) -> None:
     checked = check(file, how)
-    for fault in checked.faults[:SHOWN_FAULTS]:
+    for fault in checked.faults:
         click.echo(fault, err=True)
-    if len(checked.faults) > SHOWN_FAULTS:
-        click.echo(f"… and {len(checked.faults) - SHOWN_FAULTS} more.", err=True)
+    if checked.reasons > len(checked.faults):
+        click.echo(f"… and {checked.reasons - len(checked.faults)} more.", err=True)
     bad_lines = _lines(checked.bad)
     if checked.bad and not skip_bad:
         raise BadFile(f"{bad_lines} of {file.name} cannot be read; nothing was imported.")
@@ -101,7 +107,7 @@ def _import(file: Path, how: Reading, skip_bad: bool, dry_run: bool) -> None:
         )
     if checked.bad:
         click.echo(f"{bad_lines} left out.")
-    for words in _unknown(checked.unknown):
+    for words in (*_unknown(checked.unknown), *_undated(checked)):
         click.echo(words)
 
 
@@ -114,9 +120,15 @@ def check(file: Path, how: Reading) -> Checked:
                 checked.items += 1
                 if one.item.rating is None:
                     checked.unknown[one.item.rating_given] += 1
+                if one.item.date_unread:
+                    checked.undated += 1
+                    if len(checked.dates) < SHOWN_FAULTS:
+                        checked.dates.append(f"{one.place}: {one.item.date_unread}")
             else:
                 checked.bad += 1
-                checked.faults += [f"{one.place}: {reason}" for reason in one.reasons]
+                checked.reasons += len(one.reasons)
+                room = SHOWN_FAULTS - len(checked.faults)
+                checked.faults += [f"{one.place}: {reason}" for reason in one.reasons[:room]]
     return checked
 
 
@@ -133,14 +145,11 @@ def keep(database: Database, file: Path, how: Reading) -> Imported:
 
 
 def _how(file: Path, kind: str | None, defaults: Defaults, chosen: Sequence[str]) -> Reading:
-    try:
-        with files.opened(file) as content:
-            form = ImportFormat(kind) if kind else formats.detect(content, file.name)
-            if form is not ImportFormat.CSV:
-                return Reading(form, defaults)
-            head = columns.head(content)
-    except columns.BadTable as bad:
-        raise UnreadableFile(str(bad)) from None
+    with files.opened(file) as content:
+        form = ImportFormat(kind) if kind else formats.detect(content, file.name)
+        if form is not ImportFormat.CSV:
+            return Reading(form, defaults)
+        head = columns.head(content)
     mapped = columns.guess(head.headers)
     for pair in chosen:
         member, _, header = pair.partition("=")
@@ -162,6 +171,12 @@ def _unknown(words: Counter[str]) -> Iterator[str]:
         yield f"{_items(words.total())} with a rating in words that we do not know, kept as they are:"
     for word, count in words.most_common(SHOWN_FAULTS):
         yield f"  {word!r} ({count})"
+
+
+def _undated(checked: Checked) -> Iterator[str]:
+    if checked.undated:
+        yield f"{_items(checked.undated)} with a date that cannot be read, imported without it:"
+    yield from (f"  {words}" for words in checked.dates)
 
 
 def _lines(count: int) -> str:

@@ -2,6 +2,7 @@
 
 import tempfile
 import uuid
+from collections.abc import Iterator
 from itertools import islice
 from typing import BinaryIO
 
@@ -10,13 +11,12 @@ from app.core.db import Database
 from app.core.factcheck import feed_looks, formats, import_steps, imports
 from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.factcheck.published import Fault, Found
+from app.core.factcheck.reading import BadFile
 from app.core.vocabulary import ImportState
-
-_IN_MEMORY = 8_388_608
 
 
 def run(database: Database, import_id: uuid.UUID) -> None:
-    """Read or store an import, whichever it waits for. Killed anywhere and run again, it goes on."""
+    """Read or store an import, or clear away what it left, whichever it waits for. Killed and run again, it goes on."""
     with database.reading() as session:
         state = import_steps.state(session, import_id)
     if state is ImportState.READING:
@@ -27,21 +27,46 @@ def run(database: Database, import_id: uuid.UUID) -> None:
         while has_more:
             with size.timed(), database.writing() as session:
                 has_more = import_steps.store_batch(session, import_id, size.rows)
+    elif state is not None:
+        clear(database, import_id)
+
+
+def clear(database: Database, import_id: uuid.UUID) -> None:
+    """Delete the file and the rows that an import needs no longer, batch by batch."""
+    size = BatchSize(import_steps.READ_BATCH)
+    has_more = True
+    while has_more:
+        with size.timed(), database.writing() as session:
+            has_more = import_steps.clear(session, import_id, size.rows)
+
+
+def clear_left(database: Database) -> None:
+    """Clear away what imports left whose job was lost."""
+    with database.reading() as session:
+        left = import_steps.uncleared(session)
+    for import_id in left:
+        clear(database, import_id)
 
 
 def _read(database: Database, import_id: uuid.UUID) -> None:
     with database.reading() as session:
         spec = import_steps.spec(session, import_id)
-    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-        for number in range(spec.pieces):
-            with database.reading() as session:
-                file.write(import_steps.piece(session, import_id, number))
-        file.seek(0)
+    with tempfile.TemporaryFile() as file:
         try:
-            _read_file(database, import_id, spec, file)  # type: ignore[arg-type]  # a spooled file is one
-        except formats.BadFile as bad:
+            for chunk in formats.unpacked(_pieces(database, import_id, spec.pieces)):
+                file.write(chunk)
+            file.seek(0)
+            _read_file(database, import_id, spec, file)
+        except BadFile as bad:
             with database.writing() as session:
                 imports.fail(session, import_id, f"{bad}.")
+
+
+def _pieces(database: Database, import_id: uuid.UUID, count: int) -> Iterator[bytes]:
+    for number in range(count):
+        with database.reading() as session:
+            content = import_steps.piece(session, import_id, number)
+        yield content
 
 
 def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec, file: BinaryIO) -> None:

@@ -15,7 +15,7 @@ from app.core.panels import tending
 from app.core.review import text_index
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries
-from app.jobs import mailing
+from app.jobs import importing, mailing
 from app.jobs.parts import part
 from app.wiring import Wiring
 
@@ -53,6 +53,8 @@ def prune(wiring: Wiring) -> None:
         tallies.prune(session, clock.now())
     with part("removing panels that ended"), wiring.database.writing() as session:
         tending.prune(session)
+    with part("clearing away what imports left"):
+        importing.clear_left(wiring.database)
     with part("tidying the index of texts"):
         _tidy_text_index(wiring)
 

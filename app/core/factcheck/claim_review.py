@@ -4,17 +4,18 @@ A document may hold ClaimReview objects anywhere: alone, in a list, under ``@gra
 author or a claim may be named by its ``@id`` only and stand elsewhere in the document.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import published, ratings
+from app.core.factcheck import items, published, ratings
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.vocabulary import ClaimRating
 
 TYPE = "ClaimReview"
+_READ = ("name", "alternateName", "text", "url", "ratingValue", "worstRating", "bestRating")
 _INSIDE = ("itemReviewed", "reviewRating", "author", "publisher")
 
 
@@ -36,14 +37,14 @@ def is_search(value: Any) -> bool:
 
 def reviews(document: Any, defaults: Defaults, where: str = "") -> Iterator[Found | Fault]:
     """The ClaimReview objects of a document in their order. ``where`` is put before each place: "script 2, "."""
-    found, nodes = _collected(document)
+    found, nodes = collected(document)
     for number, review in enumerate(found, start=1):
         yield read_review(review, defaults, f"{where}review {number}", nodes)
 
 
-def searched(document: Mapping[str, Any], defaults: Defaults) -> Iterator[Found | Fault]:
-    """The reviews of an answer of ``claims:search``."""
-    for number, claim in enumerate(document["claims"], start=1):
+def searched(claims: Sequence[Any], defaults: Defaults, first: int = 1) -> Iterator[Found | Fault]:
+    """The reviews of the claims of an answer of ``claims:search``; ``first``: the number of the first of these."""
+    for number, claim in enumerate(claims, start=first):
         listed = claim.get("claimReview") if isinstance(claim, Mapping) else None
         if not isinstance(claim, Mapping) or not isinstance(listed, list) or not listed:
             yield Fault(f"claim {number}", ("it has no claimReview",))
@@ -111,10 +112,10 @@ def _read(
     try:
         return Found(place, published.read({k: v or None for k, v in row.items()}, defaults, meaning=meaning))
     except Invalid as refused:
-        return Fault(place, tuple(f"{problem.loc[0]} {problem.msg}" for problem in refused.problems))
+        return Fault(place, published.reasons(refused))
 
 
-def _collected(document: Any) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
+def collected(document: Any) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
     """All ClaimReview objects in the order of the document, and all objects by ``@id``. Any depth of nesting."""
     found: list[Mapping[str, Any]] = []
     nodes: dict[str, Any] = {}
@@ -134,6 +135,12 @@ def _collected(document: Any) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
             else:
                 waiting.extend(reversed(list(value.values())))
     return found, nodes
+
+
+def referable(node: Mapping[str, Any]) -> dict[str, Any]:
+    """What a review reads of an object that it refers to by its ``@id``."""
+    kept = {name: value for name in _READ if isinstance(value := node.get(name), str | int | float)}
+    return {} if not kept else {"@id": node["@id"], **kept}
 
 
 def _object(value: Any, nodes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -196,7 +203,8 @@ def _id(review: Mapping[str, Any]) -> str | None:
 
 
 def _address(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.startswith(("https://", "http://")) else None
+    is_one = isinstance(value, str) and items.address(value).startswith(("https://", "http://"))
+    return value if is_one else None
 
 
 def _host(url: Any) -> str | None:

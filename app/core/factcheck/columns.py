@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from app.core.errors import Invalid
 from app.core.factcheck import published
 from app.core.factcheck.published import Defaults, Fault, Found
+from app.core.factcheck.reading import EMPTY_MAX, LINE_BYTES, BadFile
 
 MEMBERS = (
     "claim",
@@ -27,6 +28,9 @@ NEEDED = ("claim", "rating", "url")
 """The members that every file must have a column for; the others have defaults or may be missing."""
 SAMPLES = 3
 COLUMNS_MAX = 200
+HEADER_MAX = 500
+CELLS_MAX = 20_000
+"""How many delimiters a row may have, those within its texts too."""
 
 _HEADERS: Mapping[str, str] = {
     "claim": "claim|claim_reviewed|claimreviewed|claim_text|statement|text|behauptung|aussage|afirmación|affirmation",
@@ -47,10 +51,6 @@ _HEADERS: Mapping[str, str] = {
         "reviewed_on|date|review_date|reviewdate|date_published|datepublished|published|published_at|datum|fecha"
     ),
 }
-
-
-class BadTable(Exception):
-    """The file is not a CSV file that can be read; the text is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def guess(headers: Sequence[str]) -> dict[str, str]:
 
 
 def head(file: BinaryIO) -> Head:
-    """Read the headers and the first rows. Raises BadTable."""
+    """Read the headers and the first rows. Raises BadFile."""
     first = file.read(65_536)
     file.seek(0)
     delimiter = _delimiter(first)
@@ -93,24 +93,26 @@ def head(file: BinaryIO) -> Head:
         if len(samples) == SAMPLES:
             break
     if len(headers) < len(NEEDED):
-        raise BadTable(
+        raise BadFile(
             "It is not a CSV file: its first line must name at least a claim, a rating and an address"
         )
     if len(headers) > COLUMNS_MAX:
-        raise BadTable(f"It has more than {COLUMNS_MAX} columns")
+        raise BadFile(f"It has more than {COLUMNS_MAX} columns")
+    if any(len(name) > HEADER_MAX for name in headers):
+        raise BadFile(f"One of its columns has a name of more than {HEADER_MAX} characters")
     doubled = sorted({name for name in headers if name and headers.count(name) > 1})
     if doubled:
-        raise BadTable(f"Two of its columns are called “{doubled[0][:40]}”; give each a name of its own")
+        raise BadFile(f"Two of its columns are called “{doubled[0][:40]}”; give each a name of its own")
     return Head(headers, tuple(samples), delimiter)
 
 
 def read(file: BinaryIO, columns: Mapping[str, str], defaults: Defaults) -> Iterator[Found | Fault]:
-    """The rows of a CSV file; ``columns`` maps members to headers. Raises BadTable where it cannot be read on."""
+    """The rows of a CSV file; ``columns`` maps members to headers. Raises BadFile where it cannot be read on."""
     known = head(file)
     file.seek(0)
     missing = [header for header in columns.values() if header not in known.headers]
     if missing:
-        raise BadTable(f"It has no column “{missing[0][:40]}”")
+        raise BadFile(f"It has no column “{missing[0][:40]}”")
     places = {member: known.headers.index(header) for member, header in columns.items()}
     is_first = True
     for line, row in _rows(file, known.delimiter):
@@ -125,27 +127,57 @@ def read(file: BinaryIO, columns: Mapping[str, str], defaults: Defaults) -> Iter
         try:
             yield Found(place, published.read(values, defaults))
         except Invalid as refused:
-            yield Fault(place, tuple(f"{problem.loc[0]} {problem.msg}" for problem in refused.problems))
+            yield Fault(place, published.reasons(refused))
 
 
 def _rows(file: BinaryIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """(number of the row's first line, cells) of every row that is not empty."""
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    lines = _Lines(text, delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, strict=False)
+    line, empty = 1, 0
     try:
-        reader = csv.reader(text, delimiter=delimiter, strict=False)
-        line = 1
         for row in reader:
-            if any(cell.strip() for cell in row):
+            if any(cell and not cell.isspace() for cell in row):
                 yield line, row
+            else:
+                empty += 1
+                if empty > EMPTY_MAX:
+                    raise BadFile(f"It has more than {EMPTY_MAX:,} empty rows")
+            lines.begin_row()
             line = reader.line_num + 1
     except UnicodeDecodeError:
-        raise BadTable("It is not UTF-8. Save it as “CSV UTF-8”") from None
+        raise BadFile("It is not UTF-8. Save it as “CSV UTF-8”") from None
     except csv.Error as error:
-        raise BadTable(f"It cannot be read as CSV after line {line}: {error}") from None
+        raise BadFile(f"It cannot be read as CSV after line {line}: {error}") from None
     finally:
         # Otherwise the wrapper would close the file when it is collected.
         with suppress(ValueError):
             text.detach()
+
+
+class _Lines:
+    """The lines of a CSV file. A row, which may go over several, is refused before it is cut into cells."""
+
+    def __init__(self, text: TextIO, delimiter: str) -> None:
+        self._text = text
+        self._delimiter = delimiter
+        self._read = 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        self._size = self._delimiters = 0
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._text.readline(LINE_BYTES + 1):
+            self._read += 1
+            self._size += len(line)
+            self._delimiters += line.count(self._delimiter)
+            if self._size > LINE_BYTES or self._delimiters > CELLS_MAX:
+                raise BadFile(
+                    f"The row at its line {self._read} has more than {CELLS_MAX:,} cells or 1 million characters"
+                )
+            yield line
 
 
 def _delimiter(first: bytes) -> str:

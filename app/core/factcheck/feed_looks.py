@@ -27,21 +27,21 @@ SWEEP_JOB = "look_at_feeds"
 SWEEP_SECONDS = 60.0
 FEED_BYTES = 33_554_432
 CHECKS_KEPT = 100
-_AGAIN_MINUTES = (15, 60, 240)
-"""How soon a feed is looked at again after its first, second and later failures in a row, if its turn is later."""
 
 
 @dataclass(frozen=True)
 class Fetched:
     """The result of one look. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
 
-    ``is_new`` False: the server says that nothing changed since the last look.
+    ``is_new`` False: the server says that nothing changed since the last look. ``charset``: what it says that the
+    content is written in; empty if it does not.
     """
 
     content: bytes = b""
     is_new: bool = True
     etag: str | None = None
     last_modified: str | None = None
+    charset: str = ""
     milliseconds: int = 0
     problem: str = ""
 
@@ -135,46 +135,42 @@ def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> 
     )
     digest = hashlib.sha256(fetched.content).hexdigest()
     if fetched.problem:
-        _fail(feed, check, fetched.problem)
+        feeds.fail(feed, check, fetched.problem)
     elif fetched.is_new and digest != feed.content_sha256:
         try:
             with session.begin_nested():
-                begun = _import(session, feed, fetched.content)
+                begun = _import(session, feed, fetched)
         except Refused as refused:
             reason = refused.problems[0].msg if isinstance(refused, Invalid) else refused.detail
-            _fail(feed, check, f"{reason}.")
+            feeds.fail(feed, check, f"{reason}.")
         else:
             check.import_id = begun.id
             check.outcome = FeedOutcome.IMPORTED
             if begun.state is ImportState.COLUMNS:
-                _fail(feed, check, "Its columns could not be guessed: choose them on the page of the import.")
-    if check.outcome is not FeedOutcome.FAILED:
+                feeds.fail(
+                    feed, check, "Its columns could not be guessed: choose them on the page of the import."
+                )
+    if check.outcome is FeedOutcome.UNCHANGED:
         feed.failures = 0
-        if fetched.is_new:
-            feed.etag, feed.last_modified = fetched.etag, fetched.last_modified
-            feed.content_sha256 = digest
+    if check.outcome is not FeedOutcome.FAILED and fetched.is_new:
+        feed.etag, feed.last_modified = fetched.etag, fetched.last_modified
+        feed.content_sha256 = digest
     session.add(check)
     session.flush()
     _prune(session, feed)
 
 
-def _import(session: Session, feed: DatasetFeed, content: bytes) -> DatasetImport:
+def _import(session: Session, feed: DatasetFeed, fetched: Fetched) -> DatasetImport:
     upload = Upload(
         feed.url,
-        content,
+        fetched.content,
         feed.dataset_name,
         feed.publisher,
         feed.columns,
         AfterReading.STORE,
+        fetched.charset,
     )
     return imports.begin(session, SYSTEM, feed.community_id, upload, feed)
-
-
-def _fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
-    check.outcome, check.problem = FeedOutcome.FAILED, problem[:500]
-    feed.failures += 1
-    minutes = _AGAIN_MINUTES[min(feed.failures, len(_AGAIN_MINUTES)) - 1]
-    feed.due_at = min(feed.due_at, clock.now() + timedelta(minutes=minutes))
 
 
 def _prune(session: Session, feed: DatasetFeed) -> None:

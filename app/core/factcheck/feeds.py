@@ -14,12 +14,15 @@ from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import datasets
 from app.core.history import chain as history
 from app.core.ids import new_id
-from app.core.models import Community, DatasetFeed, DatasetImport
+from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImport
 from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.vocabulary import FeedOutcome, ImportState
 
 LOOK_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)
+_AGAIN_MINUTES = (15, 60, 240)
+"""How soon a feed is looked at again after its first, second and later failures in a row, if its turn is later."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,34 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence
 def forget_content(feed: DatasetFeed) -> None:
     """Forget what was imported last: the next look fetches and imports the feed also if it has not changed."""
     feed.etag = feed.last_modified = feed.content_sha256 = None
+
+
+def fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
+    """Record that a look failed, or the import that it began; the next look is soon."""
+    check.outcome, check.problem = FeedOutcome.FAILED, problem[:500]
+    feed.failures += 1
+    minutes = _AGAIN_MINUTES[min(feed.failures, len(_AGAIN_MINUTES)) - 1]
+    feed.due_at = min(feed.due_at, clock.now() + timedelta(minutes=minutes))
+
+
+def import_ended(session: Session, found: DatasetImport) -> None:
+    """Record at a feed and its look how the import that the look began has ended.
+
+    After one that brought nothing of use, the next look reads the feed again, also if it has not changed.
+    """
+    feed = session.get_one(DatasetFeed, found.feed_id)
+    useful = found.added + found.changed + found.unchanged + found.taken
+    if found.state is ImportState.FINISHED and useful:
+        feed.failures = 0
+        return
+    forget_content(feed)
+    check = session.scalars(sa.select(DatasetFeedCheck).where(DatasetFeedCheck.import_id == found.id)).first()
+    if check is None:
+        return
+    if found.state is ImportState.STOPPED:
+        check.outcome, check.problem = FeedOutcome.FAILED, found.problem or "Its import was stopped."
+    else:
+        fail(feed, check, found.problem or "All of its items were refused: see the report.")
 
 
 def _check_new(url: str, others: Sequence[DatasetFeed]) -> None:

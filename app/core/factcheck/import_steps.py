@@ -8,7 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,11 +28,14 @@ from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutco
 READ_BATCH = 1_000
 STORE_BATCH = 250
 RETIRE_BATCH = 500
+PIECES_BATCH = 16
+UNCLEARED = timedelta(days=30)
 UNKNOWN_MOST = 200
 RETIRE_AT_MOST = 0.5
 """If a feed lacks more than this share of its items, it is probably broken, and none is retired."""
 _FEW = 10
 _STORED = (RowOutcome.ADD, RowOutcome.CHANGE)
+_NEEDS_FILE = (ImportState.COLUMNS, ImportState.READING)
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,12 @@ def spec(session: Session, import_id: uuid.UUID) -> Spec:
         .select_from(DatasetImportPiece)
         .where(DatasetImportPiece.import_id == import_id)
     )
-    how = Reading(found.format, Defaults(found.dataset_name, found.publisher), dict(found.columns))
+    how = Reading(
+        found.format,
+        Defaults(found.dataset_name, found.publisher),
+        dict(found.columns),
+        imports.ITEMS_MAX,
+    )
     return Spec(how, pieces or 0, found.records)
 
 
@@ -82,15 +90,22 @@ def add(
     rows: list[dict[str, Any]] = []
     counts: Counter[RowOutcome] = Counter()
     unknown = Counter({term: int(count) for term, count in found.unknown.items()})
+    undated_room = _undated_room(session, import_id, batch)
     for position, one in enumerate(batch, start=expected + 1):
         if isinstance(one, Fault):
+            counts[RowOutcome.REFUSE] += 1
+            if found.refused + counts[RowOutcome.REFUSE] > imports.REFUSALS_KEPT:
+                continue
             row = _refused(one)
         else:
             outcome = storing.outcome(known.get(one.item.key), one.item, community_id)
+            counts[outcome] += 1
             row = _row(one, outcome)
+            if one.item.date_unread and undated_room > 0:
+                undated_room -= 1
+                row["why"] = f"its date cannot be read: {one.item.date_unread}"
             if one.item.rating is None and (one.item.rating_given in unknown or len(unknown) < UNKNOWN_MOST):
                 unknown[one.item.rating_given] += 1
-        counts[row["outcome"]] += 1
         rows.append({"import_id": import_id, "position": position, **row})
     if rows:
         session.execute(sa.insert(DatasetImportRow), rows)
@@ -112,7 +127,6 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
     if found is None or found.records != expected:
         return
     found.read_bytes = found.total_bytes
-    imports.clear_file(session, found)
     if not found.records:
         imports.fail(session, found.id, "The file holds no items.")
         return
@@ -124,6 +138,8 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
     if not goes_on:
         found.state = ImportState.READ
         session.flush()
+        # The job deletes the file.
+        imports.enqueue(session, found)
         return
     found.state = ImportState.STORING
     session.flush()
@@ -180,6 +196,69 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     imports.record(session, found, actor, [name for name in names if name])
     imports.end(session, found, ImportState.FINISHED)
     return False
+
+
+def clear(session: Session, import_id: uuid.UUID, most: int) -> bool:
+    """Delete a part of what the import needs no longer: its file once it is read, and when it has ended its rows.
+
+    The rows of the report stay. ``most``: how many rows. Returns whether there may be more to delete.
+    """
+    found = session.get(DatasetImport, import_id)
+    if found is None or found.state in _NEEDS_FILE:
+        return False
+    numbers = session.scalars(
+        sa.select(DatasetImportPiece.number)
+        .where(DatasetImportPiece.import_id == import_id)
+        .limit(PIECES_BATCH)
+    ).all()
+    positions = session.scalars(
+        sa.select(DatasetImportRow.position)
+        .where(DatasetImportRow.import_id == import_id, DatasetImportRow.why == "")
+        .order_by(DatasetImportRow.position)
+        .limit(most if found.state in imports.ENDED else 0)
+    ).all()
+    for table, column, keys in (
+        (DatasetImportPiece, DatasetImportPiece.number, numbers),
+        (DatasetImportRow, DatasetImportRow.position, positions),
+    ):
+        if keys:
+            session.execute(
+                sa.delete(table)
+                .where(table.import_id == import_id, column.in_(keys))
+                .execution_options(synchronize_session=False)
+            )
+    return len(numbers) == PIECES_BATCH or len(positions) == most
+
+
+def uncleared(session: Session) -> Sequence[uuid.UUID]:
+    """Imports of the last days that have more than they need, because the job that clears them was lost."""
+    pieces = sa.exists().where(DatasetImportPiece.import_id == DatasetImport.id)
+    rows = sa.exists().where(DatasetImportRow.import_id == DatasetImport.id, DatasetImportRow.why == "")
+    return session.scalars(
+        sa.select(DatasetImport.id).where(
+            DatasetImport.moved_at > clock.now() - UNCLEARED,
+            sa.or_(
+                DatasetImport.state.not_in(_NEEDS_FILE) & pieces,
+                DatasetImport.state.in_(imports.ENDED) & rows,
+            ),
+        )
+    ).all()
+
+
+def _undated_room(session: Session, import_id: uuid.UUID, batch: Sequence[Found | Fault]) -> int:
+    """How many more items may be kept for the report whose dates we cannot read."""
+    if not any(isinstance(one, Found) and one.item.date_unread for one in batch):
+        return 0
+    kept = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(DatasetImportRow)
+        .where(
+            DatasetImportRow.import_id == import_id,
+            DatasetImportRow.outcome != RowOutcome.REFUSE,
+            DatasetImportRow.why != "",
+        )
+    )
+    return imports.REFUSALS_KEPT - (kept or 0)
 
 
 def _count_retiring(session: Session, found: DatasetImport) -> None:

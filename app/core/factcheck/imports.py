@@ -6,7 +6,7 @@ so far, and items that a feed no longer holds are retired last. ``import_steps``
 
 import io
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import columns, datasets, feeds, formats
-from app.core.factcheck.columns import BadTable
+from app.core.factcheck import columns, datasets, feeds, formats, pages
+from app.core.factcheck.reading import BadFile, pieces
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
@@ -27,7 +27,9 @@ from app.core.permissions import SYSTEM, Actor, Permission, require, require_fou
 from app.core.vocabulary import AfterReading, ImportFormat, ImportState, RowOutcome
 
 IMPORT_JOB = "import_dataset"
-PIECE = 262_144
+ITEMS_MAX = 100_000
+REFUSALS_KEPT = 1_000
+"""Refused items are kept for the report up to this number, and then only counted; so are dates that we cannot read."""
 REFUSALS_SHOWN = 100
 STALLED = timedelta(minutes=2)
 """If no batch ran for this long, the sweep enqueues the job again."""
@@ -36,12 +38,11 @@ RUNNING = (ImportState.READING, ImportState.STORING)
 ABANDONED = timedelta(days=7)
 """An import that waits for somebody for this long is stopped."""
 ENDED = (ImportState.FINISHED, ImportState.STOPPED, ImportState.FAILED)
-_KEPT_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file to import. ``name`` is that of the file, or the feed's address."""
+    """A file to import. ``name`` is that of the file, or the feed's address; ``charset`` is what its server says."""
 
     name: str
     content: bytes
@@ -49,6 +50,7 @@ class Upload:
     publisher: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     after_reading: AfterReading = AfterReading.WAIT
+    charset: str = ""
 
 
 def begin(
@@ -78,12 +80,10 @@ def begin(
     if upload.publisher:
         limits.text(upload.publisher, "publisher", limits.NAME_MAX)
     try:
-        content = formats.unpacked(upload.content)
-        if not content.strip():
-            raise formats.BadFile("The file holds no items")
-        kind = formats.detect(io.BytesIO(content), upload.name)
-        head = columns.head(io.BytesIO(content)) if kind is ImportFormat.CSV else None
-    except (formats.BadFile, BadTable) as bad:
+        stored, beginning, total = _looked_through(upload)
+        kind = formats.detect(io.BytesIO(beginning), upload.name)
+        head = columns.head(io.BytesIO(beginning)) if kind is ImportFormat.CSV else None
+    except BadFile as bad:
         raise Invalid.field("file", str(bad)) from None
     created = DatasetImport(
         id=new_id(),
@@ -101,7 +101,7 @@ def begin(
         after_reading=upload.after_reading,
         retires=feed is not None and feed.retires,
         state=ImportState.READING,
-        total_bytes=len(content),
+        total_bytes=total,
     )
     if head is not None:
         chosen = dict(upload.columns) or columns.guess(head.headers)
@@ -110,14 +110,32 @@ def begin(
         created.state = ImportState.READING if is_known else ImportState.COLUMNS
     session.add(created)
     session.flush()
-    pieces = [
-        {"import_id": created.id, "number": number, "content": content[start : start + PIECE]}
-        for number, start in enumerate(range(0, len(content), PIECE))
-    ]
-    session.execute(sa.insert(DatasetImportPiece), pieces)
+    for number, content in enumerate(stored):
+        session.execute(
+            sa.insert(DatasetImportPiece), {"import_id": created.id, "number": number, "content": content}
+        )
     if created.state is ImportState.READING:
         enqueue(session, created)
     return created
+
+
+def _looked_through(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
+    """What is stored of a file, its beginning and its size, both unpacked. Raises BadFile.
+
+    A compressed file stays so until its job reads it. One whose server names another character set is stored as UTF-8;
+    JSON has no other.
+    """
+
+    def plain() -> Iterator[bytes]:
+        return formats.unpacked(pieces(upload.content))
+
+    beginning, total = formats.looked_through(plain())
+    charset = pages.codec(upload.charset) if upload.charset else None
+    is_text = formats.detect(io.BytesIO(beginning), upload.name) in (ImportFormat.CSV, ImportFormat.PAGE)
+    if charset is None or not is_text or pages.is_utf8(plain()):
+        return pieces(upload.content), beginning, total
+    beginning, total = formats.looked_through(pages.as_utf8(plain(), charset))
+    return pages.as_utf8(plain(), charset), beginning, total
 
 
 def get(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
@@ -150,6 +168,20 @@ def refusals(
     return session.scalars(
         sa.select(DatasetImportRow)
         .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome == RowOutcome.REFUSE)
+        .order_by(DatasetImportRow.position)
+        .limit(most)
+    ).all()
+
+
+def undated(session: Session, found: DatasetImport, most: int = REFUSALS_SHOWN) -> Sequence[DatasetImportRow]:
+    """The first items, in the order of the file, that are imported without the date that they give."""
+    return session.scalars(
+        sa.select(DatasetImportRow)
+        .where(
+            DatasetImportRow.import_id == found.id,
+            DatasetImportRow.outcome != RowOutcome.REFUSE,
+            DatasetImportRow.why != "",
+        )
         .order_by(DatasetImportRow.position)
         .limit(most)
     ).all()
@@ -225,39 +257,15 @@ def fail(session: Session, import_id: uuid.UUID, problem: str) -> None:
 
 
 def end(session: Session, found: DatasetImport, state: ImportState) -> None:
-    """End an import in this state: record what it did, and delete its file and all rows but the first refused ones.
+    """End an import in this state. A job deletes its file, and all rows but those of the report.
 
-    The next look at a feed whose import did not finish reads the feed again, also if it has not changed.
+    A feed whose import brought nothing of use is read again soon.
     """
-    if found.feed_id is not None and state is not ImportState.FINISHED:
-        feeds.forget_content(session.get_one(DatasetFeed, found.feed_id))
     found.state, found.ended_at, found.moved_at = state, clock.now(), clock.now()
-    clear_file(session, found)
-    last_kept = session.scalars(
-        sa.select(DatasetImportRow.position)
-        .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome == RowOutcome.REFUSE)
-        .order_by(DatasetImportRow.position)
-        .offset(_KEPT_ROWS)
-        .limit(1)
-    ).first()
-    is_gone = DatasetImportRow.outcome != RowOutcome.REFUSE
-    if last_kept is not None:
-        is_gone = sa.or_(is_gone, DatasetImportRow.position >= last_kept)
-    session.execute(
-        sa.delete(DatasetImportRow)
-        .where(DatasetImportRow.import_id == found.id, is_gone)
-        .execution_options(synchronize_session=False)
-    )
+    if found.feed_id is not None:
+        feeds.import_ended(session, found)
     session.flush()
-
-
-def clear_file(session: Session, found: DatasetImport) -> None:
-    """Delete the file of an import; its items are rows now, or nobody needs it any more."""
-    session.execute(
-        sa.delete(DatasetImportPiece)
-        .where(DatasetImportPiece.import_id == found.id)
-        .execution_options(synchronize_session=False)
-    )
+    enqueue(session, found)
 
 
 def record(session: Session, found: DatasetImport, actor: Actor, names: Sequence[str]) -> None:

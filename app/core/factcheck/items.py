@@ -38,6 +38,7 @@ _LIMITS = {
     "dataset_name": limits.DATASET_NAME_MAX,
     "item_id": limits.DATASET_ITEM_MAX,
 }
+_SPACE = re.compile(r"\s")
 _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 
 
@@ -115,6 +116,13 @@ def read(row: Any) -> Item:
     )
 
 
+def address(given: str) -> str:
+    """An address without the white space around it, its scheme in small letters."""
+    bare = given.strip()
+    scheme, separator, rest = bare.partition("://")
+    return f"{scheme.lower()}{separator}{rest}" if separator and scheme.isalpha() else bare
+
+
 def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     values = {name: row[name] for name in names if row.get(name) is not None}
     if not values:
@@ -125,6 +133,12 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     if not isinstance(value, str):
         raise Invalid.field(member, "must be text", value)
     limits.text(value, member, _LIMITS[member])
+    if member == "url":
+        value = address(value)
+        if _SPACE.search(value):
+            raise Invalid.field(
+                member, "must not contain a space or a line break; write a space as %20", value[:50]
+            )
     if member == "url" and not _URL.fullmatch(value):
         raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
     return value

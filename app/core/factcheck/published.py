@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import items, ratings
+from app.core.factcheck import days, items, markup, ratings
 from app.core.factcheck.items import Item
 from app.core.vocabulary import ClaimRating
 
@@ -20,8 +20,11 @@ LANGUAGE_MAX = 16
 class Published(Item):
     """An item as a file gives it. ``meaning`` is what the rating means, also when only its number told.
 
-    None means that we do not know: the term was read already.
+    None means that we do not know: the term was read already. ``date_unread``: the beginning of a date that we cannot
+    read; the item is imported without it.
     """
+
+    date_unread: str = ""
 
     @property
     def rating(self) -> ClaimRating | None:
@@ -69,8 +72,14 @@ def read(
     for member, default in (("dataset_name", defaults.dataset_name), ("publisher", defaults.publisher)):
         if default and all(_is_missing(row.get(name)) for name in items.NAMES[member]):
             row[member] = default
+    if isinstance(row.get("url"), str):
+        row["url"] = items.address(row["url"])
     if all(row.get(name) is None for name in items.NAMES["item_id"]):
+        # Of the claim as it is given: what was imported before its markup was taken away keeps its id.
         row["item_id"] = derived_id(row.get("url"), row.get("claim"))
+    for member in ("claim", "rating", "publisher", "title"):
+        if isinstance(row.get(member), str):
+            row[member] = markup.plain(row[member])
     try:
         item = items.read(row)
     except Invalid as refused:
@@ -78,6 +87,7 @@ def read(
         problems = [one for one in refused.problems if one.loc != ("item_id",) or row.get("item_id")]
         raise Invalid(*(problems or refused.problems)) from None
     words = ratings.by_words(item.rating_given)
+    reviewed_on, date_unread = _day(row.get("reviewed_on"))
     return Published(
         item.dataset_name,
         item.item_id,
@@ -88,8 +98,14 @@ def read(
         meaning=words if words is not None else meaning,
         title=_text(row.get("title"), TITLE_MAX),
         language=_text(row.get("language"), LANGUAGE_MAX),
-        reviewed_on=_day(row.get("reviewed_on")),
+        reviewed_on=reviewed_on,
+        date_unread=date_unread,
     )
+
+
+def reasons(refused: Invalid) -> tuple[str, ...]:
+    """Why an item is refused, one sentence for each of its members."""
+    return tuple(f"{problem.loc[0]} {problem.msg}" for problem in refused.problems)
 
 
 def derived_id(url: Any, claim: Any) -> str | None:
@@ -122,14 +138,13 @@ def _text(value: Any, most: int) -> str:
         return ""
 
 
-def _day(value: Any) -> date | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        return datetime.fromisoformat(value.strip()[:32]).date()
-    except ValueError:
-        pass
-    try:
-        return date.fromisoformat(value.strip()[:10])
-    except ValueError:
-        return None
+def _day(value: Any) -> tuple[date | None, str]:
+    """The day, and otherwise what cannot be read as one."""
+    if _is_missing(value) or (isinstance(value, str) and not value.strip()):
+        return None, ""
+    found = days.read(value) if isinstance(value, str) else None
+    # JSON may give a number, or nonsense of any size.
+    given = (
+        value if isinstance(value, str) else str(value) if isinstance(value, float) else type(value).__name__
+    )
+    return found, "" if found else (_text(given[:200], 40) or "?")

@@ -88,7 +88,8 @@ def import_pack(
         raw = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise Invalid.field(
-            "pack", f"is not JSON: {error.msg} at line {error.lineno}, character {error.colno}"
+            "pack",
+            f"is not JSON: {error.msg.removesuffix(' at')} at line {error.lineno}, character {error.colno}",
         ) from None
     except (ValueError, RecursionError):
         raise Invalid.field("pack", "is not JSON that can be read") from None

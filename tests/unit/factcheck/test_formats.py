@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.core.factcheck import columns, formats, ratings
-from app.core.factcheck.formats import BadFile, Reading
+from app.core.factcheck import columns, formats, pages, ratings
+from app.core.factcheck.formats import Reading
 from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.reading import BadFile
 from app.core.vocabulary import ClaimRating as R
 from app.core.vocabulary import ImportFormat
 
@@ -225,7 +226,7 @@ def test_what_cannot_be_imported_is_named_by_its_place_with_a_sentence() -> None
     ("content", "name", "sentence"),
     [
         (b'{"@type": "ClaimReview", ', "", "The file is malformed JSON: expecting property name"),
-        (b"[" * 100_000, "", "The file is not JSON that can be read: it is nested too deeply"),
+        (b"[" * 100_000, "", "The file is nested more than 100 deep"),
         (b'{"@type": "WebPage"}', "", "it holds no ClaimReview, no claims and no rows"),
         (b'{"a": "\xff"}', "", "The file is not UTF-8"),
         (b"<html><p>nothing</p>", "", "The page has no script of the type application/ld+json"),
@@ -239,28 +240,28 @@ def test_what_cannot_be_imported_is_named_by_its_place_with_a_sentence() -> None
 def test_a_file_that_cannot_be_read_at_all_is_refused_with_a_sentence(
     content: bytes, name: str, sentence: str
 ) -> None:
-    with pytest.raises((BadFile, columns.BadTable)) as refused:
+    with pytest.raises(BadFile) as refused:
         read(content, name)
     assert sentence in str(refused.value)
 
 
 def test_a_hostile_page_takes_no_longer_than_it_is_long() -> None:
     began = time.process_time()
-    for piece in ("<script ", "<script>", '<script type="application/ld+json">', "<!--", "</script"):
-        list(formats.scripts(piece * (1_000_000 // len(piece))))
+    for piece in (b"<script ", b"<script>", b'<script type="application/ld+json">', b"<!--", b"</script"):
+        list(pages.scripts(piece * (1_000_000 // len(piece))))
     assert time.process_time() - began < 20, "what takes the square of the length takes hours"
 
 
 def test_compressed_files_are_unpacked_up_to_a_limit() -> None:
     packed = gzip.compress(b"x" * 5_000)
-    assert formats.unpacked(packed) == b"x" * 5_000
+    assert b"".join(formats.unpacked([packed[:9], packed[9:]])) == b"x" * 5_000
     for content, sentence in (
         (gzip.compress(b"x" * 5_000_000), "larger than 1 MB when it is unpacked"),
         (packed[:-9], "cut off"),
         (b"\x1f\x8bnonsense", "damaged"),
     ):
         with pytest.raises(BadFile, match=sentence):
-            formats.unpacked(content, 1_048_576)
+            list(formats.unpacked([content], 1_048_576))
 
 
 def test_texts_in_other_scripts_are_read_as_they_are() -> None:

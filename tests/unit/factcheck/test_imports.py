@@ -244,6 +244,7 @@ def test_unfinished_imports_are_few_and_do_not_wait_for_ever(
     with wiring.database.writing() as session:
         imports.stop_abandoned(session)
     assert {reread(wiring, found).state for found in begun} == {ImportState.STOPPED}
+    jobs.run_all()
     assert rows_left(wiring) == (0, 0)
     begin(wiring, operator, cast, line(9))
 

@@ -1,0 +1,179 @@
+"""The items of a JSON document: ClaimReviews anywhere in it, an answer of ``claims:search``, or a list of rows.
+
+A large document is read twice, part by part (see ``documents``): what kind it is and what its references name, then its
+items.
+"""
+
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from app.core.errors import Invalid
+from app.core.factcheck import claim_review, documents, published
+from app.core.factcheck.documents import Path
+from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.reading import BadFile
+
+_NODES_ROOM = 4_000_000
+"""How many characters the objects that other parts refer to may take together; later ones are not found."""
+_NODE = 300
+"""What an object takes besides its texts, in characters."""
+_TOO_LARGE = (f"it is larger than {documents.PART_BYTES // 1_048_576} MB, or has too many values",)
+
+
+@dataclass
+class _Survey:
+    """What a document holds. ``nodes``: its objects that others may refer to, by their ``@id``."""
+
+    has_reviews: bool = False
+    has_claims: bool = False
+    has_rows: bool = False
+    nodes: dict[str, Any] = field(default_factory=dict)
+    room: int = _NODES_ROOM
+
+
+def read(file: BinaryIO, defaults: Defaults, most: int | None) -> Iterator[Found | Fault]:
+    """The items of a document. ``most``: how many parts a large one may have.
+
+    Raises:
+        BadFile: it holds no items, or too many.
+        Unreadable: it cannot be read (on).
+    """
+    whole = _whole(file, is_strict=True)
+    if whole is not None:
+        yield from _small(whole[0], defaults)
+        return
+    survey = _survey(file, most, is_strict=True)
+    if survey.has_claims:
+        yield from _claims(file, defaults)
+    elif survey.has_reviews:
+        yield from _reviews(file, survey, defaults)
+    elif survey.has_rows:
+        yield from _rows(file, defaults)
+    else:
+        raise _nothing()
+
+
+def read_reviews(file: BinaryIO, defaults: Defaults, most: int | None, where: str) -> Iterator[Found | Fault]:
+    """The ClaimReviews of a web page's script, which may have line breaks within texts. Raises as ``read``."""
+    whole = _whole(file, is_strict=False)
+    if whole is not None:
+        yield from claim_review.reviews(whole[0], defaults, where)
+    else:
+        yield from _reviews(file, _survey(file, most, is_strict=False), defaults, where, is_strict=False)
+
+
+def read_row(row: Any, defaults: Defaults) -> Published:
+    """A row of a list of items. Raises Invalid."""
+    if not isinstance(row, Mapping):
+        raise Invalid.field("row", "must be an object")
+    return published.read(row, defaults)
+
+
+def too_many(most: int) -> BadFile:
+    return BadFile(f"The file holds more than {most:,} items. Split it, or let the command line import it")
+
+
+def _nothing() -> BadFile:
+    return BadFile("The file is JSON, but it holds no ClaimReview, no claims and no rows with a claim")
+
+
+def _whole(file: BinaryIO, *, is_strict: bool) -> tuple[Any] | None:
+    """The document if it is small, parsed at once."""
+    walk = documents.parts(file, is_strict=is_strict)
+    path, value = next(walk, ((0,), None))
+    if path:
+        return None
+    for _ in walk:
+        # The rest is looked at too: nothing may follow the document.
+        pass
+    return (value,)
+
+
+def _small(document: Any, defaults: Defaults) -> Iterator[Found | Fault]:
+    if claim_review.is_search(document):
+        yield from claim_review.searched(document["claims"], defaults)
+        return
+    is_empty = True
+    for one in claim_review.reviews(document, defaults):
+        is_empty = False
+        yield one
+    if not is_empty:
+        return
+    rows = document if isinstance(document, list) else [document]
+    if not any(isinstance(row, Mapping) and "claim" in row for row in rows):
+        raise _nothing()
+    for number, row in enumerate(rows, start=1):
+        yield _of_row(row, number, defaults)
+
+
+def _of_row(row: Any, number: int, defaults: Defaults) -> Found | Fault:
+    try:
+        return Found(f"row {number}", read_row(row, defaults))
+    except Invalid as refused:
+        return Fault(f"row {number}", published.reasons(refused))
+
+
+def _parts(file: BinaryIO, *, is_strict: bool = True) -> Iterator[tuple[Path, Any]]:
+    file.seek(0)
+    return documents.parts(file, is_strict=is_strict)
+
+
+def _survey(file: BinaryIO, most: int | None, *, is_strict: bool) -> _Survey:
+    survey = _Survey()
+    for number, (path, value) in enumerate(_parts(file, is_strict=is_strict), start=1):
+        if most is not None and number > most:
+            raise too_many(most)
+        survey.has_claims |= path[0] == "claims" and (len(path) > 1 or isinstance(value, list))
+        survey.has_rows |= isinstance(path[0], int) and isinstance(value, Mapping) and "claim" in value
+        found, nodes = claim_review.collected(value)
+        survey.has_reviews |= bool(found)
+        for name, node in nodes.items():
+            kept = {} if claim_review.is_review(node) else claim_review.referable(node)
+            cost = _NODE + len(name) + sum(len(text) for text in kept.values() if isinstance(text, str))
+            if kept and cost <= survey.room:
+                survey.room -= cost
+                survey.nodes.setdefault(name, kept)
+    return survey
+
+
+def _claims(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
+    opened = -1
+    for path, value in _parts(file):
+        if path[0] != "claims":
+            continue
+        if len(path) == 1:
+            yield from claim_review.searched(value, defaults)
+        elif len(path) == 2:
+            yield from claim_review.searched([value], defaults, first=int(path[1]) + 1)
+        elif path[1] != opened:
+            opened = int(path[1])
+            yield Fault(f"claim {opened + 1}", _TOO_LARGE)
+
+
+def _reviews(
+    file: BinaryIO, survey: _Survey, defaults: Defaults, where: str = "", *, is_strict: bool = True
+) -> Iterator[Found | Fault]:
+    number = 0
+    for path, value in _parts(file, is_strict=is_strict):
+        if path[-1] in ("@type", "type") and claim_review.is_review({"@type": value}):
+            # The object itself was too large for one part.
+            number += 1
+            yield Fault(f"{where}review {number}", _TOO_LARGE)
+        found, nodes = claim_review.collected(value)
+        for review in found:
+            number += 1
+            known = ChainMap(nodes, survey.nodes)
+            yield claim_review.read_review(review, defaults, f"{where}review {number}", known)
+
+
+def _rows(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
+    opened = -1
+    for path, value in _parts(file):
+        number = int(path[0]) + 1
+        if len(path) == 1:
+            yield _of_row(value, number, defaults)
+        elif number != opened:
+            opened = number
+            yield Fault(f"row {number}", _TOO_LARGE)
