@@ -86,8 +86,11 @@ def prune(wiring: Wiring) -> None:
         while has_more:
             with wiring.database.writing() as session:
                 has_more = sessions.prune(session, limit - longest) > 0
-    with part("removing links that ended"), wiring.database.writing() as session:
-        mailed_links.prune(session, limit)
+    with part("removing links that ended"):
+        has_more = True
+        while has_more:
+            with wiring.database.writing() as session:
+                has_more = mailed_links.prune(session, limit) > 0
     with part("removing accounts that were not confirmed"):
         has_more = True
         while has_more:

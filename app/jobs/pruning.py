@@ -51,8 +51,8 @@ def prune(wiring: Wiring) -> None:
                     _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
     with part("removing tallies"), wiring.database.writing() as session:
         tallies.prune(session, clock.now())
-    with part("removing panels that ended"), wiring.database.writing() as session:
-        tending.prune(session)
+    with part("removing panels that ended"):
+        _repeat(wiring, tending.prune)
     with part("clearing away what imports left"):
         importing.clear_left(wiring.database)
     with part("tidying the index of texts"):

@@ -174,20 +174,21 @@ def _import(session: Session, feed: DatasetFeed, fetched: Fetched) -> DatasetImp
 
 
 def _prune(session: Session, feed: DatasetFeed) -> None:
-    """Delete all but the newest looks, and of their imports the refused rows."""
-    oldest = session.scalars(
-        sa.select(DatasetFeedCheck.created_at)
+    """Delete the look before the newest ones, and of its import the rows: each look adds one, so none is left."""
+    old = session.scalars(
+        sa.select(DatasetFeedCheck)
         .where(DatasetFeedCheck.feed_id == feed.id)
-        .order_by(DatasetFeedCheck.created_at.desc())
+        .order_by(DatasetFeedCheck.created_at.desc(), DatasetFeedCheck.id.desc())
         .offset(CHECKS_KEPT)
         .limit(1)
     ).first()
-    if oldest is None:
+    if old is None:
         return
-    old = (DatasetFeedCheck.feed_id == feed.id, DatasetFeedCheck.created_at <= oldest)
+    # Of an import that has ended, its job leaves the rows of the report alone: two thousand at most.
     session.execute(
         sa.delete(DatasetImportRow)
-        .where(DatasetImportRow.import_id.in_(sa.select(DatasetFeedCheck.import_id).where(*old)))
+        .where(DatasetImportRow.import_id == old.import_id)
         .execution_options(synchronize_session=False)
     )
-    session.execute(sa.delete(DatasetFeedCheck).where(*old).execution_options(synchronize_session=False))
+    session.delete(old)
+    session.flush()

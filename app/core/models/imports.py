@@ -108,8 +108,8 @@ class DatasetImportPiece(Base):
 class DatasetImportRow(Base):
     """One item of an imported file and what importing it does. Nothing matches posts with these rows.
 
-    ``position`` is its number in the file; ``place`` says it for people ("line 7"). ``why`` is for refused items.
-    When the import ends, only the first refused rows stay, for the report.
+    ``position`` is its number in the file; ``place`` says it for people ("line 7"). ``why`` says why an item
+    is refused, or what of it is left out. When the import ends, only such rows stay, for the report.
     """
 
     __tablename__ = "dataset_import_rows"

@@ -110,12 +110,20 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
     return Tended(len(due), freed)
 
 
-def prune(session: Session) -> None:
-    """Delete the seats of panels that ended long ago; what their answers were is kept with the panel."""
-    old = sa.select(Panel.id).where(Panel.ended_at < clock.now() - KEPT)
+def prune(session: Session, *, limit: int = 500) -> bool:
+    """Delete the seats of the next panels that ended long ago; what their answers were is kept with the panel.
+
+    Returns whether there may be more; after the last ones, the lists that those panels were drawn from go.
+    """
+    has_seats = sa.exists().where(PanelSeat.panel_id == Panel.id)
+    old = session.scalars(
+        sa.select(Panel.id).where(Panel.ended_at < clock.now() - KEPT, has_seats).limit(limit)
+    ).all()
     session.execute(
         sa.delete(PanelSeat).where(PanelSeat.panel_id.in_(old)).execution_options(synchronize_session=False)
     )
+    if len(old) == limit:
+        return True
     session.execute(
         sa.update(Panel)
         .where(Panel.ended_at < clock.now() - KEPT, Panel.roll_id.is_not(None))
@@ -123,6 +131,7 @@ def prune(session: Session) -> None:
         .execution_options(synchronize_session=False)
     )
     rolls.prune(session)
+    return False
 
 
 def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -> list[Work]:

@@ -138,12 +138,11 @@ def drop(session: Session, account_id: uuid.UUID, *purposes: LinkPurpose) -> Non
     )
 
 
-def prune(session: Session, before: datetime) -> int:
-    """Delete links that expired before ``before``. Return how many."""
+def prune(session: Session, before: datetime, *, limit: int = 5_000) -> int:
+    """Delete up to ``limit`` links that expired before ``before``. Return how many."""
+    old = sa.select(AccountLink.id).where(AccountLink.expires_at < before).limit(limit)
     deleted = session.execute(
-        sa.delete(AccountLink)
-        .where(AccountLink.expires_at < before)
-        .execution_options(synchronize_session=False)
+        sa.delete(AccountLink).where(AccountLink.id.in_(old)).execution_options(synchronize_session=False)
     )
     return int(deleted.rowcount)  # type: ignore[attr-defined]
 

@@ -130,11 +130,13 @@ def _followed(import_id: uuid.UUID) -> dict[str, Any]:
         found = imports.get(session, auth.current_actor(), import_id)
         auth.enter(found.community_id)
         refused = imports.refusals(session, found)
+        undated = imports.undated(session, found)
     form = ColumnsForm(dataset_for_all=found.dataset_name, publisher_for_all=found.publisher, **found.columns)
     form.offer(found)
     return {
         "found": found,
         "refused": refused,
+        "undated": undated,
         "form": form,
         "may_change": imports.may_change(auth.current_actor(), found),
         "state": IMPORT_STATES[found.state],
