@@ -20,7 +20,7 @@ def plain(text: str) -> str:
 
     "<" and "&" stay as they are where they are no markup, as in "5 < 6", "AT&T" and "<b and c>".
     """
-    if len(text) > _LONGEST or "&" not in text and "<" not in text:
+    if len(text) > _LONGEST or ("&" not in text and "<" not in text):
         return text
     decoded = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     # What blocks keep apart stays apart: "one<br>two".

@@ -143,8 +143,5 @@ def _day(value: Any) -> tuple[date | None, str]:
     if _is_missing(value) or (isinstance(value, str) and not value.strip()):
         return None, ""
     found = days.read(value) if isinstance(value, str) else None
-    # JSON may give a number, or nonsense of any size.
-    given = (
-        value if isinstance(value, str) else str(value) if isinstance(value, float) else type(value).__name__
-    )
+    given = str(value) if isinstance(value, str | int | float) else type(value).__name__
     return found, "" if found else (_text(given[:200], 40) or "?")
