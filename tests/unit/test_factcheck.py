@@ -328,11 +328,17 @@ def _count(wiring: Wiring) -> int:
 
 
 def test_a_file_is_imported_and_reported(import_file: Callable[..., Result], wiring: Wiring) -> None:
-    other = LINE | {"item_id": "sea-2", "rating": "Research in progress", "extra": [1]}
+    other = LINE | {
+        "item_id": "sea-2",
+        "rating": "Research in progress",
+        "reviewed_on": "at sea",
+        "extra": [1],
+    }
     result = import_file(b"\xef\xbb\xbf" + json.dumps(LINE).encode(), b"", other)
     assert result.exit_code == 0, result.output
     assert "2 items of items.jsonl: 2 new, 0 changed, 0 unchanged." in result.output
     assert "'Research in progress' (1)" in result.output
+    assert "1 item with a date that cannot be read, imported without it:\n  line 3: at sea\n" in result.output
     again = import_file(LINE | {"claim": "Something else"}, other)
     assert "0 new, 1 changed, 1 unchanged" in again.output
     assert _count(wiring) == 2

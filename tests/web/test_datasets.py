@@ -101,6 +101,21 @@ def test_a_file_is_checked_imported_and_listed(
         assert [(entry.after["new"], entry.after["refused"]) for entry in entries] == [(1, 2), (1, 1)]
 
 
+def test_a_report_says_which_dates_were_not_read_and_utf_16_is_refused_at_once(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
+) -> None:
+    operator = visit(cast.operator)
+    dated = [{**GOOD, "reviewed_on": "12 March 2024"}, {**GOOD, "item_id": "2", "reviewed_on": "<some> day"}]
+    report = send(operator, jobs, upload(dated))
+    assert "Imported: 2 new, 0 changed, 0 unchanged." in report
+    assert "Dates that we cannot read" in report
+    assert '<strong>Line 2</strong>: <span dir="auto">its date cannot be read: &lt;some&gt; day' in report
+    assert "Line 1" not in report
+    refused = operator.post("/datasets", file=(io.BytesIO(json.dumps(GOOD).encode("utf-16")), "items.jsonl"))
+    assert refused.status_code == 422
+    assert "The file is UTF-16. Save it as UTF-8." in refused.text
+
+
 def test_the_progress_is_polled_and_stands_on_the_page_without_script(
     visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
 ) -> None:
@@ -253,6 +268,14 @@ def test_a_feed_is_added_fetched_and_its_failures_stand_on_its_page(
     for page in (operator.get(path).text, operator.get("/datasets").text):
         assert "Failed" in page
         assert "It redirects to http://10.0.0.1/, which must start with https://." in page
+    fetcher.answer = Fetched(b'{"@type": "ClaimReview",')
+    operator.post(f"{path}/look")
+    jobs.run_all()
+    for page in (operator.get(path).text, operator.get("/datasets").text):
+        assert "The file is malformed JSON: expecting property name" in page, (
+            "its import failed after the look"
+        )
+    assert "New content</td>" not in operator.get("/datasets").text
     assert operator.post(path, url=url, dataset_name="stars", hours="24").status_code == 303
     assert "Paused: nobody looks at it." not in operator.get(path).text
     operator.post(f"{path}/pause", paused="1")

@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 class Unreadable(Exception):
-    """A document cannot be read; the text says what it is: "nested more than 100 deep"."""
+    """A document cannot be read; the text says what it is: "not UTF-8"."""
 
 
 class Malformed(Unreadable):
@@ -112,7 +112,9 @@ class _Reader:
             elif sign == ord(","):
                 values += 1
             if depth > depth_max:
-                raise Unreadable(f"nested more than {DEPTH_MAX} deep")
+                raise Unreadable(
+                    f"not JSON that can be read: it is nested too deeply, more than {DEPTH_MAX} levels"
+                )
             if values > VALUES_MAX:
                 return None
         # It has no end: the parser says what is missing.

@@ -43,7 +43,7 @@ def parsed(raw: bytes) -> Any:
     if len(raw) > LINE_BYTES:
         raise Invalid.field("row", f"is longer than {LINE_BYTES:,} bytes")
     if sum(map(raw.count, (b"[", b"{", b","))) > VALUES_MAX:
-        raise Invalid.field("row", f"has more than {VALUES_MAX:,} values")
+        raise Invalid.field("row", f"is not JSON that can be read: it has more than {VALUES_MAX:,} values")
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -69,8 +69,8 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "one object with millions of names": (lambda: b"{" + b'"ab":1,' * 2_000_000 + b'"b":1}', MANY),
     "one in a list": (lambda: b"[{" + b'"ab":1,' * 2_000_000 + b'"b":1}]', MANY),
     "references": (lambda: b'{"@graph":[' + b'{"@id":"a","name":1},' * 500_000 + b"{}]}", MANY),
-    "lists nested deeply": (lambda: b"[" * 5_000_000, "nested more than 100 deep"),
-    "objects nested deeply": (lambda: b'{"a":' * 1_000_000, "nested more than 100 deep"),
+    "lists nested deeply": (lambda: b"[" * 5_000_000, "nested too deeply, more than 100 levels"),
+    "objects nested deeply": (lambda: b'{"a":' * 1_000_000, "nested too deeply, more than 100 levels"),
     "a huge text": (lambda: b'["' + b"a" * 8 * MEGABYTE + b'"]', "has a text of more than 1 MB"),
     "a huge text of escapes without an end": (
         lambda: b'["' + b'\\"' * 4 * MEGABYTE,
@@ -114,7 +114,7 @@ def test_of_a_line_of_json_only_so_many_values_are_parsed() -> None:
     first, second = read(b'{"a": 1}\n[' + b"[]," * 50_000 + b"1]\n", "x.jsonl")
     assert isinstance(first, Fault)
     assert isinstance(second, Fault)
-    assert second.reasons == ("row has more than 50,000 values",)
+    assert second.reasons == ("row is not JSON that can be read: it has more than 50,000 values",)
 
 
 @pytest.fixture

@@ -48,6 +48,13 @@ def test_content_comes_with_its_validators_and_an_unchanged_feed_is_not_sent_aga
     assert "If-None-Match" not in head
     assert "If-Modified-Since" not in head
 
+    for given, charset in (
+        ("text/html; charset=Windows-1251", "windows-1251"),
+        ("text/html", ""),
+        ("x;charset=", ""),
+    ):
+        assert fetch(server(http(200, b"x", Content_Type=given)).url).charset == charset
+
     unchanged = server(http(304))
     got = fetch(unchanged.url, '"a"', stamp)
     assert (got.is_new, got.content, got.problem) == (False, b"", "")

@@ -226,7 +226,7 @@ def test_what_cannot_be_imported_is_named_by_its_place_with_a_sentence() -> None
     ("content", "name", "sentence"),
     [
         (b'{"@type": "ClaimReview", ', "", "The file is malformed JSON: expecting property name"),
-        (b"[" * 100_000, "", "The file is nested more than 100 deep"),
+        (b"[" * 100_000, "", "The file is not JSON that can be read: it is nested too deeply"),
         (b'{"@type": "WebPage"}', "", "it holds no ClaimReview, no claims and no rows"),
         (b'{"a": "\xff"}', "", "The file is not UTF-8"),
         (b"<html><p>nothing</p>", "", "The page has no script of the type application/ld+json"),
