@@ -76,7 +76,8 @@ def looked_through(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     if is_empty:
         raise BadFile("The file holds no items")
     if size > len(beginning):
-        del beginning[beginning.rfind(b"\n") + 1 or len(beginning) :]
+        # Old spreadsheets end lines with a carriage return alone.
+        del beginning[max(beginning.rfind(b"\n"), beginning.rfind(b"\r")) + 1 or len(beginning) :]
     return bytes(beginning), size
 
 
