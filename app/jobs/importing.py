@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from app.core.batches import BatchSize
 from app.core.db import Database
-from app.core.factcheck import feed_looks, formats, import_steps, imports
+from app.core.factcheck import clearing, feed_looks, formats, import_steps, imports
 from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.factcheck.published import Fault, Found
 from app.core.factcheck.reading import BadFile
@@ -33,17 +33,17 @@ def run(database: Database, import_id: uuid.UUID) -> None:
 
 def clear(database: Database, import_id: uuid.UUID) -> None:
     """Delete the file and the rows that an import needs no longer, batch by batch."""
-    size = BatchSize(import_steps.READ_BATCH)
+    size = BatchSize(clearing.ROWS_BATCH)
     has_more = True
     while has_more:
         with size.timed(), database.writing() as session:
-            has_more = import_steps.clear(session, import_id, size.rows)
+            has_more = clearing.clear(session, import_id, size.rows)
 
 
 def clear_left(database: Database) -> None:
     """Clear away what imports left whose job was lost."""
     with database.reading() as session:
-        left = import_steps.uncleared(session)
+        left = clearing.uncleared(session)
     for import_id in left:
         clear(database, import_id)
 

@@ -8,7 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,14 +28,11 @@ from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutco
 READ_BATCH = 1_000
 STORE_BATCH = 250
 RETIRE_BATCH = 500
-PIECES_BATCH = 16
-UNCLEARED = timedelta(days=30)
 UNKNOWN_MOST = 200
 RETIRE_AT_MOST = 0.5
 """If a feed lacks more than this share of its items, it is probably broken, and none is retired."""
 _FEW = 10
 _STORED = (RowOutcome.ADD, RowOutcome.CHANGE)
-_NEEDS_FILE = (ImportState.COLUMNS, ImportState.READING)
 
 
 @dataclass(frozen=True)
@@ -196,53 +193,6 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     imports.record(session, found, actor, [name for name in names if name])
     imports.end(session, found, ImportState.FINISHED)
     return False
-
-
-def clear(session: Session, import_id: uuid.UUID, most: int) -> bool:
-    """Delete a part of what the import needs no longer: its file once it is read, and when it has ended its rows.
-
-    The rows of the report stay. ``most``: how many rows. Returns whether there may be more to delete.
-    """
-    found = session.get(DatasetImport, import_id)
-    if found is None or found.state in _NEEDS_FILE:
-        return False
-    numbers = session.scalars(
-        sa.select(DatasetImportPiece.number)
-        .where(DatasetImportPiece.import_id == import_id)
-        .limit(PIECES_BATCH)
-    ).all()
-    positions = session.scalars(
-        sa.select(DatasetImportRow.position)
-        .where(DatasetImportRow.import_id == import_id, DatasetImportRow.why == "")
-        .order_by(DatasetImportRow.position)
-        .limit(most if found.state in imports.ENDED else 0)
-    ).all()
-    for table, column, keys in (
-        (DatasetImportPiece, DatasetImportPiece.number, numbers),
-        (DatasetImportRow, DatasetImportRow.position, positions),
-    ):
-        if keys:
-            session.execute(
-                sa.delete(table)
-                .where(table.import_id == import_id, column.in_(keys))
-                .execution_options(synchronize_session=False)
-            )
-    return len(numbers) == PIECES_BATCH or len(positions) == most
-
-
-def uncleared(session: Session) -> Sequence[uuid.UUID]:
-    """Imports of the last days that have more than they need, because the job that clears them was lost."""
-    pieces = sa.exists().where(DatasetImportPiece.import_id == DatasetImport.id)
-    rows = sa.exists().where(DatasetImportRow.import_id == DatasetImport.id, DatasetImportRow.why == "")
-    return session.scalars(
-        sa.select(DatasetImport.id).where(
-            DatasetImport.moved_at > clock.now() - UNCLEARED,
-            sa.or_(
-                DatasetImport.state.not_in(_NEEDS_FILE) & pieces,
-                DatasetImport.state.in_(imports.ENDED) & rows,
-            ),
-        )
-    ).all()
 
 
 def _undated_room(session: Session, import_id: uuid.UUID, batch: Sequence[Found | Fault]) -> int:

@@ -23,6 +23,16 @@ _CODECS = re.compile(
 )
 """Python's names of character sets that contain ASCII. Others, such as ``zlib`` and ``idna``, are no character sets."""
 
+_AS_BROWSERS = {
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+"""Names that pages give to an extension of what they mean."""
+
 
 def text(content: bytes) -> bytes:
     """A page as UTF-8, whatever its own declaration says that it is. Raises BadFile."""
@@ -42,10 +52,7 @@ def codec(name: str) -> str | None:
         known = codecs.lookup(name.strip(" \"'"))
     except (LookupError, ValueError):
         return None
-    # As browsers do: who says ISO 8859-1 often means Windows' extension of it.
-    return (
-        None if not _CODECS.fullmatch(known.name) else "cp1252" if known.name == "iso8859-1" else known.name
-    )
+    return _AS_BROWSERS.get(known.name, known.name) if _CODECS.fullmatch(known.name) else None
 
 
 def as_utf8(chunks: Iterable[bytes], charset: str) -> Iterator[bytes]:
