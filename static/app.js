@@ -610,10 +610,12 @@
     if (event.defaultPrevented || form.method !== "post") return;
     if (form.classList.contains("sending")) return event.preventDefault();
     form.classList.add("sending");
+    sent.add(form);
     event.submitter?.classList.add("pressed");
     setTimeout(release, 10000); // a person who stopped the page may press again
   });
   function release() {
+    sent.clear();
     for (const one of document.querySelectorAll(".sending, .pressed")) one.classList.remove("sending", "pressed");
   }
   addEventListener("pageshow", release);
@@ -641,15 +643,129 @@
     document.getElementById(region)?.replaceChildren(heard);
   }
   document.addEventListener("htmx:responseError", (event) => {
-    const status = event.detail.xhr.status;
-    if (status === 401) say("alert", "You are signed out. Reload this page and sign in again; nothing was changed.");
+    const { status, responseText } = event.detail.xhr;
+    const answer = new DOMParser().parseFromString(responseText, "text/html");
+    const words = answer.querySelector("template")?.content.querySelector(".toast")?.textContent;
+    if (status === 401) return askToSignIn(answer.getElementById("sign-in-here"));
+    document.getElementById("sign-in")?.close(); // a message would be below it
+    if (words && [400, 413].includes(status)) say("alert", words);
     else if (status === 403) say("alert", "You are not allowed to do this. Nothing was changed.");
     else if (status === 404) say("alert", "This is no longer here. Reload the page to see what is.");
     else if (status === 429) say("alert", "That was too fast. Wait a minute, then try again.");
     else say("alert", "Something went wrong on our side. Nothing was lost: try again.");
   });
+  // The sign-in opens above the page, and what is typed on it stays. Afterwards its forms are sent with a fresh token.
+  function askToSignIn(part) {
+    const dialog = document.getElementById("sign-in");
+    if (!part || !dialog || dialog.open) return; // without a part the whole page is on its way to the sign-in
+    dialog.replaceChildren(part);
+    htmx.process(dialog);
+    showDialog("sign-in");
+  }
+  document.addEventListener("formToken", (event) => {
+    for (const field of document.querySelectorAll("[name=csrf_token]")) field.value = event.detail.value;
+    document.getElementById("sign-in").close();
+  });
   document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
   document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));
+
+  // --- What was typed, chosen or ticked outlives a swap, the next page of the same address (a link that removes a filter, Back)
+  // and a sign-in. A field is known by its form's path and its name, a box by its value too: that of a ticked row names the
+  // version, for of a newer one the moderator has seen nothing yet. What finds no field waits for it. ---
+  const sent = new Set(); // forms that are on their way: what was typed there is the server's now
+  const isBox = (field) => field.matches("[type=checkbox], [type=radio]");
+  const isTick = (field) => field.name === "item";
+  const keyOf = (field) =>
+    [new URL(field.form.getAttribute("action") ?? "", location.href).pathname, field.name, isBox(field) ? field.value : ""].join(" ");
+  function fieldsIn(scope) {
+    const texts = "textarea, select:not([multiple]), input:not([type=hidden], [type=password], [type=file], [type=submit], [type=button])";
+    return [...scope.querySelectorAll(texts)].filter(
+      (field) => field.name && field.form?.method === "post" && !/password|secret|^key$/.test(field.name) && !field.closest("dialog"),
+    );
+  }
+  function isChanged(field) {
+    if (isOffered(field)) return false;
+    const initial = field.matches("select") ? (field.querySelector("option[selected]") ?? field.options[0])?.value : field.defaultValue;
+    if (isBox(field) ? field.checked !== field.defaultChecked : field.value !== initial) return true;
+    // A form that came back with errors has what was typed from the server.
+    return document.querySelector(".error-summary") !== null && (isBox(field) ? field.checked : field.value.trim() !== "");
+  }
+  const typedIn = (scope, but) =>
+    fieldsIn(scope)
+      .filter((field) => field.form !== but && !sent.has(field.form) && isChanged(field))
+      .map((field) => ({ field, key: keyOf(field), label: nameOf(field), tick: isTick(field), value: isBox(field) ? field.checked : field.value }));
+  let homeless = [];
+  // Returns what to say of ticks that are gone and of texts that have no field now.
+  function putBack(typed) {
+    const fields = new Map(fieldsIn(document).map((field) => [keyOf(field), field]));
+    homeless = typed.filter(({ key, value, tick, field: old }) => {
+      const field = fields.get(key);
+      if (!field) return true;
+      if (isBox(field)) field.checked = value;
+      else if (!isChanged(field)) {
+        field.value = value;
+        if (field === document.activeElement && old?.selectionStart != null) field.setSelectionRange(old.selectionStart, old.selectionEnd);
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+      if (!tick) for (const one of closedAround(field)) one.open = true;
+      return false;
+    });
+    countTicked();
+    const gone = homeless.filter(({ tick, value }) => tick && value);
+    homeless = homeless.filter(({ tick }) => !tick);
+    const isHere = ({ key }) => document.getElementById(`row-${key.split(" ")[2].split(".")[0]}`);
+    const items = (number) => `${number} ticked ${number === 1 ? "item" : "items"}`;
+    const newer = gone.filter(isHere).length;
+    const left = gone.length - newer;
+    return [
+      left ? `${items(left)} ${left === 1 ? "is" : "are"} not in this list any more.` : "",
+      newer ? `${items(newer)} changed and ${newer === 1 ? "is" : "are"} not ticked any more.` : "",
+      ...homeless.filter(({ value }) => typeof value === "string").map(({ label }) => `What you typed for “${label}” is kept until its field is back.`),
+    ].filter(Boolean).join(" ");
+  }
+  const formOf = (element) => (element.matches("form") ? element : element.form ?? element.closest("form"));
+  let held = [];
+  function hold(event) {
+    if (event.detail.shouldSwap === false) return;
+    const { target, requestConfig } = event.detail;
+    const form = requestConfig && requestConfig.verb !== "get" ? formOf(requestConfig.elt) : null;
+    held.push(...typedIn(target, target.contains(form) ? form : null));
+    // htmx swaps before this event's task ends. What is still on the page was not swapped.
+    queueMicrotask(() => {
+      const taken = held.filter(({ field }) => !field.isConnected);
+      held = [];
+      if (!taken.length && !homeless.length) return;
+      const words = putBack([...homeless, ...taken]);
+      const before = filters(event) ? document.querySelector("#status > .toast")?.textContent : "";
+      if (words && taken.length && !form) say("status", [before, words].filter(Boolean).join(" "));
+    });
+  }
+  document.addEventListener("htmx:beforeSwap", hold);
+  document.addEventListener("htmx:oobBeforeSwap", hold);
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (detail.successful && detail.requestConfig.verb !== "get" && detail.xhr.getResponseHeader("HX-Redirect")) sent.add(formOf(detail.elt));
+  });
+  // In this tab only, and of this account only. Whoever signs out here leaves nothing behind.
+  const account = document.body.dataset.account;
+  const TYPED = "typed";
+  let signsOut = false;
+  document.addEventListener("submit", (event) => { signsOut ||= event.target.matches("form.account"); });
+  addEventListener("pagehide", () => {
+    const typed = [...homeless, ...typedIn(document)].map(({ field, ...rest }) => rest);
+    if (signsOut) sessionStorage.removeItem(TYPED);
+    else if (account && typed.length) sessionStorage.setItem(TYPED, JSON.stringify({ account, path: location.pathname, typed }));
+  });
+  function bringBack() {
+    const saved = JSON.parse(sessionStorage.getItem(TYPED) ?? "null");
+    if (!saved) return;
+    // A page of the sign-in: it waits for its page, wherever the sign-in leads.
+    if (!account) return sessionStorage.setItem(TYPED, JSON.stringify({ ...saved, waits: true }));
+    const isHere = saved.path === location.pathname;
+    if (saved.account === account && !isHere && saved.waits) return;
+    sessionStorage.removeItem(TYPED);
+    const words = saved.account === account && isHere && putBack(saved.typed);
+    if (words) say("status", words);
+  }
 
   // --- What keeps its height when it is swapped for something smaller: nothing below it moves under a hand. ---
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -747,15 +863,9 @@
       event.detail.shouldSwap = false;
       return;
     }
-    keepTick(old, fresh);
     const next = placeIn(old)?.(fresh);
     if (next) document.addEventListener("htmx:oobAfterSwap", () => next.focus({ preventScroll: true }), { once: true });
   });
-  // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
-  function keepTick(old, fresh) {
-    const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
-    if (was && box) box.checked = was.checked && was.value === box.value;
-  }
   // A row that is swapped keeps the focus: on the same control, or on its link where that is gone, as Claim is after a claim.
   function placeIn(row) {
     const controls = (of) => [...of.querySelectorAll("a, button, input")];
@@ -769,7 +879,6 @@
     const place = placeIn(old);
     document.addEventListener("htmx:afterSwap", () => {
       const fresh = document.getElementById(old.id);
-      if (fresh) keepTick(old, fresh);
       if (fresh) place?.(fresh)?.focus({ preventScroll: true });
     }, { once: true });
   });
@@ -857,6 +966,7 @@
   // A list that came back from its form has the form's address: what is loaded again is the list.
   const list = document.querySelector("form[data-list]")?.dataset.list;
   if (list && new URL(list, location.href).pathname !== location.pathname) history.replaceState(history.state, "", list);
+  bringBack();
   // Errors come first, whatever part of the page the address names.
   const wrong = errorsIn(document);
   if (wrong) focusHere(wrong);

@@ -41,6 +41,13 @@ from app.wiring import own_path, wired
 View = TypeVar("View", bound=Callable[..., Any])
 
 
+class SignedOut(Unauthenticated):
+    """A form of the dashboard was sent without a sign-in."""
+
+    def __init__(self) -> None:
+        super().__init__("You are signed out, so nothing was changed")
+
+
 @dataclass(frozen=True, eq=False)
 class Reader(UserMixin):
     """The signed-in account of this browser: detached rows, with the communities the account belongs to."""
@@ -167,7 +174,7 @@ def guard() -> Response | None:
 def ask_to_sign_in() -> Response:
     """Return the response for a signed-out request: a redirect to the sign-in page, which leads back here.
 
-    A POST is answered with 401 instead, so that typed text stays on the page.
+    A POST is answered with 401 and a sign-in form instead, so that what was typed stays (``account/sessions.py``).
     """
     back = current_path() if request.method in security.SAFE_METHODS else None
     view = current_app.view_functions.get(request.endpoint or "")
@@ -175,14 +182,13 @@ def ask_to_sign_in() -> Response:
         # 286 tells htmx to stop polling. Text being typed on that page stays.
         sign_in_url = url_for("web.sign_in", next=_page_behind_part())
         return make_response(render_template("account/_signed_out.html", sign_in_url=sign_in_url), 286)
-    if page.wants_part():
+    if page.wants_part() and back is not None:
         response = make_response("", 401)
-        if back is not None:
-            response.headers["HX-Redirect"] = url_for("web.sign_in", next=_page_behind_part())
+        response.headers["HX-Redirect"] = url_for("web.sign_in", next=_page_behind_part())
         return response
     if back is not None:
         return make_response(redirect(url_for("web.sign_in", next=back), 303))
-    raise Unauthenticated("You are signed out, so nothing was changed")
+    raise SignedOut
 
 
 def reader() -> Reader | None:

@@ -14,8 +14,8 @@ from app.web.filters import state_phrase
 from app.wiring import own_path
 
 WORDS: Mapping[int, tuple[str, str]] = {
-    400: ("We could not read that", "Go back, reload the page and try again."),
-    401: ("Sign in to continue", "You are signed out. Sign in, then go back and send it again."),
+    400: ("We could not read that", "Nothing was changed. Copy what you typed before you reload the page."),
+    401: ("Sign in to continue", "You are signed out. Nothing was changed."),
     403: ("You cannot do this", "Your role does not allow it."),
     404: ("Page not found", "It may have been removed, or the address is not quite right."),
     405: ("This address cannot do that", "Go back and use the button on the page."),

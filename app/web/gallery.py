@@ -101,7 +101,9 @@ def preview_blueprint() -> Blueprint:
             "nav": _navigation(role),
             "communities": communities if role != "rater" else communities[:1],
             "current_community": communities[0],
-            "current_account": SimpleNamespace(name="Ada Rivers" if role == "rater" else "Sam Okoro"),
+            "current_account": SimpleNamespace(
+                name="Ada Rivers" if role == "rater" else "Sam Okoro", get_id=lambda: role
+            ),
             "theme": theme,
             "keys_on": True,
             "texts": gallery_samples.TEXTS,

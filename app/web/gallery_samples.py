@@ -213,4 +213,11 @@ def sign_in() -> dict[str, Any]:
     """The sign-in page after a mistake."""
     form = SignInForm(MultiDict({"email": "ada@"}))
     form.validate()
-    return {"form": form, "unconfirmed": False, "demo": [], "can_sign_up": True}
+    return {
+        "form": form,
+        "unconfirmed": False,
+        "demo": [],
+        "can_sign_up": True,
+        "kept": None,
+        "signed_out": "",
+    }

@@ -4,6 +4,7 @@ Every page works without script. The same view serves both, so each template par
 be returned alone. Only `render` and `done` decide which of the two to return.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -103,6 +104,11 @@ def done(part: str | None, url: str, message: str, *, status: int = 200, **conte
     response = make_response(redirect(url, 303))
     response.vary.add("HX-Request")
     return response
+
+
+def renew_token(response: Response, token: str) -> None:
+    """Let script put a fresh token into the forms of the page that htmx sent the request from."""
+    response.headers["HX-Trigger"] = json.dumps({"formToken": token})
 
 
 SANDBOX = "default-src 'none'; sandbox"

@@ -3,6 +3,7 @@
 # flask-wtf and flask-login have no types.
 # mypy: disallow-untyped-calls=False
 
+import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress
 from flask_login import current_user
 from flask_wtf.csrf import generate_csrf, validate_csrf
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import BadRequest
 from wtforms.validators import ValidationError
@@ -48,6 +50,15 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "X-Frame-Options": "DENY",
 }
+
+
+class StaleToken(BadRequest):
+    """The token of a form is missing, or belongs to another browser or another person."""
+
+    description = (
+        "This form was opened by another person or in another browser, or your browser refuses cookies. "
+        "Nothing was changed. Copy what you typed before you reload the page."
+    )
 
 
 class _FormSessions(SecureCookieSessionInterface):
@@ -108,11 +119,14 @@ def keep_no_copy(response: Response) -> Response:
 
 def limit_body() -> None:
     """Set the size limit of request bodies: the API's limit, more for a dataset file. Reading a longer body is 413."""
-    is_dataset = request.endpoint == "web.import_dataset"
-    # The form also sends its other fields and the multipart boundaries.
-    request.max_content_length = (
-        limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES if is_dataset else limits.BODY_MAX_BYTES
-    )
+    most = limits.BODY_MAX_BYTES
+    if request.endpoint == "web.import_dataset":
+        # The form also sends its other fields and the multipart boundaries.
+        most = limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES
+    elif request.endpoint == "web.sign_in_submit":
+        # A form that was sent signed out comes along as JSON, where a quotation mark takes twice the space.
+        most = 2 * limits.BODY_MAX_BYTES + limits.METADATA_MAX_BYTES
+    request.max_content_length = most
 
 
 def check_origin(*, null_is_ours: bool = False) -> None:
@@ -146,16 +160,13 @@ def check_token(*, signs_in: bool = False) -> None:
     With ``signs_in`` the form may have been opened before this browser signed in, in another tab.
 
     Raises:
-        BadRequest: the token is missing, or belongs to another browser, or to a time before the last sign-in or -out.
+        StaleToken: the token is missing, or belongs to another browser or to another person.
     """
     if request.method in SAFE_METHODS:
         return
     token = request.form.get("csrf_token") or request.headers.get("X-CSRFToken")
-    if not (_is_valid(token, _token_key()) or (signs_in and _is_valid(token, _token_key(signed_in=False)))):
-        raise BadRequest(
-            "This form was opened before you last signed in or out, or your browser refuses cookies. "
-            "Go back, reload the page and send it again."
-        )
+    if not (_is_valid(token, _token_key()) or (signs_in and _is_valid(token, _key_of("")))):
+        raise StaleToken
 
 
 def _is_valid(token: str | None, key: str) -> bool:
@@ -166,17 +177,40 @@ def _is_valid(token: str | None, key: str) -> bool:
     return True
 
 
+def is_issued_to(account_id: uuid.UUID, token: str) -> bool:
+    """Whether this service once put the token into a form for this account, in whichever browser.
+
+    Enough to give a form back to the person who typed it, never to carry it out.
+    """
+    try:
+        URLSafeTimedSerializer(_key_of(str(account_id)), salt="wtf-csrf-token").loads(token)
+    except BadSignature:
+        return False
+    return True
+
+
 def csrf_token() -> str:
     """Return the CSRF token for the forms of this page."""
     token: str = generate_csrf(secret_key=_token_key())
     return token
 
 
-def _token_key(*, signed_in: bool = True) -> str:
-    """Return the key that signs tokens: a different one for each account and for people who are not signed in.
+def csrf_token_for(account_id: uuid.UUID) -> str:
+    """Return the CSRF token of an account that this very request signs in."""
+    g.pop("csrf_token", None)  # where flask-wtf keeps the one for people who are not signed in
+    token: str = generate_csrf(secret_key=_key_of(str(account_id)))
+    return token
 
-    So a token that an attacker read or planted before a browser signs in is not valid after the sign-in.
-    """
+
+def _token_key() -> str:
     reader: Any = current_user
-    who: str = reader.get_id() if signed_in and reader.is_authenticated else ""
-    return f"{current_app.secret_key!r}:{who}"
+    return _key_of(reader.get_id() if reader.is_authenticated else "")
+
+
+def _key_of(account_id: str) -> str:
+    """Return the key that signs tokens: a different one for each account, and for people who are not signed in ("").
+
+    So a token that an attacker read or planted before a browser signs in is not valid after the sign-in, and nobody's
+    form is taken from another person. The same person's form is still valid after signing in again.
+    """
+    return f"{current_app.secret_key!r}:{account_id}"

@@ -35,7 +35,9 @@ class Watch:
     def _said(self, message: ConsoleMessage) -> None:
         if message.type not in {"error", "warning"}:
             return
-        if any(f"responded with a status of {status} " in message.text for status in self.wanted):
+        # The browser says so, and htmx once more.
+        said = ("responded with a status of", "Response Status Error Code")
+        if any(f"{words} {status} " in message.text for words in said for status in self.wanted):
             return
         self.faults.append(f"{message.type} in the console: {message.text}")
 

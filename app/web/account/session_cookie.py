@@ -29,10 +29,17 @@ def begin(response: Response, account: Account) -> None:
 
 
 def end(response: Response) -> None:
-    """Sign this browser out. The session's row ends, so copies of the token are no longer valid."""
+    """Sign this browser out. The session's row ends, so copies of the token are no longer valid.
+
+    The secret of this browser's forms stays: a form that is still open in another tab is taken once the same person has
+    signed in again. Tokens are signed for their account, so nobody else's are.
+    """
     with wired().database.writing() as writing:
         _end(writing)
+    secret = session.get("csrf_token")
     session.clear()
+    if secret is not None:
+        session["csrf_token"] = secret
     secure = wired().settings.environment == "production"
     response.delete_cookie(name(), path="/", secure=secure, httponly=True, samesite="Lax")
 

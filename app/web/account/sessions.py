@@ -11,17 +11,20 @@ from app.core.people import accounts
 from app.core.people.accounts import Unconfirmed
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
-from app.web import auth, forms, page
-from app.web.account import session_cookie, sign_up
+from app.web import auth, forms, page, security
+from app.web.account import kept_forms, session_cookie, sign_up
+from app.web.account.kept_forms import KeptForm
 from app.web.blueprint import web
 from app.wiring import wired
+
+OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
 
 
 class SignInForm(Form):
     """The address's syntax is not checked, so that every failure gets the same response."""
 
-    email = EmailField("Email", [InputRequired("Enter your email address.")])
-    password = PasswordField("Password", [InputRequired("Enter your password.")])
+    email = EmailField("Email", [InputRequired("Enter your email address.")], id="sign-in-email")
+    password = PasswordField("Password", [InputRequired("Enter your password.")], id="sign-in-password")
     next = HiddenField()
 
 
@@ -43,8 +46,9 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
+    kept = kept_forms.carried()
     if not form.validate():
-        return _show(form, 422)
+        return _show(form, 422, kept=kept)
     email = (form.email.data or "").strip()
     try:
         account_name = email.casefold()[:254]
@@ -53,19 +57,42 @@ def sign_in_submit() -> Response:
         wired().throttle.hit("sign_in_account", account_name)
         wired().throttle.hit("sign_in", account_name, auth.client_ip())
     except TooMany as refusal:
-        return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
+        if kept is None:
+            return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
+        form.form_errors.append(sign_up.wait_words(refusal, "Too many sign-in attempts."))
+        response = _show(form, 429, kept=kept)
+        response.headers["Retry-After"] = str(refusal.retry_after)
+        return response
     try:
         with wired().database.reading() as reading:
             account = accounts.verify_credentials(reading, email, form.password.data or "")
     except Unconfirmed as refusal:
         session[sign_up.UNCONFIRMED] = str(refusal.account_id)
-        return _show(form, 401, unconfirmed=True)
+        return _show(form, 401, unconfirmed=True, kept=kept)
     except Unauthenticated as refusal:
         form.form_errors.append(f"{refusal.detail}.")
-        return _show(form, 401)
-    response = make_response(redirect(auth.safe_next(form.next.data), 303))
+        return _show(form, 401, kept=kept)
+    if kept is None and not page.wants_part():
+        response = make_response(redirect(auth.safe_next(form.next.data), 303))
+    elif kept is None or not kept.belongs_to(account.id):
+        response = page.done(None, url_for("web.home"), OF_ANOTHER, status=409)
+    elif page.wants_part():
+        response = page.done(
+            "account/_sign_in_here.html", "", "You are signed in. Press the button again.", form=None
+        )
+        page.renew_token(response, security.csrf_token_for(account.id))
+    else:
+        response = kept_forms.ask_to_send(kept, account.id, 200)
     session_cookie.begin(response, account)
     return response
+
+
+@web.errorhandler(auth.SignedOut)
+def ask_again(error: auth.SignedOut) -> Response:
+    """Answer a form that was sent signed out: with a sign-in form that carries it along."""
+    kept = kept_forms.of_request()
+    form = SignInForm(next=kept.back if kept is not None else "/")
+    return _show(form, 401, kept=kept, signed_out=f"{error.detail}.")
 
 
 @web.post("/sign-out")
@@ -77,14 +104,26 @@ def sign_out() -> Response:
     return response
 
 
-def _show(form: SignInForm, status: int, *, unconfirmed: bool = False) -> Response:
+def _show(
+    form: SignInForm,
+    status: int,
+    *,
+    unconfirmed: bool = False,
+    kept: KeptForm | None = None,
+    signed_out: str = "",
+) -> Response:
+    # htmx swaps 422, so that the errors appear in the dialog; a 401 opens it.
+    in_place = page.wants_part() and not signed_out
     return page.render(
         "account/sign_in.html",
-        status=status,
+        "account/_sign_in_here.html",
+        status=422 if in_place else status,
         form=form,
         demo=demo_sign_ins(),
         unconfirmed=unconfirmed,
         can_sign_up=sign_up.is_open(),
+        kept=kept,
+        signed_out=signed_out,
     )
 
 

@@ -164,9 +164,12 @@ def too_many_mails(email: str) -> Response | None:
 
 def too_many_page(refusal: TooMany, what: str) -> Response:
     """Render the page that says how long to wait."""
-    minutes = -(-refusal.retry_after // 60)
-    response = errors.render_error(
-        429, f"{what} Wait {'1 minute' if minutes == 1 else f'{minutes} minutes'}, then try again."
-    )
+    response = errors.render_error(429, wait_words(refusal, what))
     response.headers["Retry-After"] = str(refusal.retry_after)
     return response
+
+
+def wait_words(refusal: TooMany, what: str) -> str:
+    """Return the sentence that says how long to wait."""
+    minutes = -(-refusal.retry_after // 60)
+    return f"{what} Wait {'1 minute' if minutes == 1 else f'{minutes} minutes'}, then try again."
