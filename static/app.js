@@ -745,7 +745,7 @@
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.successful && detail.requestConfig.verb !== "get" && detail.xhr.getResponseHeader("HX-Redirect")) sent.add(formOf(detail.elt));
   });
-  // In this tab only, and of this account only. Whoever signs out here leaves nothing behind.
+  // In this tab only, and of this account only. A sign-out in this tab removes it.
   const account = document.body.dataset.account;
   const TYPED = "typed";
   let signsOut = false;
