@@ -14,7 +14,7 @@ from app.web.filters import state_phrase
 from app.wiring import own_path
 
 WORDS: Mapping[int, tuple[str, str]] = {
-    400: ("We could not read that", "Nothing was changed. Copy what you typed before you reload the page."),
+    400: ("We could not read that", "Nothing was changed. Copy what you typed before you reload the form."),
     401: ("Sign in to continue", "You are signed out. Nothing was changed."),
     403: ("You cannot do this", "Your role does not allow it."),
     404: ("Page not found", "It may have been removed, or the address is not quite right."),

@@ -57,7 +57,7 @@ class StaleToken(BadRequest):
 
     description = (
         "This form was opened by another person or in another browser, or your browser refuses cookies. "
-        "Nothing was changed. Copy what you typed before you reload the page."
+        "Nothing was changed. Copy what you typed before you reload the form."
     )
 
 

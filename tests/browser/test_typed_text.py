@@ -215,3 +215,33 @@ def test_links_among_the_filters_and_the_back_button_keep_them_too(place: Place,
     max_.open("/review")
     expect(reason).to_have_value("")
     expect(box).not_to_be_checked()
+
+
+def test_a_poll_keeps_the_reason_and_says_that_a_ticked_item_changed(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    first, second = place.queue(*DOUBTFUL[:2])
+    max_, sam = visit(place.moderator, own=True), visit(place.other_moderator)
+    max_.page.clock.install()
+    max_.open("/review")
+    for action_id in (first, second):
+        max_.page.locator(f"#row-{action_id}").get_by_role("checkbox").check()
+    reason = max_.page.get_by_label("Reason", exact=True)
+    reason.fill(NOTE)
+    sam.open(f"/review/{first}")
+    sam.page.get_by_label("Reason").fill("Banter")
+    sam.button("Dismiss").click()
+    place.becomes(first, "dismissed")
+    max_.page.clock.run_for(16_000)
+    expect(max_.page.locator(f"#row-{first}")).to_contain_text("Dismissed by Sam")
+    expect(max_.status).to_contain_text("1 ticked item changed and is not ticked any more.")
+    expect(max_.page.locator(f"#row-{second}").get_by_role("checkbox")).to_be_checked()
+    expect(max_.button("Dismiss 1")).to_be_visible()
+    expect(reason).to_have_value(NOTE)
+    # The notice of an ended session leads to the sign-in and back to the same text.
+    end_sessions(service, place.moderator)
+    max_.page.clock.run_for(16_000)
+    max_.page.get_by_role("link", name="Sign in").click()
+    max_.sign_in(place.moderator)
+    expect(reason).to_have_value(NOTE)
+    expect(max_.page.locator(f"#row-{second}").get_by_role("checkbox")).to_be_checked()

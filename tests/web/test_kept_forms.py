@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
+from io import BytesIO
 
 import pytest
 import sqlalchemy as sa
@@ -198,7 +199,7 @@ def test_a_form_of_another_person_is_refused_in_words_and_not_shown(
     for headers in ({}, HTMX):
         page = write(moderator, path, **headers)
         assert page.status_code == 400
-        assert "Copy what you typed before you reload the page." in page.text
+        assert "Copy what you typed before you reload the form." in page.text
         assert "satire" not in page.text
         assert "HX-Trigger" not in page.headers
     assert notes(wiring) == []
@@ -248,3 +249,13 @@ def test_the_longest_form_is_carried_too(rater: Visitor, wiring: Wiring, cast: C
     end_sessions(wiring, cast.rater)
     page = rater.post(f"/review/{uuid.uuid4()}/notes", summary='"' * 300_000)
     assert sign_in(rater.client, page, cast.rater).status_code == 200
+
+
+def test_a_file_longer_than_a_form_is_not_read_from_a_stranger(visit: Visit) -> None:
+    client = visit(None).client
+    for path in ("/datasets", "/settings/name"):
+        page = client.post(
+            path, data={"csrf_token": "any", "file": (BytesIO(b"x" * 1_100_000), "claims.csv")}
+        )
+        assert page.status_code == 401
+        assert "kept" not in hidden(page, "/sign-in")

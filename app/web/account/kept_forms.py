@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.core import limits
 from app.web import auth, page, security
 from app.web.blueprint import web
 from app.web.errors import answer
@@ -52,8 +54,15 @@ class KeptForm:
 
 
 def of_request() -> KeptForm | None:
-    """Return the posted form, or None if it has no token: then it is none of ours."""
-    token = request.form.get("csrf_token")
+    """Return the posted form, or None if it has no token: then it is none of ours.
+
+    None also for a body longer than a form's: strangers do not get the room that a dataset file has.
+    """
+    request.max_content_length = limits.BODY_MAX_BYTES
+    try:
+        token = request.form.get("csrf_token")
+    except RequestEntityTooLarge:
+        return None
     if not token:
         return None
     posted = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
