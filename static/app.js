@@ -611,6 +611,7 @@
     if (form.classList.contains("sending")) return event.preventDefault();
     form.classList.add("sending");
     sent.add(form);
+    paths.add(pathOf(form));
     event.submitter?.classList.add("pressed");
     setTimeout(release, 10000); // a person who stopped the page may press again
   });
@@ -675,8 +676,8 @@
   const sent = new Set(); // forms that are on their way: what was typed there is the server's now
   const isBox = (field) => field.matches("[type=checkbox], [type=radio]");
   const isTick = (field) => field.name === "item";
-  const keyOf = (field) =>
-    [new URL(field.form.getAttribute("action") ?? "", location.href).pathname, field.name, isBox(field) ? field.value : ""].join(" ");
+  const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.href).pathname;
+  const keyOf = (field) => [pathOf(field.form), field.name, isBox(field) ? field.value : ""].join(" ");
   function fieldsIn(scope) {
     const texts = "textarea, select:not([multiple]), input:not([type=hidden], [type=password], [type=file], [type=submit], [type=button])";
     return [...scope.querySelectorAll(texts)].filter(
@@ -748,22 +749,25 @@
   // In this tab only, and of this account only. A sign-out in this tab removes it.
   const account = document.body.dataset.account;
   const TYPED = "typed";
+  const paths = new Set(); // of this page, which has its form's path when that came back with errors
   let signsOut = false;
   document.addEventListener("submit", (event) => { signsOut ||= event.target.matches("form.account"); });
   addEventListener("pagehide", () => {
     const typed = [...homeless, ...typedIn(document)].map(({ field, ...rest }) => rest);
     if (signsOut) sessionStorage.removeItem(TYPED);
-    else if (account && typed.length) sessionStorage.setItem(TYPED, JSON.stringify({ account, path: location.pathname, typed }));
+    else if (account && typed.length) sessionStorage.setItem(TYPED, JSON.stringify({ account, paths: [location.pathname, ...paths], typed }));
   });
   function bringBack() {
     const saved = JSON.parse(sessionStorage.getItem(TYPED) ?? "null");
     if (!saved) return;
     // A page of the sign-in: it waits for its page, wherever the sign-in leads.
     if (!account) return sessionStorage.setItem(TYPED, JSON.stringify({ ...saved, waits: true }));
-    const isHere = saved.path === location.pathname;
+    const isHere = saved.paths.includes(location.pathname);
     if (saved.account === account && !isHere && saved.waits) return;
     sessionStorage.removeItem(TYPED);
-    const words = saved.account === account && isHere && putBack(saved.typed);
+    if (saved.account !== account || !isHere) return;
+    saved.paths.forEach((path) => paths.add(path));
+    const words = putBack(saved.typed);
     if (words) say("status", words);
   }
 
