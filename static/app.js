@@ -689,7 +689,7 @@
     const initial = field.matches("select") ? (field.querySelector("option[selected]") ?? field.options[0])?.value : field.defaultValue;
     if (isBox(field) ? field.checked !== field.defaultChecked : field.value !== initial) return true;
     // A form that came back with errors has what was typed from the server.
-    return document.querySelector(".error-summary") !== null && (isBox(field) ? field.checked : field.value.trim() !== "");
+    return document.querySelector("main .error-summary") !== null && (isBox(field) ? field.checked : field.value.trim() !== "");
   }
   const typedIn = (scope, but) =>
     fieldsIn(scope)
