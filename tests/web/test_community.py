@@ -156,7 +156,7 @@ def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
 ) -> None:
     operator = visit(cast.operator)
     typed = as_form(wiring, cast, min_ratings="7", content_retention_days="30", undo_seconds="2,5")
-    assert operator.post("/community", **typed | {"second_look": ""}).status_code == 303
+    assert operator.post("/community", **typed | {"second_look": "", "published": "y"}).status_code == 303
     ((entry, _),) = told(wiring)
     assert entry.before["min_ratings"] == 5
     assert entry.after == {
@@ -164,6 +164,7 @@ def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
         "content_retention_days": 30,
         "undo_seconds": 2.5,
         "second_look": False,
+        "published": True,
     }
     with wiring.database.reading() as session:
         home = session.get_one(Community, cast.community_id)

@@ -24,7 +24,8 @@ class CommunitySettings:
     """One community's settings.
 
     ``min_ratings``: ratings that a note needs before it gets a status. ``helpful_at``: the score from which it is
-    helpful; 0.40 is a predicted helpfulness of 0.75. ``lock_days``: days after which a note's status is final.
+    helpful; 0.40 is a predicted helpfulness of 0.75. ``published``: whether a large community shows only the notes that
+    the published algorithm shows (docs/consensus.md). ``lock_days``: days after which a note's status is final.
     ``stabilisation_minutes``: how long a note must stay helpful before it is published as helpful. With 0, the
     default, it is published at once, so a review is decided within the request of its last rater.
 
@@ -50,6 +51,7 @@ class CommunitySettings:
 
     min_ratings: int = 5
     helpful_at: float = 0.40
+    published: bool = False
     lock_days: int = 14
     stabilisation_minutes: int = 0
     min_trust_level: int | None = None
@@ -97,7 +99,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 """Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
 """Settings that may have decimals; the other numbers are whole."""
-_SWITCHES = frozenset({"second_look", "moderator_figures"})
+SWITCHES = frozenset({"published", "second_look", "moderator_figures"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
 _TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
 """What raises Invalid for a text that cannot be used."""
@@ -112,7 +114,7 @@ OPTIONAL = frozenset(
     }
 )
 """Settings that None switches off."""
-NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES, *_TEXTS)
+NAMES = (*BOUNDS, *SWITCHES, *_CHOICES, *_TEXTS)
 _NOT_SCORED = frozenset(
     {
         "second_look",
@@ -169,7 +171,7 @@ def check(values: Mapping[str, Any]) -> None:
     """
     known = {name: values[name] for name in NAMES if name in values}
     for name, value in known.items():
-        if name in _SWITCHES and not isinstance(value, bool):
+        if name in SWITCHES and not isinstance(value, bool):
             raise Invalid.field(name, "must be true or false", value)
         if name in _CHOICES and value not in _CHOICES[name]:
             raise Invalid.field(name, f"must be one of {', '.join(_CHOICES[name])}", value)
@@ -184,7 +186,7 @@ def check(values: Mapping[str, Any]) -> None:
 
 
 def _is_valid(name: str, value: Any) -> bool:
-    if name in _SWITCHES:
+    if name in SWITCHES:
         return isinstance(value, bool)
     if name in _CHOICES:
         return isinstance(value, str) and value in _CHOICES[name]

@@ -90,7 +90,9 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
 
 def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
     """A stored fit with the community's current settings, which apply at once, not only from the next fit on."""
-    model = Model.from_json(stored.parameters).with_settings(settings.min_ratings, settings.helpful_at)
+    model = Model.from_json(stored.parameters).with_settings(
+        settings.min_ratings, settings.helpful_at, published=settings.published
+    )
     return Fit(stored.community_id, stored.version, model, settings)
 
 

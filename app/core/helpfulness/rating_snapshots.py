@@ -99,6 +99,7 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
             camps=camps,
             min_ratings=settings.min_ratings,
             helpful_at=settings.helpful_at,
+            published=settings.published,
         ),
         under_review=under_review,
         panels=_panels(session, community_id, numbered),

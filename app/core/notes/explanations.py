@@ -246,10 +246,11 @@ def _would_change(
     if note.locked:
         return "Ratings on which both viewpoints agree: they end the second look."
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL and slug == "both-sides-for":
-        bound = scoring.shown(verdict.threshold - scoring.FOR_BELOW - scoring.INERTIA)
-        change = (
-            f"Ratings on one of the sides that do not find it helpful, or that bring its score below {bound}."
-        )
+        change = "Ratings on one of the sides that do not find it helpful"
+        if verdict.regime is Regime.WARM:
+            bound = scoring.shown(verdict.threshold - scoring.FOR_BELOW - scoring.INERTIA)
+            change += f", or that bring its score below {bound}"
+        change += "."
     elif note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         bound = scoring.shown(verdict.threshold - scoring.INERTIA)
         change = f"Ratings that bring its score below {bound}."

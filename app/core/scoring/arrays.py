@@ -49,19 +49,6 @@ class Ratings:
         """The number of ratings by each rater."""
         return count(self.rater, len(self.rater_ids))
 
-    def select_notes(self, chosen: BoolArray) -> "Ratings":
-        """The ratings of these notes only (one flag per note), with all raters."""
-        keep = chosen[self.note]
-        place = (np.cumsum(chosen) - 1).astype(np.int32)
-        return Ratings(
-            self.note_ids[chosen],
-            self.rater_ids,
-            place[self.note[keep]],
-            self.rater[keep],
-            self.level[keep],
-            self.valid[keep],
-        )
-
     @property
     def value(self) -> FloatArray:
         halves: FloatArray = np.multiply(self.level, 0.5, dtype=np.float64)

@@ -26,7 +26,7 @@ class Facts:
     (docs/consensus.md). ``valid``: per rating, in the given order, whether it may count for its rater's helpfulness
     (docs/consensus.md); None: all count. ``regime``: that of the previous fit; stepping down needs a 20 % margin.
     ``camps``: what previous fits found about camps, ``Scores.camps`` of the last one. ``min_ratings``: ratings of
-    any kind that a status needs. ``helpful_at``: the threshold.
+    any kind that a status needs. ``helpful_at``: the threshold. ``published``: see ``Model``.
     """
 
     not_misleading: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -39,6 +39,7 @@ class Facts:
     camps: Camps = field(default_factory=Camps)
     min_ratings: int = MIN_RATINGS
     helpful_at: float = HELPFUL_AT
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class Model:
     regimes share one scale. ``mean_intercept`` is the intercept of a rater unknown to a warm model. ``min_counted``
     is how many ratings of kept raters a note needs before its score decides anything. ``separation`` is how well
     the axis separates the camps, 0.0 to 1.0 (``axis.AxisTest``). ``acting`` is the separate model of acting notes,
-    if there is one; ``of_acting`` marks such a model.
+    if there is one; ``of_acting`` marks such a model. ``published``: whether the full regime shows only the notes
+    that the published algorithm shows, not also those that both sides are for (docs/consensus.md).
     """
 
     regime: Regime
@@ -97,6 +99,7 @@ class Model:
     helpful_at: float = HELPFUL_AT
     separation: float = 1.0
     of_acting: bool = False
+    published: bool = False
     acting: "Model | None" = None
 
     @classmethod
@@ -116,10 +119,12 @@ class Model:
         """The model that judges a note: ``Model.acting`` for acting notes, if there is one, otherwise this one."""
         return self.acting if acting and self.acting is not None else self
 
-    def with_settings(self, min_ratings: int, helpful_at: float) -> "Model":
+    def with_settings(self, min_ratings: int, helpful_at: float, *, published: bool = False) -> "Model":
         """The same fit with other settings of the community."""
         acting = None if self.acting is None else self.acting.with_settings(min_ratings, helpful_at)
-        return replace(self, min_ratings=min_ratings, helpful_at=helpful_at, acting=acting)
+        return replace(
+            self, min_ratings=min_ratings, helpful_at=helpful_at, published=published, acting=acting
+        )
 
     def to_json(self) -> dict[str, Any]:
         acting = None if self.acting is None else self.acting.to_json()

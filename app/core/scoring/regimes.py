@@ -269,4 +269,5 @@ def _model(
         min_counted=_min_counted(facts) if regime is Regime.FULL else 0,
         min_ratings=facts.min_ratings,
         helpful_at=facts.helpful_at,
+        published=facts.published,
     )

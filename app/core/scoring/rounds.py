@@ -10,6 +10,7 @@ from app.core.scoring.model import Facts
 from app.core.scoring.regimes import Outcome
 from app.core.scoring.rules import STATUSES, judge
 from app.core.scoring.scores import Scores
+from app.core.scoring.sums import SOLVED, WARM
 from app.core.scoring.tally import RaterArrays, tally
 from app.core.scoring.verdict import Regime
 
@@ -103,15 +104,18 @@ def _finish(sorted_ratings: Ratings, outcome: Outcome, facts: Facts) -> Scores:
     model, raters, standing = outcome.model, outcome.raters, outcome.reputation
     notes, nothing = sorted_ratings.note_ids, np.zeros(len(sorted_ratings.rater_ids))
     acting = np.isin(notes, whole_numbers(facts.acting, "facts.acting"))
+    known = outcome.acting_raters or RaterArrays.blank(len(sorted_ratings.rater_ids), kept=False)
     rows = tally(sorted_ratings, raters, model)
+    if model.acting is not None:
+        warm_rows = tally(sorted_ratings, known, model.acting)
+        rows[:, WARM] = warm_rows[:, SOLVED]
+        rows[acting] = warm_rows[acting]
     helpful = np.isin(notes, whole_numbers(facts.helpful, "facts.helpful"))
     not_misleading = np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading"))
     threshold = model.helpful_at + _raised(notes, facts)
     judged = judge(rows, model, helpful, not_misleading, threshold, acting)
     rules = np.array(codes(model.regime))[judged.rule]
-    known = outcome.acting_raters or RaterArrays.blank(len(sorted_ratings.rater_ids), kept=False)
     if model.acting is not None and acting.any():
-        rows[acting] = tally(sorted_ratings.select_notes(acting), known, model.acting)
         apart = judge(
             rows[acting],
             model.acting,

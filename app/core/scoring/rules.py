@@ -5,7 +5,7 @@ ratings; a note that was helpful and only needs more views stays helpful.
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from app.core.scoring.codes import NEEDS_NO_RATINGS, NUMBER, code
 from app.core.scoring.model import Model
 from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS, HELPFUL_AT, INERTIA, not_helpful_at
 from app.core.scoring.solver import half_step
-from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, Sums
+from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, WARM, Sums
 from app.core.scoring.verdict import Regime, Verdict
 from app.core.vocabulary import NoteStatus
 
@@ -169,7 +169,42 @@ def judge(
         hopeless = intercept < threshold - FIRM_REJECT - GRAIN
         sheet.put(hopeless & (sheet.status != _CRNH), _NMR, "low-score")
         _ask_for_more_views(sheet, rows, model, was_helpful, threshold, acting)
+    if model.acting is not None and not model.published:
+        _show_agreed(sheet, rows, model.acting, was_helpful, not_misleading, threshold)
     return Judged(intercept, factor, sheet.status, sheet.rule, sheet.distance / error)
+
+
+def _show_agreed(
+    sheet: "_Sheet",
+    rows: FloatArray,
+    warm: Model,
+    was_helpful: BoolArray,
+    not_misleading: BoolArray,
+    threshold: FloatArray,
+) -> None:
+    """Show, in the full regime, the notes that the warm model shows and both sides of the kept raters are for.
+
+    The published ridge grows with the ratings per note, so that with hundreds of votes on each note hardly any
+    reaches the threshold. What the guards against a few raters held back stays held back (docs/consensus.md).
+    """
+    mean = _lower_side_mean(rows)
+    bar = FOR_MEAN - np.where(was_helpful, INERTIA, 0.0)
+    held_back = (sheet.rule == NUMBER["high-volume"]) | (sheet.rule == NUMBER["correlated"])
+    agreed = (mean >= bar - GRAIN) & (sheet.status == _NMR) & ~held_back
+    if not agreed.any():
+        return
+    warm_rows = rows[agreed]
+    warm_rows[:, SOLVED] = warm_rows[:, WARM]
+    shown = judge(
+        warm_rows,
+        replace(warm, of_acting=False),
+        was_helpful[agreed],
+        not_misleading[agreed],
+        threshold[agreed],
+        np.zeros(len(warm_rows), np.bool_),
+    )
+    agreed[agreed] = shown.status == _CRH
+    sheet.put(agreed, _CRH, "both-sides-for", mean - bar)
 
 
 class _Sheet:

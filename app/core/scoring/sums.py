@@ -19,7 +19,9 @@ POSITIVE = slice(11, 14)
 VOLUME = slice(14, 19)
 CORRELATED = slice(19, 24)
 """The part of ``SOLVED`` from high-volume raters, and from correlated ones."""
-WIDTH = 24
+WARM = slice(24, 29)
+"""``SOLVED`` under ``Model.acting``, for ordinary notes in the full regime: what the warm model says of them."""
+WIDTH = 29
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def _contribution(model: Model, rater: Rater | None, value: float) -> list[float
     row = [0.0] * WIDTH
     level = int(2 * value)
     row[level] = 1.0
+    if model.acting is not None:
+        row[WARM] = _contribution(model.acting, rater, value)[SOLVED]
     known = rater is not None and rater.kept
     if model.regime is Regime.FULL and not known:
         return row

@@ -100,6 +100,7 @@ LABELS: Mapping[str, str] = {
     "is_public": "Public",
     "ai_notes_enabled": "AI notes",
     "note_pages": "Pages that notes by AI may cite",
+    "published": "Published algorithm only",
     "second_look": "Second look",
     "moderator_figures": "Figures by moderator",
     "who_decides": "Who decides reviews",
@@ -165,6 +166,7 @@ class CommunityForm(Form):
     is_public = BooleanField(LABELS["is_public"])
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     note_pages = TextAreaField(LABELS["note_pages"], [_usable_pages], filters=[forms.whole_lines])
+    published = BooleanField(LABELS["published"])
     second_look = BooleanField(LABELS["second_look"])
     moderator_figures = BooleanField(LABELS["moderator_figures"])
     who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
@@ -203,7 +205,7 @@ class CommunityForm(Form):
     def draft(self, was: Draft) -> Draft:
         """Return ``was`` with the typed values; values that the page does not show stay. Empty texts are None."""
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
-        switches = {name: bool(self[name].data) for name in ("second_look", "moderator_figures")}
+        switches = {name: bool(self[name].data) for name in community_settings.SWITCHES}
         settings = asdict(was.settings) | numbers | switches
         settings["note_pages"] = (self.note_pages.data or "").strip()
         settings["who_decides"] = self.who_decides.data or was.settings.who_decides
