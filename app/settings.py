@@ -172,6 +172,16 @@ class Settings(BaseSettings):
         description="Days that entries of the history are kept, at least 100; 0 keeps them for ever. What is older is "
         "removed daily, and the rest still verifies.",
     )
+    history_heads_file: str = Field(
+        "",
+        description="File to which each day's last entry of every history is appended, for `verify-history --expect`. "
+        "Keep it where those who can change the database cannot write.",
+    )
+    history_heads_url: SecretStr = Field(
+        SecretStr(""),
+        description="Webhook that each day's line is sent to as well: https, or a host in "
+        "`BRIDGENOTE_WEBHOOK_ALLOW_HOSTS`.",
+    )
     keep_scores_days: int = Field(
         400, ge=0, description="Days that scores of posts are kept, at least 100; 0 keeps them for ever."
     )

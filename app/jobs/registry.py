@@ -33,6 +33,7 @@ from app.jobs import (
     attachments,
     attention,
     embedding,
+    heads,
     importing,
     learning,
     mailing,
@@ -84,6 +85,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def sweep_once() -> None:
         sweep(wiring)
+
+    def export_heads() -> None:
+        heads.export(wiring)
 
     def prune_once() -> None:
         pruning.prune(wiring)
@@ -189,6 +193,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(SWEEP, SWEEP_SECONDS)
     jobs.register(REMOVE_CONTENT, remove_once, attempts=1)
     jobs.every(REMOVE_CONTENT, REMOVE_CONTENT_SECONDS)
+    jobs.register(heads.EXPORT_JOB, export_heads)
+    jobs.every(heads.EXPORT_JOB, heads.EXPORT_SECONDS)
     jobs.register(PRUNE, prune_once, attempts=1)
     jobs.every(PRUNE, PRUNE_SECONDS)
 

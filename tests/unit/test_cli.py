@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from app.commands import main as cli
+from app.commands.opening import opened_wiring
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
@@ -27,6 +28,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.requests import submitting
 from app.core.vocabulary import RequestStatus, Role, Verb
+from app.jobs.heads import export
 from app.process import runtime
 from app.settings import Settings
 from tests.warm import Process
@@ -307,6 +309,33 @@ def test_verify_history_names_the_first_altered_entry_and_exits_with_1(
     assert result.exit_code == 1
     assert f"entry {entries[2].number} " in result.stdout
     assert str(entries[2].id) in result.stdout
+
+
+def test_verify_history_compares_with_the_exported_heads(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "heads"
+    monkeypatch.setenv("BRIDGENOTE_HISTORY_HEADS_FILE", str(file))
+    run("set-category", *HARBOUR, "--name", "spam", "--tier2", "0.4")
+    with opened_wiring() as wiring:
+        export(wiring)
+    assert run("verify-history", "--expect", str(file)).exit_code == 0
+    with sqlite3.connect(folder / "bridgenote.db") as connection:
+        newest = "(SELECT id FROM history ORDER BY number DESC LIMIT 1)"
+        connection.execute(f"DELETE FROM history_texts WHERE entry_id = {newest}")
+        connection.execute(f"DELETE FROM history WHERE id = {newest}")
+        connection.execute("DELETE FROM retention_marks")
+    connection.close()
+    assert run("verify-history").exit_code == 0
+    result = run("verify-history", "--expect", str(file))
+    assert result.exit_code == 1
+    assert re.search(
+        r"forum-1\): unlike the exported heads: entry \d+, exported on [\d-]+, is missing", result.stdout
+    )
+    file.write_text("no heads\n")
+    result = run("verify-history", "--expect", str(file))
+    assert result.exit_code == 2
+    assert "line 1" in result.stderr
 
 
 # Settings and what stands below.

@@ -10,6 +10,7 @@ import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from typing import Any
 
 import rfc8785
@@ -22,8 +23,12 @@ from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, HistoryText, Note, RetentionMark
-from app.core.permissions import Actor, Permission, require
+from app.core.models import HistoryEntry, HistoryText, RetentionMark
+from app.core.models.history import NOT_ABOUT_POSTS
+from app.core.permissions import Actor
+
+ERASURE_ENTRIES = ("account.erased", "profile.erased")
+"""The entries about an erasure. Their own text is kept: it contains nothing to erase."""
 
 
 def record(
@@ -122,8 +127,8 @@ def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
         number, previous = kept[1:]
     else:
         session.flush()
-        last = session.connection().execute(_LAST, {"community": community_id}).first()
-        number, previous = (last.number, last.hash) if last else (0, GENESIS)
+        newest = last(session, community_id)
+        number, previous = (newest.number, newest.hash) if newest else (0, GENESIS)
     for entry in entries:
         number += 1
         entry.number, entry.previous_hash = number, previous
@@ -131,8 +136,13 @@ def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
     tails[community_id] = (innermost(session), number, previous)
 
 
+def last(session: Session, community_id: uuid.UUID) -> sa.Row[tuple[int, str, datetime]] | None:
+    """The number, the hash and the time of a community's last entry."""
+    return session.connection().execute(_LAST, {"community": community_id}).first()
+
+
 _LAST = (
-    sa.select(HistoryEntry.number, HistoryEntry.hash)
+    sa.select(HistoryEntry.number, HistoryEntry.hash, HistoryEntry.at)
     .where(HistoryEntry.community_id == sa.bindparam("community"))
     .order_by(HistoryEntry.number.desc())
     .limit(1)
@@ -194,20 +204,56 @@ def _removed(session: Session, community_id: uuid.UUID) -> int:
 def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
     require_transaction(session)
     number = first
-    rows = session.execute(
-        sa.select(HistoryEntry, HistoryText)
-        .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.community_id == community_id, HistoryEntry.number > first)
-        .order_by(HistoryEntry.number)
-        .execution_options(yield_per=500)
-    )
-    with closing(rows):
-        for entry, text in rows:
-            why = fault(entry, text, previous, number + 1)
+    with closing(checked(session, community_id, first, previous)) as entries:
+        for entry, why in entries:
             if why:
                 return number - first, Broken(community_id, entry.number, entry.id, why)
-            previous, number = entry.hash, entry.number
+            number = entry.number
     return number - first, None
+
+
+def checked(
+    session: Session, community_id: uuid.UUID, number: int, previous: str, limit: int | None = None
+) -> Iterator[tuple[HistoryEntry, str | None]]:
+    """The entries after the one with this number and hash, in their order, each with what is wrong with it, or None.
+
+    What comes after a wrong one means nothing.
+    """
+    erased = _erased_people(session, community_id)
+    rows = session.execute(
+        facts.with_objects(
+            sa.select(HistoryEntry, HistoryText)
+            .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+            .where(HistoryEntry.community_id == community_id, HistoryEntry.number > number)
+            .order_by(HistoryEntry.number)
+            .limit(limit)
+        ).execution_options(yield_per=500)
+    )
+    with closing(rows):
+        for entry, text, *of_object in rows:
+            number += 1
+            yield (
+                entry,
+                _fault(entry, previous, number)
+                or _text_fault(entry, text, erased)
+                or facts.fault(entry, of_object),
+            )
+            previous = entry.hash
+
+
+def _erased_people(session: Session, community_id: uuid.UUID) -> Mapping[uuid.UUID, int]:
+    """The accounts and profiles that were erased, with the number of the entry that says so."""
+    rows = session.execute(
+        sa.select(HistoryEntry.object_id, sa.func.max(HistoryEntry.number))
+        .where(
+            HistoryEntry.community_id == community_id,
+            HistoryEntry.what.in_(ERASURE_ENTRIES),
+            # Written out for the index of these few entries.
+            sa.text(f"history.{NOT_ABOUT_POSTS}"),
+        )
+        .group_by(HistoryEntry.object_id)
+    )
+    return {object_id: number for object_id, number in rows}
 
 
 def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, str]:
@@ -233,50 +279,30 @@ def remember_verified(session: Session, community_id: uuid.UUID, number: int) ->
         session.flush()
 
 
-def fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:
-    """What is wrong with an entry, or None; ``expected`` is its number, ``previous`` the hash of the one before."""
+def _fault(entry: HistoryEntry, previous: str, expected: int) -> str | None:
+    """``expected`` is the number that the entry must have, ``previous`` the hash of the one before."""
     if entry.number != expected:
         return f"entry {expected} is missing"
     if entry.previous_hash != previous:
         return "it does not follow the entry before it"
     if entry.hash != _hash(entry):
         return "its columns were altered"
-    if text is None:
-        return "its text is missing"
-    if text.erased_at is None and entry.text_hash != _text_hash(text):
-        return "its text was altered"
     return None
 
 
-def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """The history of an action, its request, rationale and restorations, including comments; oldest first."""
-    require(actor, Permission.SEE_HISTORY, action.community_id, "item")
-    # The ids first: PostgreSQL would read the whole community's history for a subquery beside an OR.
-    siblings = session.scalars(sa.select(Action.id).where(Action.request_id == action.request_id)).all()
-    objects = [action.request_id, *siblings, *([action.note_id] if action.note_id is not None else [])]
-    rows = session.execute(
-        sa.select(HistoryEntry, HistoryText)
-        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(
-            HistoryEntry.object_type.in_(("request", "note", "action")),
-            # Without the community: SQLite would read its whole history instead of the index by object.
-            HistoryEntry.object_id.in_(objects),
-        )
-        .order_by(HistoryEntry.number)
-    )
-    return [(entry, text) for entry, text in rows]
-
-
-def of_note(session: Session, actor: Actor, note: Note) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """The history of one note, oldest first."""
-    require(actor, Permission.SEE_HISTORY, note.community_id, "note")
-    rows = session.execute(
-        sa.select(HistoryEntry, HistoryText)
-        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(
-            HistoryEntry.object_type == "note",
-            HistoryEntry.object_id == note.id,
-        )
-        .order_by(HistoryEntry.number)
-    )
-    return [(entry, text) for entry, text in rows]
+def _text_fault(entry: HistoryEntry, text: HistoryText | None, erased: Mapping[uuid.UUID, int]) -> str | None:
+    if text is None:
+        return "its text is missing"
+    if text.erased_at is not None:
+        is_empty = not (text.actor_name or text.reason or text.comment or text.salt)
+        return None if is_empty else "its text was erased, and is there again"
+    if entry.text_hash != _text_hash(text):
+        return "its text was altered"
+    # The whole row may have been put back as it was.
+    people = [entry.account_id, entry.profile_id]
+    people += [entry.object_id] if entry.object_type == "account" else []
+    if entry.what not in ERASURE_ENTRIES and any(
+        person is not None and erased.get(person, 0) > entry.number for person in people
+    ):
+        return "its text was erased with the person, and is there again"
+    return None

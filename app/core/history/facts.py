@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core.models import Action, HistoryEntry, Request
 
+FACTS = ("action_type", "category", "author", "language")
 _OF_ACTION = HistoryEntry.object_type == sa.literal("action", literal_execute=True)
 
 
@@ -23,7 +24,7 @@ def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[
     """
     action = session.get(Action, object_id) if object_type == "action" else None
     if action is None:
-        return dict.fromkeys(("action_type", "category", "author", "language"))
+        return dict.fromkeys(FACTS)
     request = session.get_one(Request, action.request_id)
     return {
         "action_type": action.action_type.value,
@@ -31,6 +32,28 @@ def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[
         "author": request.platform_author_id,
         "language": request.language,
     }
+
+
+def with_objects(entries: sa.Select[Any]) -> sa.Select[Any]:
+    """Add to a selection of entries what their copies should be, as the last columns (``FACTS``)."""
+    return (
+        entries.add_columns(
+            Action.action_type,
+            sa.func.coalesce(Action.decided_category, Action.category),
+            Request.platform_author_id,
+            Request.language,
+        )
+        .outerjoin(Action, sa.and_(_OF_ACTION, Action.id == HistoryEntry.object_id))
+        .outerjoin(Request, Request.id == Action.request_id)
+    )
+
+
+def fault(entry: HistoryEntry, of_object: Sequence[str | None]) -> str | None:
+    """What an entry says of its action other than the action and its post do (``with_objects``), or None."""
+    for name, value in zip(FACTS, of_object, strict=True):
+        if getattr(entry, name) != value:
+            return f"its {name.replace('_', ' ')} is not that of its object"
+    return None
 
 
 def file_under(session: Session, action: Action, category: str) -> None:

@@ -55,22 +55,21 @@ _INSERT_MARK = {
 def unlike_noted(session: Session, community_id: uuid.UUID) -> Broken | None:
     """Where the entries are not those that were noted when the beginning was removed and the chain last verified."""
     known = session.get(RetentionMark, community_id)
-    if known is None:
-        return None
     own = (
         sa.select(HistoryEntry.id, HistoryEntry.number, HistoryEntry.hash)
         .where(HistoryEntry.community_id == community_id)
         .order_by(HistoryEntry.number)
         .limit(1)
     )
-    removed, verified = known.history_number, known.verified_number
+    removed = 0 if known is None else known.history_number
     early = session.execute(own.where(HistoryEntry.number <= removed)).first()
     if early is not None:
         return Broken(community_id, early.number, early.id, "it was removed long ago, and is there again")
-    # The newest entry is never removed.
-    if removed and session.execute(own.where(HistoryEntry.number > removed)).first() is None:
+    # A community begins with an entry, and the newest is never removed.
+    if session.execute(own.where(HistoryEntry.number > removed)).first() is None:
         return Broken(community_id, removed + 1, None, f"entry {removed + 1} is missing")
-    if verified > removed:
+    verified = 0 if known is None else known.verified_number
+    if known is not None and verified > removed:
         noted = session.execute(own.where(HistoryEntry.number == verified)).first()
         if noted is None:
             return Broken(community_id, verified, None, f"entry {verified} is missing")

@@ -24,19 +24,12 @@ def prune(session: Session, community_id: uuid.UUID, before: datetime) -> int | 
     The newest entry always stays: the next one is chained to it.
     """
     mark = marks.mark(session, community_id)
-    rows = session.execute(
-        sa.select(HistoryEntry, HistoryText)
-        .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.community_id == community_id, HistoryEntry.number > mark.history_number)
-        .order_by(HistoryEntry.number)
-        .limit(BATCH + 1)
-    ).all()
     number, last, at = mark.history_number, mark.history_hash, mark.history_at
     gone: list[uuid.UUID] = []
-    for entry, text in rows[:-1]:
+    rows = list(chain.checked(session, community_id, number, last, BATCH + 1))
+    for entry, why in rows[:-1]:
         if entry.at >= before:
             break
-        why = chain.fault(entry, text, last, number + 1)
         if why:
             return Broken(community_id, entry.number, entry.id, why)
         number, last, at = entry.number, entry.hash, entry.at

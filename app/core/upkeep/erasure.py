@@ -129,6 +129,9 @@ def erase_account(
         authors = [profile.platform_user_id for profile in linked_profiles]
         learning_erasure.person_erased(session, community_ids, authors)
         _tell(session, actor, community_ids, "account", account.id, account.id)
+        # The history says of each whose texts are erased, so that a text that is put back is found.
+        for profile in linked_profiles:
+            _tell(session, actor, community_ids, "profile", profile.id, account.id)
     return Erased(gone, kept)
 
 
@@ -272,13 +275,18 @@ def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:
     return sa.union(
         sa.select(Rating.community_id).where(Rating.rater_id.in_(identities)),
         sa.select(Note.community_id).where(Note.author_id.in_(identities)),
+        sa.select(HistoryEntry.community_id).where(HistoryEntry.profile_id.in_(identities)),
     )
 
 
 def _communities_of(session: Session, account: Account, people: Sequence[Profile]) -> set[uuid.UUID]:
-    """The communities whose history records the erasure: where the person had a role, rated or wrote."""
+    """The communities whose history records the erasure: where the person had a role, rated, wrote or decided."""
     member = sa.select(Membership.community_id).where(Membership.account_id == account.id)
-    return {*session.scalars(member), *(row.community_id for row in session.execute(_where_active(people)))}
+    decided = sa.select(HistoryEntry.community_id).where(HistoryEntry.account_id == account.id)
+    return {
+        *session.scalars(member.union(decided)),
+        *(row.community_id for row in session.execute(_where_active(people))),
+    }
 
 
 def _kept(session: Session, people: Sequence[Profile]) -> dict[str, int]:

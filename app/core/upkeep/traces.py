@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.history import chain as history
 from app.core.history import facts
 from app.core.models import (
     Account,
@@ -26,9 +27,6 @@ from app.core.panels import seats
 
 NAMELESS = "Erased"
 """Replaces a name where the column may not be empty."""
-
-TOLD = ("account.erased", "profile.erased")
-"""The history entries about an erasure; they contain nothing to erase."""
 
 
 def forget(
@@ -127,7 +125,7 @@ def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
         sa.update(HistoryText)
         .where(
             HistoryText.entry_id.in_(
-                sa.select(HistoryEntry.id).where(theirs, HistoryEntry.what.not_in(TOLD))
+                sa.select(HistoryEntry.id).where(theirs, HistoryEntry.what.not_in(history.ERASURE_ENTRIES))
             ),
             HistoryText.erased_at.is_(None),
         )
