@@ -4,6 +4,8 @@ The ``limits`` library does the arithmetic. Its memory storage counts per proces
 separate small SQLite file; ``redis://`` shares the counts between machines.
 """
 
+import hashlib
+import hmac
 import logging
 import math
 import sqlite3
@@ -161,13 +163,15 @@ class Throttle:
     ALONE_SECONDS = 5.0
     """How long a storage that failed is not asked again."""
 
-    def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
+    def __init__(
+        self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True, key: bytes = b""
+    ) -> None:
         self._storage = storage
         self._spare = MemoryStorage()
         self._is_alone, self._alone_until = False, -math.inf
         self._limiter = FixedWindowRateLimiter(storage)
         self._limits = {name: parse_many(text) for name, text in limits.items()}
-        self.enabled = enabled
+        self.enabled, self._key = enabled, key
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Throttle":
@@ -194,6 +198,7 @@ class Throttle:
                 "test_posts": settings.rate_limit_test_posts,
             },
             enabled=settings.rate_limit_enabled,
+            key=settings.secret_key.get_secret_value().encode(),
         )
 
     def reachable(self) -> bool:
@@ -209,6 +214,7 @@ class Throttle:
         if not self.enabled:
             return None
         standings = []
+        who = (self._hidden(who),)
         for item in self._limits[name]:
             count, ends = self._count(item, name, *who)
             reset = max(1, math.ceil(ends - time.time()))
@@ -226,10 +232,15 @@ class Throttle:
         """
         if not self.enabled:
             return
+        who = (self._hidden(who),)
         for item in self._limits[name]:
             standing = self._standing(item, name, *who)
             if standing.remaining == 0:
                 raise OverLimit(name, standing)
+
+    def _hidden(self, who: tuple[str, ...]) -> str:
+        """A keyed hash, so that no address of a person is stored with the counters."""
+        return hmac.new(self._key, "\n".join(who).encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
     def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
         """Count one hit in a fixed window; return the count and the window's end. ``FileStorage`` does both at once."""

@@ -4,6 +4,7 @@ import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from flask import current_app, request
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.feed_fetcher import HttpFeedFetcher
-from app.adapters.mail import FolderMailer, SmtpMailer
+from app.adapters.mail import FolderMailer, SmtpMailer, remove_mails
 from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import HttpObtainer
 from app.adapters.media.s3_store import S3Store
@@ -41,6 +42,7 @@ from app.core.requests.in_force import InForce
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
+from app.core.upkeep.erasure import Erased
 from app.core.upkeep.mail_texts import MailLinks
 from app.core.webhooks.sending import Sender
 from app.settings import Settings
@@ -124,6 +126,17 @@ class Wiring:
             classifiers.append(FactCheckScorer(self.database, self.matches, serving, self.vectors))
         model = self.learned.model(session, community_id) if own.has_learned else None
         return classifiers if model is None else [*classifiers, model]
+
+    def forget(self, erased: Erased) -> int:
+        """Remove what an erasure left outside the rows of the database. Call it after the commit.
+
+        Return the number of mails that were deleted from the folder where they are without a mail server.
+        """
+        mails = 0
+        if erased.email and erased.name:
+            mails = remove_mails(mail_folder(self.settings), erased.email, erased.name)
+        self.database.empty_log()
+        return mails
 
     def attach(self, jobs: JobEngine) -> None:
         """Use this engine for the jobs that transactions enqueue."""
@@ -231,10 +244,15 @@ def media_store(settings: Settings) -> MediaStore:
     )
 
 
+def mail_folder(settings: Settings) -> Path:
+    """Where mails are written if no mail server is set."""
+    return settings.data_dir.resolve() / "mail"
+
+
 def mailer(settings: Settings) -> Mailer:
     """Create the mailer: the mail server in the settings, or a folder if none is set."""
     if not settings.smtp_host:
-        return FolderMailer(settings.data_dir.resolve() / "mail", settings.mail_from)
+        return FolderMailer(mail_folder(settings), settings.mail_from)
     return SmtpMailer(
         settings.smtp_host,
         settings.smtp_port,

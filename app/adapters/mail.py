@@ -11,6 +11,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email import message_from_bytes
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8, EmailPolicy
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core import clock
-from app.core.mail import MailDelayed, MailRefused, Message
+from app.core.mail import MailDelayed, MailRefused, Message, one_line
 
 log = logging.getLogger("bridgenote.mail")
 
@@ -96,6 +97,20 @@ class FolderMailer:
         except OSError as error:
             raise MailDelayed(f"{path} cannot be written: {error.strerror}") from None
         log.info("No mail server is set: a mail (%s) is in %s", message.kind, path)
+
+
+def remove_mails(folder: Path, email: str, name: str) -> int:
+    """Delete the mails in this folder that went to a person, and their invitations of others. Return how many."""
+    removed = 0
+    for path in folder.glob("*.eml"):
+        with contextlib.suppress(FileNotFoundError):
+            mail = message_from_bytes(path.read_bytes(), policy=_FORM)
+            words = mail.get_content() if mail.get_content_type() == "text/plain" else ""
+            is_theirs = parseaddr(str(mail["To"]))[1].casefold() == email.casefold()
+            if is_theirs or email in words or f"{one_line(name)} invites you" in words:
+                path.unlink()
+                removed += 1
+    return removed
 
 
 @dataclass(frozen=True)

@@ -48,21 +48,23 @@ def erase_user(
         raise click.UsageError("Name the person by --email, by --account, or by --platform and --user-id")
     erased: erasure.Erased | None = None
     try:
-        with opened_wiring() as wiring, wiring.database.writing() as session:
-            if platform is not None and user_id is not None:
-                erased = erasure.erase_identity(
-                    session, SYSTEM, platform, user_id, provider_scope, note_texts=note_texts
-                )
-            else:
-                if email is not None:
-                    account_id = session.scalar(
-                        sa.select(Account.id).where(Account.email == limits.email(email))
+        with opened_wiring() as wiring:
+            with wiring.database.writing() as session:
+                if platform is not None and user_id is not None:
+                    erased = erasure.erase_identity(
+                        session, SYSTEM, platform, user_id, provider_scope, note_texts=note_texts
                     )
-                if account_id is None:
-                    raise NotFound("account")
-                erased = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
-            if dry_run:
-                raise _DryRun
+                else:
+                    if email is not None:
+                        account_id = session.scalar(
+                            sa.select(Account.id).where(Account.email == limits.email(email))
+                        )
+                    if account_id is None:
+                        raise NotFound("account")
+                    erased = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
+                if dry_run:
+                    raise _DryRun
+            erased.gone["mails in the folder"] = wiring.forget(erased)
     except _DryRun:
         pass
     assert erased is not None  # noqa: S101 - for the type checker: anything else has raised

@@ -57,6 +57,8 @@ def prune(wiring: Wiring) -> None:
         importing.clear_left(wiring.database)
     with part("tidying the index of texts"):
         _tidy_text_index(wiring)
+    with part("emptying the database's log"):
+        wiring.database.empty_log()
 
 
 def _tidy_text_index(wiring: Wiring) -> None:

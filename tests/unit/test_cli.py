@@ -321,9 +321,9 @@ def test_verify_history_compares_with_the_exported_heads(
         export(wiring)
     assert run("verify-history", "--expect", str(file)).exit_code == 0
     with sqlite3.connect(folder / "bridgenote.db") as connection:
-        newest = "(SELECT id FROM history ORDER BY number DESC LIMIT 1)"
-        connection.execute(f"DELETE FROM history_texts WHERE entry_id = {newest}")
-        connection.execute(f"DELETE FROM history WHERE id = {newest}")
+        (newest,) = connection.execute("SELECT id FROM history ORDER BY number DESC LIMIT 1").fetchone()
+        connection.execute("DELETE FROM history_texts WHERE entry_id = ?", (newest,))
+        connection.execute("DELETE FROM history WHERE id = ?", (newest,))
         connection.execute("DELETE FROM retention_marks")
     connection.close()
     assert run("verify-history").exit_code == 0

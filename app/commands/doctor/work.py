@@ -53,8 +53,9 @@ def jobs(wiring: Wiring) -> Iterator[Finding]:
 def scoring(wiring: Wiring) -> Iterator[Finding]:
     what, limit = "scoring", clock.now() - LATE
     with wiring.database.reading() as session:
-        late = _count(session, Request.status == RequestStatus.PENDING, Request.created_at < limit)
-        failed = _count(session, Request.status == RequestStatus.FAILED)
+        present = Request.withdrawn_at.is_(None)
+        late = _count(session, present, Request.status == RequestStatus.PENDING, Request.created_at < limit)
+        failed = _count(session, present, Request.status == RequestStatus.FAILED)
     if late:
         yield warn(what, f"{late} requests have waited for more than 5 minutes", "start more workers")
     if failed:
@@ -65,9 +66,11 @@ def scoring(wiring: Wiring) -> Iterator[Finding]:
 
 def deliveries(wiring: Wiring) -> Iterator[Finding]:
     what, limit = "deliveries", clock.now() - LATE
+    # To a webhook that was removed nothing can be sent again.
+    present = Delivery.endpoint_id.in_(sa.select(Webhook.id).where(Webhook.deleted_at.is_(None)))
     with wiring.database.reading() as session:
-        dead = _count(session, Delivery.state == DeliveryState.DEAD)
-        parked = _count(session, Delivery.state == DeliveryState.PARKED)
+        dead = _count(session, present, Delivery.state == DeliveryState.DEAD)
+        parked = _count(session, present, Delivery.state == DeliveryState.PARKED)
         late = _count(session, Delivery.state == DeliveryState.DUE, Delivery.due_at < limit)
     if dead:
         yield warn(what, f"{dead} failed", "look at Deliveries, and replay them")

@@ -5,18 +5,22 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core.history import facts
 from app.core.models import Action, Request
 from app.core.models.decisions import QUEUED
 
 
 def set_language(session: Session, request_id: uuid.UUID, language: str) -> None:
-    """Note the language of a post with its actions, if it was found after they were opened."""
-    session.execute(
+    """Note the language of a post with its actions and their history, if it was found after they were opened."""
+    ids = session.scalars(
         sa.update(Action)
         .where(Action.request_id == request_id, Action.language.is_(None))
         .values(language=language, updated_at=Action.updated_at)
+        .returning(Action.id)
         .execution_options(synchronize_session=False)
-    )
+    ).all()
+    if ids:
+        facts.write_language(session, ids, language)
 
 
 def complete(session: Session) -> int:

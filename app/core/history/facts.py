@@ -1,7 +1,8 @@
 """What an action's history entries repeat of the action and its post, so that a filter reads entries alone.
 
 The copies are set when an entry is written. The few verbs that change one of them afterwards call a function of
-this module: another category or type, an erased author.
+this module: another category or type, a language that was
+found later, an erased author.
 """
 
 import uuid
@@ -51,7 +52,10 @@ def with_objects(entries: sa.Select[Any]) -> sa.Select[Any]:
 def fault(entry: HistoryEntry, of_object: Sequence[str | None]) -> str | None:
     """What an entry says of its action other than the action and its post do (``with_objects``), or None."""
     for name, value in zip(FACTS, of_object, strict=True):
-        if getattr(entry, name) != value:
+        copy = getattr(entry, name)
+        # Earlier versions did not complete it where it was found after the entry was written.
+        is_unknown = name == "language" and copy is None and value is not None
+        if copy != value and not is_unknown:
             return f"its {name.replace('_', ' ')} is not that of its object"
     return None
 
@@ -59,6 +63,11 @@ def fault(entry: HistoryEntry, of_object: Sequence[str | None]) -> str | None:
 def file_under(session: Session, action: Action, category: str) -> None:
     """Give all entries of the action the category that a moderator decided on."""
     _update(session, [action.id], category=category)
+
+
+def write_language(session: Session, action_ids: Sequence[uuid.UUID], language: str) -> None:
+    """Give all entries of the actions the language that was found in their post."""
+    _update(session, action_ids, language=language)
 
 
 def act_as(session: Session, action: Action) -> None:

@@ -63,7 +63,7 @@ def read(session: Session, actor: Actor) -> Figures:
         in_window &= Attempt.endpoint_id.in_(sa.select(Webhook.id).where(mine(Webhook.community_id)))
     scored = (
         sa.select(Request.requested_at, Request.scored_at)
-        .where(mine(Request.community_id), Request.scored_at >= since)
+        .where(mine(Request.community_id), Request.withdrawn_at.is_(None), Request.scored_at >= since)
         .order_by(Request.scored_at.desc())
         .limit(MOST)
         .subquery()
@@ -71,7 +71,7 @@ def read(session: Session, actor: Actor) -> Figures:
     decided = (
         sa.select(Request.requested_at, Decision.decided_at)
         .join(Request, Request.id == Decision.request_id)
-        .where(mine(Decision.community_id), Decision.decided_at >= since)
+        .where(mine(Decision.community_id), Request.withdrawn_at.is_(None), Decision.decided_at >= since)
         .order_by(Decision.decided_at.desc())
         .limit(MOST)
         .subquery()

@@ -12,6 +12,7 @@ from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Note, Rating, Request
 from app.core.models.insights import TallyKind
+from app.core.notes.notes import about_withdrawn
 from app.core.paging import Matching, Page, Slice, paginate
 from app.core.panels import seats
 from app.core.people import profiles
@@ -43,7 +44,7 @@ def matching(
     ``drawn_rater`` is a platform user with an open seat in a drawn panel.
     Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
     """
-    statement = sa.select(Note).where(Note.deleted_at.is_(None))
+    statement = sa.select(Note).where(Note.deleted_at.is_(None), sa.not_(about_withdrawn()))
     visible = actor.seen_of((community_id,))
     if visible is not None:
         statement = statement.where(Note.community_id.in_(visible))
@@ -87,7 +88,22 @@ def matching(
     if any(other is not None for other in others):
         return Matching(statement)
     statuses = [one for one in NoteStatus if status in (None, one) and one is not status_not]
-    return Matching(statement, tallies.total(TallyKind.NOTE, visible, statuses))
+    # All notes are a tally, and the few on posts that were withdrawn are found by an index of these.
+    left_out = (
+        sa.select(sa.func.count())
+        .select_from(Note)
+        .join(Request, Request.id == Note.request_id)
+        .where(
+            Request.withdrawn_at.is_not(None),
+            Note.rationale.is_(False),
+            Note.deleted_at.is_(None),
+            Note.status.in_(statuses),
+        )
+    )
+    if visible is not None:
+        left_out = left_out.where(Request.community_id.in_(visible))
+    total = tallies.total(TallyKind.NOTE, visible, statuses)
+    return Matching(statement, sa.select(total.scalar_subquery() - left_out.scalar_subquery()))
 
 
 def listed(session: Session, matching_notes: Matching, part: Slice) -> Page[Note]:

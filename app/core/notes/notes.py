@@ -33,10 +33,31 @@ _QUESTION = {
 
 
 def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
-    """The note. Raises NotFound if it is deleted, unknown or belongs to another community."""
+    """The note.
+
+    Raises NotFound if it is deleted, unknown or belongs to another community. Where its post was withdrawn, which it may
+    quote, only its author reads it.
+    """
     note = session.get(Note, note_id)
     present = note if note is not None and note.deleted_at is None else None
-    return require_found(actor, Permission.READ, present, "note")
+    note = require_found(actor, Permission.READ, present, "note")
+    if session.scalar(sa.select(about_withdrawn()).where(Note.id == note.id)) and not is_author(
+        session, actor, note
+    ):
+        raise NotFound("note")
+    return note
+
+
+def about_withdrawn() -> sa.ColumnElement[bool]:
+    """SQL condition: notes on posts that were withdrawn. The service's rationales quote nothing."""
+    return sa.and_(
+        Note.rationale.is_(False),
+        sa.exists().where(Request.id == Note.request_id, Request.withdrawn_at.is_not(None)),
+    )
+
+
+def is_author(session: Session, actor: Actor, note: Note) -> bool:
+    return actor.profile_id is not None and profiles.are_one(session, actor.profile_id, note.author_id)
 
 
 def write(
@@ -268,8 +289,7 @@ def _lock_and_reload(session: Session, note: Note) -> None:
 
 def _require_author_or_staff(session: Session, actor: Actor, note: Note) -> None:
     require(actor, Permission.READ, note.community_id, "note")
-    own = actor.profile_id is not None and profiles.are_one(session, actor.profile_id, note.author_id)
-    if own and allows(actor, Permission.WRITE_NOTE, note.community_id):
+    if is_author(session, actor, note) and allows(actor, Permission.WRITE_NOTE, note.community_id):
         return
     if not allows(actor, Permission.MODERATE, note.community_id):
         raise Forbidden(

@@ -1,4 +1,5 @@
-"""Removes content some days after the decision, if the community has set that (``content_retention_days``).
+"""Removes content when its post is withdrawn, and some days after the decision, if the community has set that
+(``content_retention_days``).
 
 What stays: the decision, its scores, the ids of matched rules, and the content's hash, so that exemptions from
 scanning and repeated submissions are still recognised. What is removed: the text, its author's id, the platform's
@@ -6,7 +7,7 @@ metadata, the attachments, and the positions of the matches.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,7 +28,11 @@ from app.core.vocabulary import ActionState, RequestStatus
 BATCH = 200
 """Requests per transaction, so that other writers need not wait long."""
 
+WITHDRAWN = "The submission was withdrawn"
+"""In place of the content of a withdrawn post."""
+
 _UNSETTLED = (ActionState.PROPOSED, ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
+_WITHDRAWN_FULL = (Request.withdrawn_at.is_not(None), Request.content_removed_at.is_(None))
 _KEPT_OF_A_MATCH = frozenset({"rule", "category", "weight"})
 
 
@@ -58,14 +63,44 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         history.record(
             session, SYSTEM, community_id, "content.removed", "community", community_id, after=after
         )
+    empty(session, due, f"Removed after {days} {'day' if days == 1 else 'days'}")
+    erasure.content_erased(session, community_id, [request.id for request in due])
+    return len(due)
+
+
+def with_withdrawn(session: Session) -> Sequence[uuid.UUID]:
+    """The communities with withdrawn posts that have their content: withdrawing did not always remove it."""
+    return session.scalars(sa.select(Request.community_id).where(*_WITHDRAWN_FULL).distinct()).all()
+
+
+def remove_withdrawn(session: Session, community_id: uuid.UUID) -> int:
+    """Remove the content of the next posts that were withdrawn. Return how many, 0 when none is left."""
+    serialise(session, community_id)
+    withdrawn = session.scalars(
+        sa.select(Request)
+        .where(Request.community_id == community_id, *_WITHDRAWN_FULL)
+        .order_by(Request.id)
+        .limit(BATCH)
+    ).all()
+    if withdrawn:
+        empty(session, withdrawn, WITHDRAWN)
+        erasure.content_erased(session, community_id, [request.id for request in withdrawn])
+    return len(withdrawn)
+
+
+def empty(session: Session, posts: Sequence[Request], words: str) -> None:
+    """Remove the content of posts of one community, and all that repeats it. The caller holds the community's lock.
+
+    ``words`` are stored in place of the content, so that every page that shows the content shows them. What was learned
+    from it is up to the caller.
+    """
     now = clock.now()
-    for request in due:
-        # Stored in place of the content, so that every page that shows the content shows this.
-        request.content = f"Removed after {days} {'day' if days == 1 else 'days'}"
+    for request in posts:
+        request.content = words
         request.content_removed_at = now
         request.platform_author_id = None
         request.extra = None
-    identities = [request.id for request in due]
+    identities = [request.id for request in posts]
     facts.forget_authors(session, identities)
     for score in session.scalars(sa.select(Score).where(Score.request_id.in_(identities))):
         score.matches = [_bare(match) for match in score.matches]
@@ -88,9 +123,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         .execution_options(synchronize_session=False)
     )
     session.flush()
-    removing.remove(session, [request.id for request in due if request.has_attachments])
-    erasure.content_erased(session, community_id, identities)
-    return len(due)
+    removing.remove(session, [request.id for request in posts if request.has_attachments])
 
 
 def _due(community_id: uuid.UUID, limit: datetime) -> sa.Select[Any]:

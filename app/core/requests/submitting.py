@@ -21,11 +21,12 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, Attachment, Note, Request
+from app.core.learning import erasure
+from app.core.models import Action, Attachment, Note, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, STAFF_TARGET, Route
-from app.core.requests import marks, reading
+from app.core.requests import marks, reading, retention
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
@@ -207,17 +208,25 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
 def withdraw(session: Session, actor: Actor, request: Request) -> None:
     """Withdraw a submission: it disappears for every reader, its review ends, and its ``request_id`` is free again.
 
+    Its content goes as after the community's retention; the content's hash and the decision stay.
+
     Raises NotFound if it was withdrawn meanwhile.
     """
     require(actor, Permission.SUBMIT, request.community_id, "request")
     _lock(session, request)
     live = actions.live_for(session, request.id)
-    if live is not None and live.action_state is ActionState.UNDER_REVIEW:
+    is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
+    if live is not None and is_under_review:
         actions.decide_none(
             session, SYSTEM, live, confidence=1.0, why=Why(cause="the submission was withdrawn")
         )
     request.withdrawn_at = clock.now()
-    session.flush()
+    retention.empty(session, [request], retention.WITHDRAWN)
+    if is_under_review:
+        # Nothing was learned from a post that nobody had decided.
+        erasure.delete_samples(session, SampledPost.request_id == request.id)
+    else:
+        erasure.content_erased(session, request.community_id, [request.id])
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
 
 

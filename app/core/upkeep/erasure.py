@@ -46,7 +46,8 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
-from app.core.upkeep import traces
+from app.core.upkeep import mentions, traces
+from app.core.upkeep.mentions import Person
 from app.core.vocabulary import Digest, MediaVeil
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
@@ -56,10 +57,15 @@ OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, 
 
 @dataclass(frozen=True)
 class Erased:
-    """The result of one erasure, as ``{what: rows}``: ``gone``, and ``kept`` without a name."""
+    """The result of one erasure, as ``{what: rows}``: ``gone``, and ``kept`` without a name.
+
+    ``email`` and ``name`` are those that the account had, for what is outside the database; None if it had none.
+    """
 
     gone: dict[str, int]
     kept: dict[str, int]
+    email: str | None = None
+    name: str | None = None
 
 
 def erase_account(
@@ -103,8 +109,11 @@ def erase_account(
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
             holds.undo(session, SYSTEM, hold_id)
     is_new = account.email != _placeholder_email(account)
+    email, name = (account.email, account.display_name) if is_new else (None, None)
+    gone_names = sum(_forget_names(session, profile) for profile in linked_profiles)
     gone = {"accounts": int(is_new), "held decisions": len(pending_holds)}
     gone |= {model.__tablename__.replace("_", " "): _delete(session, model, account) for model in OWN}
+    gone |= {"names in metadata": gone_names}
     gone |= traces.forget(session, linked_profiles, account, note_texts=note_texts)
     kept = _kept(session, linked_profiles)
     session.execute(
@@ -132,7 +141,7 @@ def erase_account(
         # The history says of each whose texts are erased, so that a text that is put back is found.
         for profile in linked_profiles:
             _tell(session, actor, community_ids, "profile", profile.id, account.id)
-    return Erased(gone, kept)
+    return Erased(gone, kept, email, name)
 
 
 def erase_identity(
@@ -147,8 +156,8 @@ def erase_identity(
     """Erase a person by their platform identity, including the account that their profile is linked to.
 
     Their user id is replaced by a pseudonym everywhere: as a post's author or submitter, a note's author or a
-    rater. The attachments of their posts are deleted. The platform's own data is not affected: what it sends about
-    them later creates a new profile.
+    rater, and in the metadata of posts. The attachments of their posts are deleted. The platform's own data is not
+    affected: what it sends about them later creates a new profile.
 
     Raises:
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
@@ -160,6 +169,7 @@ def erase_identity(
     if not profiles.is_complete(identity):
         raise Invalid.field("provider_scope", f"is needed: {platform} counts users anew in every community")
     profile = profiles.find(session, *identity)
+    display_name = profile.display_name if profile is not None else None
     in_communities = sa.select(Community.id).where(Community.platform == platform)
     if provider_scope:
         in_communities = in_communities.where(Community.platform_community_server_id == provider_scope)
@@ -197,13 +207,28 @@ def erase_identity(
         AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
     )
     gone["notes about authors"] = traces.changed_rows(session, about_them)
+    person = Person([user_id], [display_name] if display_name else [], pseudonym)
+    own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
+    gone["names in metadata"] = (
+        gone.get("names in metadata", 0)
+        + mentions.rename_own(session, own_posts, person)
+        + mentions.rename(session, in_communities, person)
+    )
     gone["names on posts"] = traces.rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
         profile.platform_user_id = pseudonym
         session.flush()
         _tell(session, actor, community_ids, "profile", profile.id, None)
-    return Erased(gone, kept)
+    return replace(account_result, gone=gone, kept=kept)
+
+
+def _forget_names(session: Session, profile: Profile) -> int:
+    """Remove the name of an account's profile from metadata. Its id there is the platform's, as in the profile."""
+    if not profile.display_name:
+        return 0
+    in_communities = sa.select(Community.id).where(Community.platform == profile.platform)
+    return mentions.rename(session, in_communities, Person([], [profile.display_name], traces.NAMELESS))
 
 
 def _is_only_admin(session: Session, account: Account) -> bool:

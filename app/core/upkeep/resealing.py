@@ -81,4 +81,9 @@ def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, 
 
 
 def _sealed_values(column: Any) -> sa.Select[Any]:
-    return sa.select(column.class_.id, column).where(column.is_not(None)).order_by(column.class_.id)
+    # A webhook that was removed has an empty secret.
+    return (
+        sa.select(column.class_.id, column)
+        .where(column.is_not(None), column != b"")
+        .order_by(column.class_.id)
+    )

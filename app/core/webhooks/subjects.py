@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from app.core.models import Action, Event, Note, Request
+from app.core.notes.notes import about_withdrawn
 
 
 @dataclass(frozen=True)
@@ -36,5 +37,5 @@ def _actions(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, A
 
 
 def _notes(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, Note]:
-    rows = session.scalars(sa.select(Note).where(Note.id.in_(ids)))
+    rows = session.scalars(sa.select(Note).where(Note.id.in_(ids), sa.not_(about_withdrawn())))
     return {note.id: note for note in rows}

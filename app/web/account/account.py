@@ -117,7 +117,10 @@ def delete_account() -> Response:
     who = auth.current_reader()
     try:
         with wired().database.writing() as session:
-            erasure.erase_account(session, who.actor, who.account.id, note_texts=bool(form.note_texts.data))
+            erased = erasure.erase_account(
+                session, who.actor, who.account.id, note_texts=bool(form.note_texts.data)
+            )
+        wired().forget(erased)
     except Conflict as refusal:
         return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect(url_for("web.home"), 303))

@@ -270,10 +270,10 @@ def _note_row(row: NoteRow) -> Row:
 
 def _text(note: Note, action: Action | None) -> tuple[str, bool]:
     """Return the text of a row: for an item's rationale the post, for other notes their text."""
+    if note.request is not None and note.request.withdrawn_at is not None:
+        return "The post was withdrawn", True
     if not note.rationale or note.request is None:
         return excerpt(note.summary), False
-    if note.request.withdrawn_at is not None:
-        return "The post was withdrawn", True
     warn = auth.current_reader().account.content_warnings
     if action is not None and is_veiled(action.category, warn=warn):
         return HIDDEN, True
@@ -282,9 +282,11 @@ def _text(note: Note, action: Action | None) -> tuple[str, bool]:
 
 def _url(note: Note, action: Action | None) -> str | None:
     """Return the URL of the item or note; None if it is now handled by staff, or the post was withdrawn."""
+    if note.request is not None and note.request.withdrawn_at is not None:
+        return None
     if not note.rationale:
         return url_for("web.note", note_id=note.id)
-    if action is None or note.request is None or note.request.withdrawn_at is not None:
+    if action is None or note.request is None:
         return None
     if not is_for_raters(action) and not auth.may(Permission.MODERATE, action.community_id):
         return None
