@@ -443,12 +443,18 @@ def test_a_forced_note_that_is_no_rationale_decides_nothing(
         assert session.scalars(sa.select(Action.action_state)).one() is ActionState.UNDER_REVIEW
 
 
-def test_notes_of_withdrawn_requests_stay_readable(api: Api, wiring: Wiring) -> None:
+def test_a_note_on_a_withdrawn_request_is_read_by_its_author_alone(api: Api, wiring: Wiring) -> None:
     api.submit("post-1")
-    note = made(api, request_id="post-1")
+    other, note = made(api), made(api, request_id="post-1")
+    assert api.get("/notes").json["meta"]["count"] == 2
     api.delete("/requests/post-1")
-    assert api.get(f"/notes/{note}").status_code == 200
+    assert api.get(f"/notes/{note}").status_code == 404
+    assert api.get(f"/notes/{note}", headers=acting("writer-1")).status_code == 200
     assert api.get("/notes?filter[request_id]=post-1").json["data"] == []
+    for query in ("", "?filter[status]=NEEDS_MORE_RATINGS", "?filter[classification]=" + MISLEADING):
+        listed = api.get(f"/notes{query}").json
+        assert [one["id"] for one in listed["data"]] == [other], query
+        assert listed["meta"]["count"] == 1, query
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Request.withdrawn_at)).one() is not None
 

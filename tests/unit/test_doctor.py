@@ -13,6 +13,7 @@ from app.core import clock
 from app.core.models import Community, Delivery, Request, Webhook
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
+from app.core.requests import submitting
 from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import endpoints as webhooks
@@ -44,6 +45,38 @@ def _told(monkeypatch: pytest.MonkeyPatch, wiring: Wiring, **settings: str) -> d
         found[key] = f"{found.get(key, '')} {one['detail']} → {one['advice']}"
     assert done.exit_code == int(any(state == "fail" for _, state in found))
     return found
+
+
+def test_what_was_withdrawn_or_removed_is_not_counted(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(wiring.settings)
+    with wiring.database.writing() as session:
+        community, allow = session.get_one(Community, cast.community_id), AllowList.parse("")
+        url = "https://hooks.example/a"
+        webhook, _ = webhooks.register(session, SYSTEM, wiring.sealer, allow, community, url, "a secret")
+    factories.scored_action(wiring, cast, factories.SPAM, "decided")
+    for number in range(3):
+        factories.submit(wiring, cast, request_id=f"post-{number}")
+    with wiring.database.writing() as session:
+        for request in session.scalars(sa.select(Request)):
+            request.created_at = clock.now() - timedelta(hours=1)
+        failed = session.scalars(sa.select(Request).where(Request.request_id == "post-2")).one()
+        failed.status = RequestStatus.FAILED
+        session.execute(sa.update(Delivery).values(state="dead", due_at=None))
+    ill = _told(monkeypatch, wiring)
+    assert "2 requests have waited" in ill["scoring", "warn"]
+    assert "1 requests could not be scored" in ill["scoring", "warn"]
+    assert "failed" in ill["deliveries", "warn"]
+    with wiring.database.writing() as session:
+        for request in session.scalars(sa.select(Request)):
+            submitting.withdraw(session, factories.integration(cast), request)
+        webhooks.remove(session, SYSTEM, webhook.id)
+        session.execute(sa.update(Delivery).values(state="dead", due_at=None))
+    well = _told(monkeypatch, wiring)
+    assert "nothing waits" in well["scoring", "ok"]
+    assert ("deliveries", "warn") not in well
+    assert {state for (what, state) in well if what in ("secrets", "webhooks")} == {"ok"}
 
 
 def test_a_service_in_order_and_one_in_disorder(

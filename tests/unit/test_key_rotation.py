@@ -115,6 +115,22 @@ def test_secrets_of_several_rotations_are_sealed_anew_and_go_on_signing(wiring: 
         assert secrets.live(session, webhook, new, clock.now()) == before
 
 
+def test_a_webhook_that_was_removed_has_no_secret_to_seal(
+    wiring: Wiring, cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(wiring.settings)
+    _register(wiring, cast, Sealer.from_secret(OLD), 1, 2)
+    both = Sealer.from_secret(NEW, [OLD])
+    with wiring.database.writing() as session:
+        removed = session.scalars(sa.select(Webhook.id)).first()
+        assert removed is not None
+        webhooks.remove(session, SYSTEM, removed)
+        left = resealing.outdated(session, both)
+        assert resealing.unreadable(session, both) == 0
+    done = _rotate(monkeypatch, wiring, tmp_path, NEW, OLD)
+    assert (done.exit_code, f"{left} secrets were sealed anew" in done.output) == (0, True), done.output
+
+
 def test_a_key_in_the_data_folder_is_replaced_there_under_a_running_server(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.history.why import Why
-from app.core.models import Account, Action
+from app.core.models import Account, Action, HistoryEntry, Request
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import retention, submitting
@@ -46,6 +46,31 @@ def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
     answer = visitor.get(f"/history.csv{query}")
     assert answer.status_code == 200
     return list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
+
+
+def test_a_withdrawn_posts_text_is_in_no_view_of_the_history(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post("Amethystine people like you")
+    note_id = stage.note(action_id, text="Amethystine is no word")
+    moderator = visit(cast.moderator)
+    assert "Amethystine" in moderator.get("/history?q=Amethystine").text
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        submitting.withdraw(session, factories.integration(cast), request)
+        entry_id = session.scalars(
+            sa.select(HistoryEntry.id).where(HistoryEntry.object_id == action_id).limit(1)
+        ).one()
+    for path in ("/history", f"/history/{entry_id}", "/history.csv"):
+        page = moderator.get(path)
+        assert page.status_code == 200, path
+        assert "Amethystine" not in page.text, path
+    assert "The submission was withdrawn" in moderator.get(f"/history/{entry_id}").text
+    assert export(moderator, "?q=Amethystine") == []
+    assert str(entry_id) not in moderator.get("/history?q=Amethystine").text
+    for person_ in (cast.moderator, cast.rater):
+        assert visit(person_).get(f"/notes/{note_id}").status_code == 404
+    assert moderator.get(f"/notes/{note_id}/moderation").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/history", "/history.csv"])
