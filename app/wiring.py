@@ -132,9 +132,7 @@ class Wiring:
 
         Return the number of mails that were deleted from the folder where they are without a mail server.
         """
-        mails = 0
-        if erased.email and erased.name:
-            mails = remove_mails(mail_folder(self.settings), erased.email, erased.name)
+        mails = remove_mails(mail_folder(self.settings), erased.emails, erased.name) if erased.emails else 0
         self.database.empty_log()
         return mails
 

@@ -9,7 +9,7 @@ import smtplib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.headerregistry import Address
@@ -99,17 +99,20 @@ class FolderMailer:
         log.info("No mail server is set: a mail (%s) is in %s", message.kind, path)
 
 
-def remove_mails(folder: Path, email: str, name: str) -> int:
+def remove_mails(folder: Path, emails: Collection[str], name: str) -> int:
     """Delete the mails in this folder that went to a person, and their invitations of others. Return how many."""
-    removed = 0
+    removed, theirs = 0, {email.casefold() for email in emails}
     for path in folder.glob("*.eml"):
-        with contextlib.suppress(FileNotFoundError):
+        try:
             mail = message_from_bytes(path.read_bytes(), policy=_FORM)
             words = mail.get_content() if mail.get_content_type() == "text/plain" else ""
-            is_theirs = parseaddr(str(mail["To"]))[1].casefold() == email.casefold()
-            if is_theirs or email in words or f"{one_line(name)} invites you" in words:
+            if parseaddr(str(mail["To"]))[1].casefold() in theirs or f"{one_line(name)} invites you" in words:
                 path.unlink()
                 removed += 1
+        except FileNotFoundError:
+            pass  # another erasure removed it
+        except OSError as error:
+            log.warning("A mail to an erased person could not be removed: %s: %s", path, error.strerror)
     return removed
 
 

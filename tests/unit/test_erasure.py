@@ -13,14 +13,14 @@ from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Note, Profile, Rating, Request
+from app.core.models import Account, Action, Event, Note, Profile, Rating, Request
 from app.core.notes import ratings
 from app.core.people import accounts, link_codes, profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
 from app.core.upkeep import erasure, linking
-from app.core.vocabulary import ActionVerb, HelpfulnessLevel, Role
+from app.core.vocabulary import ActionVerb, EventName, HelpfulnessLevel, Role
 from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
@@ -155,6 +155,13 @@ def test_a_platforms_user_is_erased_by_the_platforms_number(wiring: Wiring, cast
             found.display_name = f"Rater Zirconlike {number}"
     before = _scores(wiring)
     with wiring.database.writing() as session:
+        session.get_one(Request, session.get_one(Action, action_id).request_id).extra = {
+            "thread": [{"author": "Ann", "text": "@author-1 and Ann said so"}],
+            "reporter": {"id": "author-1", "login": "Beryllike"},
+        }
+        drawn = {"data": {"rater_ids": ["author-1", "rater-9"]}}
+        session.add(Event(community_id=cast.community_id, name=EventName.PANEL_DRAWN, payload=drawn))
+    with wiring.database.writing() as session:
         with pytest.raises(NotFound):
             erasure.erase_identity(session, SYSTEM, "discord", str(uuid.uuid4()))
         erasure.erase_identity(session, SYSTEM, "discord", "rater-0", note_texts=True)
@@ -162,7 +169,10 @@ def test_a_platforms_user_is_erased_by_the_platforms_number(wiring: Wiring, cast
     assert _scores(wiring) == before
     cells = [row for _, row in _columns(wiring)]
     assert not [row for row in cells if "Zirconlike 0" in row or "'rater-0'" in row or "'author-1'" in row]
+    assert not [row for row in cells if "author-1" in row or "Beryllike" in row]
     assert [row for row in cells if "Zirconlike 1" in row]
+    assert [row for row in cells if "and Ann said so" in row]
+    assert [row for row in cells if "rater-9" in row]
     with wiring.database.reading(in_transaction=True) as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 3
         assert session.scalars(sa.select(Request.requested_by)).one().startswith("erased-")

@@ -412,6 +412,17 @@ def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring,
     assert factories.submit(wiring, cast) != request.id
 
 
+def test_a_withdrawn_submission_ends_its_second_look(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        action.action_state, action.retro_review_at = ActionState.RETRO_REVIEW, clock.now()
+    with wiring.database.writing() as session:
+        request = session.scalars(sa.select(Request)).one()
+        submitting.withdraw(session, factories.integration(cast), request)
+    assert _state(wiring, action_id) is ActionState.CONFIRMED
+
+
 def test_a_submission_that_was_withdrawn_meanwhile_is_found_by_no_call_that_waited(
     wiring: Wiring, cast: Cast
 ) -> None:

@@ -23,8 +23,8 @@ class HistoryEntry(Base):
     does not break the chain.
 
     ``action_type``, ``category``, ``author`` and ``language`` are copies for the filters of the moderators' history
-    (``history.facts``), set only where the object is an action. They are not chained: the action and its post are
-    what counts, and an author can be erased.
+    (``history.facts``), set only where the object is an action. They are not chained, because an author can be
+    erased: ``chain.verify`` compares them with the action and its post.
     """
 
     __tablename__ = "history"

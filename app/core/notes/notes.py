@@ -35,8 +35,8 @@ _QUESTION = {
 def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
     """The note.
 
-    Raises NotFound if it is deleted, unknown or belongs to another community. Where its post was withdrawn, which it may
-    quote, only its author reads it.
+    Raises NotFound if it is deleted, unknown or belongs to another community. Only its author reads one whose post was
+    withdrawn, because it may quote it.
     """
     note = session.get(Note, note_id)
     present = note if note is not None and note.deleted_at is None else None

@@ -216,10 +216,11 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     _lock(session, request)
     live = actions.live_for(session, request.id)
     is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
+    cause = Why(cause="the submission was withdrawn")
     if live is not None and is_under_review:
-        actions.decide_none(
-            session, SYSTEM, live, confidence=1.0, why=Why(cause="the submission was withdrawn")
-        )
+        actions.decide_none(session, SYSTEM, live, confidence=1.0, why=cause)
+    elif live is not None and live.action_state is ActionState.RETRO_REVIEW:
+        actions.lapse(session, live, why=cause)
     request.withdrawn_at = clock.now()
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:

@@ -59,13 +59,13 @@ OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, 
 class Erased:
     """The result of one erasure, as ``{what: rows}``: ``gone``, and ``kept`` without a name.
 
-    ``email`` and ``name`` are those that the account had, for what is outside the database; None if it had none.
+    ``emails`` and ``name`` are those that the account had, for what is outside the database.
     """
 
     gone: dict[str, int]
     kept: dict[str, int]
-    email: str | None = None
-    name: str | None = None
+    emails: frozenset[str] = frozenset()
+    name: str = ""
 
 
 def erase_account(
@@ -109,7 +109,8 @@ def erase_account(
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
             holds.undo(session, SYSTEM, hold_id)
     is_new = account.email != _placeholder_email(account)
-    email, name = (account.email, account.display_name) if is_new else (None, None)
+    emails = _emails(session, account) if is_new else frozenset()
+    name = account.display_name if is_new else ""
     gone_names = sum(_forget_names(session, profile) for profile in linked_profiles)
     gone = {"accounts": int(is_new), "held decisions": len(pending_holds)}
     gone |= {model.__tablename__.replace("_", " "): _delete(session, model, account) for model in OWN}
@@ -141,7 +142,7 @@ def erase_account(
         # The history says of each whose texts are erased, so that a text that is put back is found.
         for profile in linked_profiles:
             _tell(session, actor, community_ids, "profile", profile.id, account.id)
-    return Erased(gone, kept, email, name)
+    return Erased(gone, kept, emails, name)
 
 
 def erase_identity(
@@ -221,6 +222,14 @@ def erase_identity(
         session.flush()
         _tell(session, actor, community_ids, "profile", profile.id, None)
     return replace(account_result, gone=gone, kept=kept)
+
+
+def _emails(session: Session, account: Account) -> frozenset[str]:
+    """The account's address, and those that it had or was to get in the last weeks."""
+    links = session.execute(
+        sa.select(AccountLink.email, AccountLink.previous_email).where(AccountLink.account_id == account.id)
+    )
+    return frozenset({account.email, *(email for link in links for email in link if email)})
 
 
 def _forget_names(session: Session, profile: Profile) -> int:
