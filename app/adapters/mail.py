@@ -11,10 +11,10 @@ import ssl
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from email import message_from_bytes
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8, EmailPolicy
+from email.parser import BytesParser
+from email.policy import SMTP, SMTPUTF8, EmailPolicy, default
 from email.utils import format_datetime, make_msgid, parseaddr
 from pathlib import Path
 from typing import Any, Literal
@@ -101,12 +101,13 @@ class FolderMailer:
 
 def remove_mails(folder: Path, emails: Collection[str], name: str) -> int:
     """Delete the mails in this folder that went to a person, and their invitations of others. Return how many."""
-    removed, theirs = 0, {email.casefold() for email in emails}
+    removed, theirs, inviting = 0, {email.casefold() for email in emails}, f"{one_line(name)} invites you"
     for path in folder.glob("*.eml"):
         try:
-            mail = message_from_bytes(path.read_bytes(), policy=_FORM)
+            mail = BytesParser(policy=default).parsebytes(path.read_bytes())
             words = mail.get_content() if mail.get_content_type() == "text/plain" else ""
-            if parseaddr(str(mail["To"]))[1].casefold() in theirs or f"{one_line(name)} invites you" in words:
+            to = parseaddr(str(mail["To"]))[1].casefold()
+            if to in theirs or (name and words.startswith(inviting)):
                 path.unlink()
                 removed += 1
         except FileNotFoundError:

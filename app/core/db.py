@@ -193,7 +193,7 @@ class Database:
         if self.engine.dialect.name == "sqlite":
             connection = self.engine.raw_connection()
             try:
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[attr-defined]
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 connection.close()
 

@@ -8,7 +8,7 @@ it.
 import hashlib
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Any
@@ -136,7 +136,7 @@ def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
     tails[community_id] = (innermost(session), number, previous)
 
 
-def last(session: Session, community_id: uuid.UUID) -> sa.Row[tuple[int, str, datetime]] | None:
+def last(session: Session, community_id: uuid.UUID) -> sa.Row[int, str, datetime] | None:
     """The number, the hash and the time of a community's last entry."""
     return session.connection().execute(_LAST, {"community": community_id}).first()
 
@@ -214,7 +214,7 @@ def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) 
 
 def checked(
     session: Session, community_id: uuid.UUID, number: int, previous: str, limit: int | None = None
-) -> Iterator[tuple[HistoryEntry, str | None]]:
+) -> Generator[tuple[HistoryEntry, str | None], None, None]:
     """The entries after the one with this number and hash, in their order, each with what is wrong with it, or None.
 
     What comes after a wrong one means nothing.
@@ -230,7 +230,8 @@ def checked(
         ).execution_options(yield_per=500)
     )
     with closing(rows):
-        for entry, text, *of_object in rows:
+        for row in rows:
+            entry, text, *of_object = tuple[Any, ...](row)
             number += 1
             yield (
                 entry,

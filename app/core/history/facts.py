@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Action, HistoryEntry, Request
+from app.core.models import Action, HistoryEntry, HistoryText, Request
 
 FACTS = ("action_type", "category", "author", "language")
 _OF_ACTION = HistoryEntry.object_type == sa.literal("action", literal_execute=True)
@@ -35,7 +35,7 @@ def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[
     }
 
 
-def with_objects(entries: sa.Select[Any]) -> sa.Select[Any]:
+def with_objects(entries: sa.Select[HistoryEntry, HistoryText]) -> sa.Select[Any]:
     """Add to a selection of entries what their copies should be, as the last columns (``FACTS``)."""
     return (
         entries.add_columns(

@@ -6,8 +6,7 @@ whole value or a mention, and with them everything beside them that looks like t
 
 import json
 import re
-import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,7 @@ _OF_A_PERSON = re.compile(
 """Keys of what may be a person's name, address or picture. A needless match loses only what nothing here reads."""
 _FIGURES = frozenset({"reports", "views"})
 """Numbers that the queue reads (docs/integration.md); they are not ids."""
+_BATCH = 200
 _LEAST_IN_TEXT = 6
 """Shorter ids, such as "7", are words of any text; there only a mention ("@7") is the person."""
 
@@ -52,42 +52,46 @@ def rename(session: Session, in_communities: sa.Select[Any], person: Person) -> 
     rows = 0
     for model, column in _SEARCHED:
         text = sa.cast(column, sa.Text)
-        names_them = sa.or_(
-            *(text.icontains(json.dumps(word)[1:-1], autoescape=True) for word in person.words),
+        candidates = sa.select(model.id).where(
+            model.community_id.in_(in_communities),
+            sa.or_(*(text.icontains(json.dumps(word)[1:-1], autoescape=True) for word in person.words)),
         )
-        candidates = sa.select(model.id, column).where(model.community_id.in_(in_communities), names_them)
-        rows += _write(session, model, column, session.execute(candidates).all(), person)
+        rows += _write(session, model, column, candidates, lambda value: replaced(value, person))
     return rows
 
 
 def rename_own(session: Session, posts: sa.Select[Any], person: Person) -> int:
     """Replace the person in the metadata of their own posts, also under names that are not known here."""
-    candidates = sa.select(Request.id, Request.extra).where(Request.id.in_(posts), Request.extra.is_not(None))
-    found = [
-        (
-            request_id,
-            {key: person.pseudonym if _OF_A_PERSON.search(key) else value for key, value in extra.items()},
-        )
-        for request_id, extra in session.execute(candidates).all()
-    ]
-    return _write(session, Request, Request.extra, found, person)
+
+    def without_author(extra: Mapping[str, Any]) -> Any:
+        own = {key: person.pseudonym if _OF_A_PERSON.search(key) else part for key, part in extra.items()}
+        return replaced(own, person)
+
+    return _write(session, Request, Request.extra, posts.where(Request.extra.is_not(None)), without_author)
 
 
 def _write(
-    session: Session,
-    model: Any,
-    column: Any,
-    rows: Sequence[tuple[uuid.UUID, Any] | sa.Row[Any]],
-    person: Person,
+    session: Session, model: Any, column: Any, which: sa.Select[Any], changed: Callable[[Any], Any]
 ) -> int:
-    number = 0
-    for row_id, value in rows:
-        values: dict[str, Any] = {column.key: replaced(value, person)}
-        if hasattr(model, "updated_at"):
-            values["updated_at"] = model.updated_at
-        changed = sa.update(model).where(model.id == row_id).values(values)
-        session.execute(changed.execution_options(synchronize_session=False))
-        number += 1
+    """Change the JSON of these rows, and return how many were not the same afterwards."""
+    ids, number = session.scalars(which).all(), 0
+    for first in range(0, len(ids), _BATCH):
+        rows = sa.select(model.id, column).where(model.id.in_(ids[first : first + _BATCH]))
+        for row in session.execute(rows).all():
+            row_id, before = tuple[Any, ...](row)
+            after = changed(before)
+            if after == before:
+                continue
+            values = {column.key: after}
+            if hasattr(model, "updated_at"):
+                values["updated_at"] = model.updated_at
+            session.execute(
+                sa.update(model)
+                .where(model.id == row_id)
+                .values(values)
+                .execution_options(synchronize_session=False)
+            )
+            number += 1
     return number
 
 
