@@ -299,6 +299,14 @@ class Note(Stamped, Base):
     )
 
 
+def about_withdrawn() -> sa.ColumnElement[bool]:
+    """SQL condition: notes on posts that were withdrawn. The service's rationales quote nothing."""
+    return sa.and_(
+        Note.rationale.is_(False),
+        sa.exists().where(Request.id == Note.request_id, Request.withdrawn_at.is_not(None)),
+    )
+
+
 class Rating(Stamped, Base):
     """One rater's rating of one note.
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Note, Rating, Request
+from app.core.models.content import about_withdrawn
 from app.core.models.insights import TallyKind
-from app.core.notes.notes import about_withdrawn
 from app.core.paging import Matching, Page, Slice, paginate
 from app.core.panels import seats
 from app.core.people import profiles

@@ -16,6 +16,7 @@ from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Request
+from app.core.models.content import about_withdrawn
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
@@ -46,14 +47,6 @@ def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
     ):
         raise NotFound("note")
     return note
-
-
-def about_withdrawn() -> sa.ColumnElement[bool]:
-    """SQL condition: notes on posts that were withdrawn. The service's rationales quote nothing."""
-    return sa.and_(
-        Note.rationale.is_(False),
-        sa.exists().where(Request.id == Note.request_id, Request.withdrawn_at.is_not(None)),
-    )
 
 
 def is_author(session: Session, actor: Actor, note: Note) -> bool:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from app.core.models import Action, Event, Note, Request
-from app.core.notes.notes import about_withdrawn
+from app.core.models.content import about_withdrawn
 
 
 @dataclass(frozen=True)
