@@ -180,7 +180,20 @@
   // --- Content behind "Show content" opens in place. Nobody answers or decides about a post before it was shown: its forms
   // carry a field that says so. The server refuses it too. What was shown once stays known while the page is open. ---
   const opened = new Set();
+  // A note counts as shown once its last line was in the window; on a phone its answers stick to the window's edge only from
+  // then on, and not before that line leaves it, or they would cover what is being read.
   const veilOf = (id) => document.querySelector(`[data-veil="${CSS.escape(id)}"]`);
+  const noteOf = (id) => document.querySelector(`[data-note="${CSS.escape(id)}"]`);
+  const notesRead = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) markRead(target);
+      else if (opened.has(target.dataset.note)) target.closest(".card").querySelector(".rate").classList.add("stuck");
+    }
+  });
+  function markRead(end) {
+    opened.add(end.dataset.note);
+    document.querySelectorAll("[data-seen]").forEach(noteSeen);
+  }
   function show(veil, on) {
     const button = veil.querySelector("button");
     veil.querySelector(".content").hidden = !on;
@@ -191,15 +204,34 @@
   }
   function noteSeen(field) {
     if (opened.has(field.dataset.seen)) field.value = field.dataset.seen;
+    else if (noteOf(field.dataset.seen)) field.value = "";
   }
   function unseenBy(form) {
-    const field = form?.querySelector("[data-seen]");
-    return field && !field.value ? veilOf(field.dataset.seen) : null;
+    for (const field of form?.querySelectorAll("[data-seen]") ?? []) {
+      const end = noteOf(field.dataset.seen);
+      if (!field.value && end && isInSight(end)) markRead(end);
+      if (!field.value) return end ?? veilOf(field.dataset.seen);
+    }
+    return null;
   }
-  function leadTo(veil) {
-    veil.querySelector("button").focus();
-    say("alert", veil.dataset.why);
+  function leadTo(unseen) {
+    const note = unseen.closest(".the-note");
+    if (note) {
+      // Where it is being read, it stays.
+      const { top, bottom } = note.getBoundingClientRect();
+      note.focus({ preventScroll: true });
+      if (top > innerHeight / 2 || bottom < innerHeight) note.scrollIntoView();
+    } else unseen.querySelector("button").focus();
+    say("alert", unseen.dataset.why);
   }
+  // How helpful a note is, and why: not even chosen before it was read.
+  document.addEventListener("click", (event) => {
+    const unseen = event.target.closest?.(".rating :is(label, input)") ? unseenBy(event.target.closest("form")) : null;
+    if (!unseen) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    leadTo(unseen);
+  }, true);
   document.addEventListener("submit", (event) => {
     const veil = event.target.closest("[data-veil]") ?? veilOf(event.submitter?.name === "show" ? event.submitter.value : "");
     const unseen = event.submitter?.hasAttribute("data-unseen-ok") ? null : unseenBy(event.target);
@@ -562,6 +594,11 @@
     time.title = exact.format(moment);
   }
 
+  // Three lines that hold all of a post need nothing that shows the rest.
+  function dropUselessFold(few) {
+    if (few.scrollHeight <= few.clientHeight && seen(few)) few.parentElement.classList.add("whole");
+  }
+
   function enhance(scope) {
     const each = (selector, work) => {
       if (scope.matches?.(selector)) work(scope);
@@ -573,6 +610,8 @@
     each("textarea[data-counter]", addCounter);
     each("[data-veil]", (veil) => show(veil, opened.has(veil.dataset.veil) || !veil.querySelector(".content").hidden));
     each("[data-seen]", noteSeen);
+    each("[data-note]", (end) => notesRead.observe(end));
+    each(".few", dropUselessFold);
     each("[data-armed]", describe);
     each(".undo", countDown);
     markNewest();

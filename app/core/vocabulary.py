@@ -93,6 +93,8 @@ class ActionState(StrEnum):
 
 CHOOSABLE = (ActionType.HIDE, ActionType.WARN, ActionType.SILENCE, ActionType.DELETE)
 """What a moderator may have the platform do instead of what the category is configured for."""
+CARRY_TEXT = (ActionType.WARN, ActionType.SILENCE)
+"""What reaches the author, and so may carry a moderator's text to them."""
 
 IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 """The states in which raters or moderators are asked: the first review, and the second look."""

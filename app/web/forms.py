@@ -142,6 +142,11 @@ class ReasonForm(Form):
     )
     version = StringField("Version")
 
+    @property
+    def typed_texts(self) -> list[str]:
+        """The texts that were typed, for a page that has no field for them any more."""
+        return [text for text in (self.reason.data, self.comment.data) if text]
+
     def why(self) -> Why:
         """What was typed, as verbs take it."""
         return Why(self.reason.data or "", self.comment.data or "")

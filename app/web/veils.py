@@ -3,6 +3,9 @@
 A form about such a post has the field ``seen``, with the id of the post's action, once its content was shown. Script
 fills it in when the reader opens the content; without script, the page fetched with ``?show=`` has it filled in. It
 describes only what the reader's own browser showed, so blind review is not affected. API callers do not need it.
+
+A form that rates a note in the run has the same field, with the note's id. Pages come with it filled in, as all of a page
+without script stands above the form; script empties it until the note's last line was in the window.
 """
 
 import uuid
@@ -17,6 +20,8 @@ SEEN = "seen"
 SHOW = "show"
 UNSEEN = "Choose “Show content” first: you cannot judge a post that you have not seen."
 """Why a shortcut or a form is refused. Script and server use the same text."""
+UNREAD = "Read the note first: you cannot judge a note that you have not read to its end."
+"""The same for a note."""
 _OWN_PLACE = frozenset({SHOW, "at", "item", "note"})
 
 
@@ -69,6 +74,11 @@ def hides(action: Asked) -> bool:
 def is_unseen(action: Asked) -> bool:
     """Whether the posted form is about a hidden post that the reader has not opened."""
     return hides(action) and str(action.id) not in forms.posted_values(SEEN)
+
+
+def is_unread(note_id: uuid.UUID) -> bool:
+    """Whether the posted form is about a note whose last line was not in the reader's window."""
+    return str(note_id) not in forms.posted_values(SEEN)
 
 
 def wants_shown() -> bool:

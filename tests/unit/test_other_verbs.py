@@ -38,7 +38,7 @@ def decide(
     ("chosen", "decision", "text"),
     [
         (ActionType.WARN, "notify", "Please stay kind."),
-        (ActionType.SILENCE, "silence", None),
+        (ActionType.SILENCE, "silence", "Please stay kind."),
         (ActionType.DELETE, "delete", None),
         (None, "hide", None),
     ],
@@ -54,7 +54,7 @@ def test_the_platform_does_what_the_moderator_chose_and_hears_of_it_once(
         action_id,
         ActionVerb.FORCE_PUBLISH,
         act_as=chosen,
-        author_text="Please stay kind.",
+        author_text=text,
     )
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
@@ -76,7 +76,11 @@ def test_the_platform_does_what_the_moderator_chose_and_hears_of_it_once(
     [
         (ActionVerb.DISMISS, {"act_as": ActionType.WARN}),
         (ActionVerb.FORCE_PUBLISH, {"act_as": ActionType.UNHIDE}),
-        (ActionVerb.FORCE_PUBLISH, {"author_text": "x" * 5_000}),
+        (ActionVerb.FORCE_PUBLISH, {"act_as": ActionType.WARN, "author_text": "x" * 5_000}),
+        # Only a warning or a silence carries a text: with anything else it would be lost.
+        (ActionVerb.DISMISS, {"author_text": "Please stay kind."}),
+        (ActionVerb.FORCE_PUBLISH, {"author_text": "Please stay kind."}),
+        (ActionVerb.FORCE_PUBLISH, {"act_as": ActionType.DELETE, "author_text": "Please stay kind."}),
     ],
 )
 def test_what_nobody_can_choose_is_refused(

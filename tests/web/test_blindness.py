@@ -143,7 +143,7 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     rated = rita.post(
         f"/help-needed/notes/{note_id}",
         HTMX,
-        **{f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear"},
+        **{f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear", "seen": str(note_id)},
     )
     assert "<strong>Helpful</strong>" in rated.text
     undone = rita.post(f"/help-needed/notes/{note_id}/undo", HTMX)

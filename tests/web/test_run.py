@@ -41,7 +41,8 @@ def given(wiring: Wiring, note_id: uuid.UUID, person: Person) -> tuple[Helpfulne
 
 
 def fields(note_id: uuid.UUID, level: str, **points: str) -> dict[str, str]:
-    return {f"note-{note_id}-level": level} | {
+    """A rating of a note that was read."""
+    return {f"note-{note_id}-level": level, "seen": str(note_id)} | {
         f"note-{note_id}-{name}": value for name, value in points.items()
     }
 
@@ -173,8 +174,34 @@ def test_a_note_about_an_unseen_post_is_not_rated(
     assert refused.status_code == 422
     assert "Choose “Show content” first" in refused.text
     assert given(wiring, note_id, cast.rater) is None
-    rita.post(path, headers, seen=str(action_id), **rating)
+    rita.post(path, headers, **rating | {"seen": [str(note_id), str(action_id)]})
     assert given(wiring, note_id, cast.rater) == (YES, ["clear"])
+
+
+@BOTH
+def test_a_note_that_was_not_read_to_its_end_is_not_rated_and_what_was_chosen_stays(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+) -> None:
+    note_id = stage.note(stage.post())
+    rita, path = visit(cast.rater), f"/help-needed/notes/{note_id}"
+    rating = fields(note_id, "HELPFUL", good="clear")
+    for seen in ("", str(uuid.uuid4())):
+        refused = rita.post(path, headers, **rating | {"seen": seen})
+        assert refused.status_code == 422
+        assert "Read the note first" in refused.text
+        assert re.search(r'value="HELPFUL"[^>]*checked|checked[^>]*value="HELPFUL"', refused.text)
+    assert given(wiring, note_id, cast.rater) is None
+    assert rita.post(path, headers, skip="1").status_code in (200, 303), "skipping needs no reading"
+
+
+def test_the_page_says_for_a_browser_without_script_that_the_note_above_the_answers_was_read(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    note_id = stage.note(stage.post())
+    assert f'data-seen="{note_id}"' in visit(cast.rater).get("/help-needed").text
+    sent = re.search(rf'name="seen"\s+value="([^"]*)"\s+data-seen="{note_id}"', visit(cast.rater).get("/help-needed").text)
+    assert sent is not None
+    assert sent[1] == str(note_id)
 
 
 def test_a_skipped_note_is_not_offered_again_until_that_is_undone(

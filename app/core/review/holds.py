@@ -29,7 +29,7 @@ from app.core.policies import policies
 from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
-from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
+from app.core.vocabulary import CARRY_TEXT, CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
 NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
@@ -56,11 +56,12 @@ def hold(
 
     ``version`` is the version that the moderator's page showed, ``category`` the one to file the action under if it
     is not the category of its score, ``reopen_to`` where a reopened dismissal goes. ``act_as`` is what the platform
-    does instead of what is configured, ``author_text`` what it tells the author; both only to force-publish an action.
+    does instead of what is configured, ``author_text`` what it tells the author (``carries_text``); both only to
+    force-publish an action.
 
     Raises:
         Forbidden: the actor is not a signed-in moderator.
-        Invalid: the reason is missing, or the community has no such category.
+        Invalid: the reason is missing, the community has no such category, or nothing carries the text to the author.
         Conflict: somebody decided, is deciding or has claimed the item meanwhile; the detail says who.
     """
     if note is not None and note.rationale:
@@ -248,27 +249,31 @@ def _details(held: Hold, why: Why) -> Details:
     return Details(why, reopen_to=held.reopen_to, act_as=held.act_as, author_text=held.author_text)
 
 
+def carries_text(verb: ActionVerb, action: Action, act_as: ActionType | None) -> bool:
+    """Whether a moderator's text reaches the author with this decision."""
+    return verb is ActionVerb.FORCE_PUBLISH and (act_as or action.action_type) in CARRY_TEXT
+
+
 def _checked_choice(
     verb: ActionVerb, action: Action | None, act_as: ActionType | None, author_text: str | None
 ) -> tuple[ActionType | None, str | None]:
     """The chosen action and the text to the author, each None if there is none.
 
     Raises:
-        Invalid: the verb leads to no action of the platform, or nobody can choose this action.
+        Invalid: the verb leads to no action of the platform, nobody can choose this action, or it carries no text.
     """
     text = (author_text or "").strip() or None
     if text is not None:
         limits.text(text, "author_text", limits.REASON_MAX)
+        if action is None or not carries_text(verb, action, act_as):
+            raise Invalid.field("author_text", "goes only with a warning or a silence")
     if act_as is not None and act_as not in CHOOSABLE:
         raise Invalid.field("verb", "is no action that can be chosen", act_as.value)
     if verb is not ActionVerb.FORCE_PUBLISH or action is None:
         if act_as is not None:
             raise Invalid.field("verb", "leads to no action of the platform", verb.value)
         return None, None
-    is_configured = act_as is action.action_type
-    # Only a warning carries a text: nothing else of what the platform does speaks to the author.
-    warns = (act_as or action.action_type) is ActionType.WARN
-    return None if is_configured else act_as, text if warns else None
+    return None if act_as is action.action_type else act_as, text
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:

@@ -8,7 +8,8 @@ from app.core.errors import Conflict, Invalid
 from app.core.review import escalation
 from app.web import auth, forms
 from app.web.blueprint import web
-from app.web.moderate import moderation, reason_choice
+from app.web.moderate import author_text, moderation, reason_choice
+from app.web.moderate.author_text import TextQuestion
 from app.web.moderate.forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
@@ -21,8 +22,9 @@ def escalate(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = moderation.find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if not form.validate():
-        return moderation.show(action_id, status=422, form=form)
+    asked = author_text.unless_dropped(form, TextQuestion("Escalate", "web.escalate"))
+    if not form.validate() or asked is not None:
+        return moderation.show(action_id, status=422, form=form, asked=None if form.errors else asked)
     try:
         with wired().database.writing() as session:
             action = moderation.find(session, action_id)

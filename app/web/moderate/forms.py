@@ -31,7 +31,10 @@ from app.web.moderate.verb_words import WORDS, OnSeveral
 
 
 class DecisionForm(ReasonForm):
-    """A moderator's decision. ``verb`` is the pressed button; ``next`` opens the next item of the queue afterwards."""
+    """A moderator's decision. ``verb`` is the pressed button; ``next`` opens the next item of the queue afterwards.
+
+    ``back``: the moderator goes back to the form from the question about their text to the author.
+    """
 
     verb = HiddenField()
     next = HiddenField()
@@ -41,6 +44,11 @@ class DecisionForm(ReasonForm):
     )
     wording = HiddenField()
     template = HiddenField()
+    back = HiddenField()
+
+    @property
+    def typed_texts(self) -> list[str]:
+        return [*super().typed_texts, *([self.author_text.data] if self.author_text.data else [])]
 
     def offer(self, categories: Sequence[str], own: str | None) -> None:
         """Offer the community's categories. ``own`` is the item's category; choosing it changes nothing."""

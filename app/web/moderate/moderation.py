@@ -25,7 +25,8 @@ from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.filters import sentence_end
 from app.web.item import items
-from app.web.moderate import panel, queue_rows, reason_choice, row_lists
+from app.web.moderate import author_text, panel, queue_rows, reason_choice, row_lists
+from app.web.moderate.author_text import TextQuestion
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.rate import answering
@@ -67,19 +68,23 @@ def decide(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = find(session, action_id).community_id
             reason_choice.compose_text(session, auth.current_actor(), community_id, form)
-    if veils.wants_shown():
+    if veils.wants_shown() or form.back.data:
         return show(action_id, form=form)
     with wired().database.reading() as session:
-        unseen = veils.is_unseen(find(session, action_id))
+        action = find(session, action_id)
+        unseen, asked = veils.is_unseen(action), author_text.question(form, action)
     if not form.validate() or verb is None or unseen:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         if unseen:
             form.form_errors.append(veils.UNSEEN)
         return show(action_id, status=422, form=form)
+    if asked is not None:
+        return show(action_id, status=422, form=form, asked=asked)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
+            is_carried = holds.carries_text(verb, action, form.wanted_action())
             holds.hold(
                 session,
                 auth.current_actor(),
@@ -88,7 +93,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 why=form.why(),
                 category=form.policy.data or None,
                 act_as=form.wanted_action(),
-                author_text=form.author_text.data,
+                author_text=form.author_text.data if is_carried else None,
                 version=version_of(form),
             )
             following = claim_following(session, action) if form.next.data else None
@@ -110,8 +115,10 @@ def open_second_look(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if not form.validate():
-        return show(action_id, status=422, form=form)
+    asked = TextQuestion("Ask for a second look", "web.open_second_look")
+    asked_first = author_text.unless_dropped(form, asked)
+    if not form.validate() or asked_first is not None:
+        return show(action_id, status=422, form=form, asked=None if form.errors else asked_first)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
@@ -234,7 +241,7 @@ def claim_following(session: Session, action: Action) -> Action | None:
 def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | None:
     """Claim and open the next item after one that was handed over; None if the moderator does not work through a list,
     or has typed text that would be lost."""
-    if not panel.goes_on() or form.reason.data or form.comment.data:
+    if not panel.goes_on() or form.typed_texts:
         return None
     with wired().database.writing() as session:
         following = claim_following(session, find(session, action_id))
@@ -266,7 +273,7 @@ def done(
     """
     row_list = row_lists.sent_from()
     kept = form if form is not None and form.version.raw_data and row_list is None else None
-    if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
+    if not page.wants_part() and kept is not None and kept.typed_texts:
         page.say(message, failed=status >= 400)
         return show(action_id, status=status, form=kept)
     if not page.wants_part():
@@ -305,8 +312,12 @@ def show(
     reopen_form: ReopenForm | None = None,
     author_note_form: Form | None = None,
     hand_over: AssignForm | SnoozeForm | None = None,
+    asked: TextQuestion | None = None,
 ) -> Response:
-    """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
+    """Render the item's page, or for htmx only the part with the form, with the text that was typed.
+
+    ``asked``: the question about the text to the author that comes before the decision.
+    """
     with wired().database.reading() as session:
         action = find(session, action_id)
         item_panel = panel.panel(
@@ -318,6 +329,7 @@ def show(
             reopen_form=reopen_form,
             hand_over=hand_over,
             was_refused=status == 409,
+            asked=asked,
         )
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)

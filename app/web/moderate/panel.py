@@ -29,6 +29,7 @@ from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
 from app.web.moderate import hand_over as handing_over
 from app.web.moderate import pending_undo, reason_choice, verb_buttons
+from app.web.moderate.author_text import TextQuestion
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
 from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm
 from app.web.moderate.pending_undo import PendingDecision, PendingUndo
@@ -60,7 +61,7 @@ class ModeratorPanel:
     ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
     is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
     ``drawn_closes_at``: until when a drawn panel can decide, None without an open one. ``seen`` is a digest of what
-    the page shows and colleagues may change.
+    the page shows and colleagues may change. ``asked``: what to ask about the text to the author.
     """
 
     action: Action
@@ -92,6 +93,7 @@ class ModeratorPanel:
     reasons: Sequence[ReasonOption]
     reasons_name: str
     hand_over: HandOver | None
+    asked: TextQuestion | None = None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
     is_test: bool = False
@@ -139,9 +141,8 @@ class ModeratorPanel:
     @property
     def is_text_unused(self) -> bool:
         """Whether the moderator typed text into a form that the panel no longer shows."""
-        typed = bool(self.kept.reason.data or self.kept.comment.data)
         is_shown = bool(self.buttons) if self.kept is self.form else self.reopen is not None
-        return typed and (self.held is not None or not is_shown)
+        return bool(self.kept.typed_texts) and (self.held is not None or not is_shown)
 
     @property
     def decided_by(self) -> str:
@@ -202,6 +203,7 @@ def panel(
     reopen_form: ReopenForm | None = None,
     hand_over: AssignForm | SnoozeForm | None = None,
     was_refused: bool = False,
+    asked: TextQuestion | None = None,
 ) -> ModeratorPanel:
     """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
 
@@ -251,6 +253,7 @@ def panel(
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         reasons_name=reason_choice.remembered_as(actor, action.community_id, action.category),
         hand_over=handing_over.hand_over(session, actor, action, hand_over),
+        asked=asked,
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,

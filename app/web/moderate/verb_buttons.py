@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import holds
-from app.core.vocabulary import CHOOSABLE, ActionType, ActionVerb
-from app.web.moderate.verb_words import WORDS
+from app.core.vocabulary import ActionType, ActionVerb
+from app.web.moderate.verb_words import CONSEQUENCES, WORDS, effect_name
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class VerbButton:
     """A button of the decision form.
 
     ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons. ``act_as``
-    is an action that the moderator may choose instead of the configured one.
+    is an action that the moderator may choose instead of the configured one: its name then says the effect, and
+    ``effect`` the consequence.
     """
 
     verb: ActionVerb
@@ -33,9 +34,9 @@ class VerbButton:
         return f"{self.verb}.{self.act_as}" if self.act_as is not None else str(self.verb)
 
     @property
-    def armed_name(self) -> str:
-        """How the line beside the buttons names what Ctrl+Enter sends."""
-        return self.name if self.act_as is not None and not self.is_bulk else self.label
+    def is_other(self) -> bool:
+        """Whether it does something else than what is configured, so that its label says the effect."""
+        return self.act_as is not None and not self.is_bulk
 
     @property
     def name(self) -> str:
@@ -50,19 +51,18 @@ def for_action(actor: Actor, action: Action) -> list[VerbButton]:
 
 
 def others(actor: Actor, action: Action) -> list[VerbButton]:
-    """Return the buttons for acting otherwise than configured: warn, silence, delete, hide. No keys lead to them."""
+    """Return the buttons for acting otherwise than configured, the lightest first. No keys lead to them."""
     if ActionVerb.FORCE_PUBLISH not in holds.verbs_open_to(actor, action):
         return []
-    words = WORDS[ActionVerb.FORCE_PUBLISH]
     return [
         VerbButton(
             ActionVerb.FORCE_PUBLISH,
-            words.name,
-            words.kind,
-            effect=words.effects[action_type].short,
+            effect_name(action_type),
+            "destructive" if action_type is ActionType.DELETE else "secondary",
+            effect=consequence,
             act_as=action_type,
         )
-        for action_type in CHOOSABLE
+        for action_type, consequence in CONSEQUENCES.items()
         if action_type is not action.action_type
     ]
 

@@ -79,7 +79,9 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.UNHIDE: Effect("show post again", "{} will be shown again."),
             ActionType.WARN: Effect("warn author", "{} will get a warning."),
             ActionType.SILENCE: Effect("silence author", "{} will get its author silenced."),
-            ActionType.DELETE: Effect("delete post", "{} will be deleted."),
+            ActionType.DELETE: Effect(
+                "delete post", "{} will be deleted.", "A deleted post cannot be brought back."
+            ),
         },
         on_note=OnNote(
             "secondary",
@@ -142,6 +144,13 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
     ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
 }
 """In the order of the buttons."""
+CONSEQUENCES: Mapping[ActionType, str] = {
+    ActionType.WARN: "the post stays",
+    ActionType.HIDE: "it can be shown again",
+    ActionType.SILENCE: "the post stays, its author cannot write",
+    ActionType.DELETE: "it cannot be brought back",
+}
+"""What follows from each action that a moderator may choose (``CHOOSABLE``), the lightest first."""
 NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.items()}
 """Names by the verb values in the history."""
 
@@ -149,6 +158,11 @@ NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.item
 def effect(verb: ActionVerb, action: Action) -> Effect:
     """Return the verb's effect on this action."""
     return WORDS[verb].effects[action.action_type]
+
+
+def effect_name(action_type: ActionType) -> str:
+    """Return what the platform does as the name of a button: "Hide post"."""
+    return WORDS[ActionVerb.FORCE_PUBLISH].effects[action_type].short.capitalize()
 
 
 def outcome(

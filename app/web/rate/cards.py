@@ -27,13 +27,18 @@ from app.web.veils import Veil
 
 CARDS = 10
 POLL_SECONDS = 15
+POST_FITS = 100
+"""Characters of a post that three lines above its note always have room for."""
 LINE = 60
 """How many characters of a post or note the line of an answered card shows."""
 
 
 @dataclass(frozen=True)
 class NoteCard:
-    """A note to rate, below the post that it is about. ``item_id`` and ``post`` are None if the post has no item."""
+    """A note to rate, below the post that it is about. ``item_id`` and ``post`` are None if the post has no item.
+
+    ``is_folded``: the post may take more than the three lines that it has above its note.
+    """
 
     id: uuid.UUID
     note: NoteView
@@ -46,6 +51,12 @@ class NoteCard:
     around: threads.ThreadContext
     item_id: uuid.UUID | None
     post: BlindItem | None
+    is_folded: bool
+
+    @property
+    def why(self) -> str:
+        """Why the reader cannot rate before the note's last line was in the window."""
+        return veils.UNREAD
 
 
 @dataclass(frozen=True)
@@ -151,7 +162,9 @@ def _note_card(
         item = blind_item(action, url)
         content, is_excerpt, veil = item.content, item.is_excerpt, item.veil
         # The item may have a card of its own on the page, with the same ids in it.
-        post = replace(item, id=note.id, media=item.media and replace(item.media, id=str(note.id)))
+        post = replace(
+            item, id=note.id, is_folded=False, media=item.media and replace(item.media, id=str(note.id))
+        )
     else:
         start, end = excerpts.window(request.content, ())
         content = Markup("{}{}").format(request.content[start:end], "…" if end < len(request.content) else "")
@@ -169,6 +182,7 @@ def _note_card(
         around=threads.from_metadata(request.extra),
         item_id=action.id if action is not None else None,
         post=post,
+        is_folded=len(request.content) > POST_FITS or "\n" in request.content or bool(post and post.media),
     )
 
 

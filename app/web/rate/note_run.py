@@ -34,11 +34,10 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             note = find(session, note_id)
             item = notes_needed.item_of(session, auth.current_actor(), note)
-            if item is not None and veils.is_unseen(item):
-                form.validate()
-                form.form_errors.append(veils.UNSEEN)
-                return _again(session, note, form)
-            if not form.validate():
+            unjudged = [veils.UNSEEN] if item is not None and veils.is_unseen(item) else []
+            unjudged += [veils.UNREAD] if veils.is_unread(note_id) else []
+            if not form.validate() or unjudged:
+                form.form_errors.extend(unjudged)
                 return _again(session, note, form)
         answering.count_rating()
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
