@@ -1,10 +1,12 @@
 """Excerpts of posts: how much is shown at once, and which passages are marked."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.models import SampledPost
 from app.core.raters.samples import Asked
+from app.web.markup import EMPTY_LINES
 
 EXCERPT = 700
 """How many characters of a post a card shows; the rest is on the item page."""
@@ -15,6 +17,9 @@ LONG_LINES = 60
 """A post with more characters or lines than this gets a scrolling frame, so that the question stays on the screen."""
 LEAD_IN = 200
 """Characters shown before the first marked passage if the excerpt does not begin at the start of the post."""
+
+_LINE_END = re.compile(rf"{EMPTY_LINES.pattern}|\n")
+"""The end of a line; many empty lines after it are shown as one."""
 
 
 def spans(action: Asked) -> list[tuple[int, int]]:
@@ -45,13 +50,13 @@ def _line_end(text: str, start: int, end: int) -> int:
     """Return the end of an excerpt from ``start``: at most ``EXCERPT_LINES`` lines, and not beyond ``end``."""
     # Empty lines at the beginning do not count, or the excerpt could have only empty lines.
     at = start + len(text[start:end]) - len(text[start:end].lstrip("\n"))
-    for _ in range(EXCERPT_LINES):
-        at = text.find("\n", at + 1, end)
-        if at < 0:
-            return end
-    return start + len(text[start:at].rstrip("\n"))
+    for number, line_end in enumerate(_LINE_END.finditer(text, at + 1, end), 1):
+        if number == EXCERPT_LINES:
+            return start + len(text[start : line_end.start()].rstrip("\n"))
+    return end
 
 
 def is_long(text: str, start: int, end: int) -> bool:
     """Whether this part of a post needs a scrolling frame."""
-    return end - start > LONG or text.count("\n", start, end) > LONG_LINES
+    lines = sum(1 for _ in _LINE_END.finditer(text, start, end))
+    return end - start > LONG or lines > LONG_LINES

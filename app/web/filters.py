@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Flask, g, has_app_context
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from app.core import clock
-from app.web import reader_zone
+from app.web import markup, reader_zone
 from app.web.icons import asset, icon_address
 
 
@@ -192,7 +192,7 @@ def _span(match: Mapping[str, object] | tuple[int, int] | list[int]) -> tuple[in
 
 
 def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int] | list[int]]) -> Markup:
-    """Return the text, escaped, with `<mark>` around each span.
+    """Return the text, escaped, with `<mark>` around each span; many empty lines in a row are one that says so.
 
     Spans are code-point offsets, end exclusive, as pairs or as mappings with `start` and `end`. They may be unordered;
     overlapping spans are merged, and spans that reach outside the text are clipped.
@@ -209,9 +209,10 @@ def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int
     parts: list[Markup] = []
     position = 0
     for start, end in marked:
-        parts += [escape(text[position:start]), Markup("<mark>{}</mark>").format(text[start:end])]
+        before = markup.escaped(text[position:start], starts_line=not position)
+        parts += [before, Markup("<mark>{}</mark>").format(text[start:end])]
         position = end
-    return Markup("").join([*parts, escape(text[position:])])
+    return Markup("").join([*parts, markup.escaped(text[position:], starts_line=not position)])
 
 
 def register(app: Flask) -> None:

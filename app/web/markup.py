@@ -4,6 +4,7 @@ Nothing that the author wrote is hidden by rendering: what is not in the subset 
 one click away. The browser fetches nothing: no picture, and no link that could be followed by mistake.
 """
 
+import re
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,9 @@ RENDERED_MAX = 5_000
 FOLD_LINES = 20
 """A longer post is folded; a line is ``LINE`` characters on an ordinary screen."""
 LINE = 75
+
+EMPTY_LINES = re.compile(r"\n((?:[^\S\n]*\n){4,})")
+"""A line's end and the empty lines after it, where there are so many that one line says how many there are."""
 
 _TAGS = {"p", "blockquote", "ul", "ol", "li", "code", "pre", "strong", "em", "br", "span"}
 _BLOCKS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "fence"}
@@ -97,4 +101,18 @@ def _is_markup(token: Token) -> bool:
 
 def lines(text: str, end: int | None = None) -> int:
     """How many lines a text needs on an ordinary screen, up to the character ``end``."""
-    return sum(max(1, -(-len(line) // LINE)) for line in text[:end].split("\n"))
+    shown = EMPTY_LINES.sub("\n\n", text[:end])
+    return sum(max(1, -(-len(line) // LINE)) for line in shown.split("\n"))
+
+
+def escaped(text: str, *, starts_line: bool = True) -> Markup:
+    """Return a text as it was typed, escaped; many empty lines in a row are one that says so: "30 empty lines"."""
+    # Before the first line, a line ends, too.
+    position = 1 if starts_line else 0
+    parts, whole = list[Markup](), "\n" * position + text
+    for run in EMPTY_LINES.finditer(whole):
+        line_end = "\n" if run.start() >= position else ""
+        words = Markup('{}<span class="muted">{} empty lines</span>\n')
+        parts += [escape(whole[position : run.start()]), words.format(line_end, run[1].count("\n"))]
+        position = run.end()
+    return Markup("").join([*parts, escape(whole[position:])])

@@ -68,3 +68,12 @@ def test_lines_are_counted_as_they_are_shown() -> None:
     assert markup.lines("a\n\nb") == 3
     assert markup.lines("x" * 76) == 2
     assert markup.lines("a\nb\nc", 3) == 2
+
+
+def test_many_empty_lines_are_counted_also_before_the_first_and_after_the_last_line() -> None:
+    said = '<span class="muted">5 empty lines</span>'
+    assert markup.escaped("\n" * 5 + "<b>") == f"{said}\n&lt;b&gt;"
+    assert markup.escaped("a" + "\n" * 6 + "b") == f"a\n{said}\nb"
+    assert markup.escaped("\n" * 6 + "b", starts_line=False) == f"\n{said}\nb"
+    assert markup.escaped("a\n\n\n\nb") == "a\n\n\n\nb"
+    assert markup.lines("a" + "\n" * 300 + "b") == 3

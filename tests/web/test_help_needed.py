@@ -221,12 +221,32 @@ def test_what_people_write_is_never_markup(visit: Visit, cast: Cast, stage: Stag
 
 def test_a_long_post_is_cut_around_what_was_matched(visit: Visit, cast: Cast, stage: Stage) -> None:
     stage.post("word " * 400)
-    stage.post("First line." + "\n" * 300 + "Last line.")
+    stage.post("First line.\n" + "And one more.\n" * 30 + "Last line.")
     text = visit(cast.rater).get("/help-needed").text
     assert text.count("Read the whole post") == 2
     assert text.count("word") < 200
     assert "t line." in text, "its beginning is marked"
     assert "Last line." not in text
+
+
+@pytest.mark.parametrize(
+    ("post", "says"),
+    [
+        ("First line." + "\n" * 31 + "Last line.", "30 empty lines"),
+        ("First line." + "\n \t" * 30 + "\nLast line.", "30 empty lines"),
+        ("First line." + "\n" * 300 + "Last line.", "299 empty lines"),
+        ("First line." + "\n" * 4 + "Last line.", None),
+    ],
+)
+def test_many_empty_lines_are_one_that_says_so(
+    visit: Visit, cast: Cast, stage: Stage, post: str, says: str | None
+) -> None:
+    action_id = stage.post(post)
+    for path in ("/help-needed", f"/review/{action_id}"):
+        text = visit(cast.rater).get(path).text
+        assert "Last line." in text, "what follows them is shown"
+        assert "Read the whole post" not in text
+        assert re.findall(r">(\d+ empty lines)<", text) == ([says] if says else [])
 
 
 def test_more_posts_cost_no_more_queries(

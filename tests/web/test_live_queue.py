@@ -65,6 +65,33 @@ def test_a_colleagues_claim_and_decision_change_only_their_row(
     assert "<title>(1) Review queue" in answer
 
 
+def lead(page: str) -> str:
+    """The line below the heading, of the page or of the poll's answer."""
+    found = re.search(r'<p class="lead"\s+id="queue-lead"[^>]*>(.*?)</p>', page, re.DOTALL)
+    assert found
+    return " ".join(found[1].split())
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("query", ["", "?category=toxicity"])
+def test_the_count_below_the_heading_follows_the_rows(
+    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine, query: str
+) -> None:
+    narrowed = " with these filters" if query else ""
+    one, other, _elsewhere = stage.post("One"), stage.post("Other"), stage.post("Third", category="threat")
+    moderator, operator = visit(cast.moderator), visit(cast.operator)
+    page = moderator.get(f"/review{query}").text
+    assert lead(page) == f"{2 if query else 3} items wait for a decision{narrowed}."
+    for action_id, left in ((one, 1), (other, 0)):
+        operator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+        advance(11)
+        jobs.run_all()
+        count = left + (0 if query else 1)
+        words = f"{count} item{'s wait' if count > 1 else ' waits'} for a decision{narrowed}."
+        answer = lead(moderator.get(poll_of(page), **HTMX).text)
+        assert answer == (words if count else "Nothing matches these filters.")
+
+
 @pytest.mark.both_databases
 def test_a_row_changes_with_what_is_known_of_its_post(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring

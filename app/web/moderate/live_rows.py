@@ -53,12 +53,12 @@ def new_rows() -> Response:
     is_same &= forms.query_arg("notices") in ("", str(bell.unread()))
     if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
         return make_response("", 204)
-    rows = []
-    if changed:
-        with wired().database.reading() as session:
-            rows = queue_rows.rows_by_id(session, actor, community.id, changed, row_list)
-    known = context(row_list, count, since)
-    return page.render(PART, PART, rows=rows, **row_list.context(), **known)
+    with wired().database.reading() as session:
+        rows = queue_rows.rows_by_id(session, actor, community.id, changed, row_list) if changed else []
+        matching, is_more = row_list.count(session, actor, community.id, row_list.filters())
+    shown = row_list.context() | context(row_list, count, since)
+    shown |= {"count": matching, "is_more": is_more, "is_narrowed": row_list.is_narrowed}
+    return page.render(PART, PART, rows=rows, **shown)
 
 
 @web.get("/review/settled", endpoint="settled")

@@ -8,9 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import url_for
+from sqlalchemy.orm import Session
 
 from app.core.permissions import Actor
 from app.core.review import queue, second_looks
+from app.core.review.queue_filters import QueueFilter
+from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState
 from app.web import forms, origins
 from app.web.filter_forms import Query, encoded
@@ -20,6 +23,7 @@ from app.web.rate import answering
 PAGING = ("after", "before", "page")
 """Parameters that name the page of a list."""
 Newer = Callable[[sa.Connection, Actor, uuid.UUID, datetime, Any], int]
+Count = Callable[[Session, Actor, uuid.UUID, Any], tuple[int, bool]]
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class RowList:
     """One of the lists. ``at`` is what the forms in its rows say about where they were sent from.
 
     ``states`` are those of its open items; ``origin`` are the parameters by which an item's page knows the list.
-    ``parse`` reads the parameters that ``names`` lists; ``newer`` counts the items that match since a moment.
+    ``parse`` reads the parameters that ``names`` lists; ``newer`` counts the items that match since a moment, ``count``
+    all that match, and says whether there are more than it counted.
     """
 
     at: str
@@ -39,6 +44,7 @@ class RowList:
     names: Collection[str]
     parse: Callable[[Pairs], tuple[Query, Any]]
     newer: Newer
+    count: Count
     origin: Query
     claim_key: str | None = None
     may_assign: bool = False
@@ -46,6 +52,11 @@ class RowList:
     def query(self) -> Query:
         """The filters of the current query string, as parameters."""
         return dict(self._parsed()[0])
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether any filter is set. The order does not count."""
+        return bool(self.query().keys() - {"community", "sort"})
 
     def filters(self) -> Any:
         """The filters of the current query string: ``QueueFilter`` or ``LookFilter``."""
@@ -82,6 +93,19 @@ class RowList:
         }
 
 
+def _count_items(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
+) -> tuple[int, bool]:
+    return queue.queue(session, actor, community_id, filters, size=1).count, False
+
+
+def _count_looks(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: LookFilter
+) -> tuple[int, bool]:
+    found = second_looks.waiting(session, actor, community_id, filters, limit=1)
+    return found.count, found.is_more
+
+
 QUEUE = RowList(
     "queue",
     "Review queue",
@@ -92,6 +116,7 @@ QUEUE = RowList(
     frozenset(field.name for field in QueueForm()),
     queue_filter,
     queue.newer_than,
+    _count_items,
     {},
     claim_key="C",
     may_assign=True,
@@ -106,6 +131,7 @@ LOOKS = RowList(
     frozenset(field.name for field in LookForm()),
     look_filter,
     second_looks.newer_than,
+    _count_looks,
     {"from": origins.SECOND_LOOK},
 )
 """C confirms here, so no key claims."""

@@ -17,7 +17,7 @@ from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
 from app.web import auth, excerpts, reader_zone, veils
-from app.web.filters import excerpt
+from app.web.filters import excerpt, highlight
 from app.web.item import threads
 from app.web.item.note_forms import RatingForm, rating_form
 from app.web.item.note_views import NoteView, note_view
@@ -167,7 +167,8 @@ def _note_card(
         )
     else:
         start, end = excerpts.window(request.content, ())
-        content = Markup("{}{}").format(request.content[start:end], "…" if end < len(request.content) else "")
+        shown, rest = highlight(request.content[start:end], ()), "…" if end < len(request.content) else ""
+        content = Markup("{}{}").format(shown, rest)
         is_excerpt, veil = end < len(request.content), None
     return NoteCard(
         id=note.id,
