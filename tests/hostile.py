@@ -25,3 +25,11 @@ and without unclosed marks, a spreadsheet formula, words that look like empty va
 length."""
 NOTHINGS = ("null", "None", "undefined", "0")
 """Real names that programs may take for an empty value."""
+LETTERS = (
+    "a" + "\u0301" * 900,
+    "\u1112\u1161\u11ab" * 300,
+    "\u1112" * 900,
+    "\u0915\u094d" * 450 + "\u0915",
+    "\U0001f468\u200d" * 450 + "\U0001f468",
+)
+"""One letter each, which no line can break: combining marks, Hangul jamo, an Indic conjunct, joined emoji."""

@@ -114,11 +114,11 @@ class Place:
 
     def ratings_of(self, action_id: str) -> int:
         """How many have rated the action's rationale."""
-        return int(self._note(self.action(action_id)["note_id"])["ratings_count"])
+        return int(self.note(self.action(action_id)["note_id"])["ratings_count"])
 
     def note_becomes(self, note_id: str, status: str) -> None:
         """Wait until a note has this status, though not for the time to undo a decision about it."""
-        self._wait_for(status, Hold.note_id == uuid.UUID(note_id), lambda: str(self._note(note_id)["status"]))
+        self._wait_for(status, Hold.note_id == uuid.UUID(note_id), lambda: str(self.note(note_id)["status"]))
 
     def _wait_for(self, wanted: str, held: sa.ColumnElement[bool], look: Callable[[], str]) -> None:
         """Wait for a state; what is ``held`` meanwhile is carried out as if its time had passed."""
@@ -139,7 +139,8 @@ class Place:
 
         wait_for(f"the state {wanted}", reached)
 
-    def _note(self, note_id: str) -> dict[str, Any]:
+    def note(self, note_id: str) -> dict[str, Any]:
+        """The attributes of one note."""
         attributes: dict[str, Any] = self.ask("GET", f"{API}/notes/{note_id}")["data"]["attributes"]
         return attributes
 
