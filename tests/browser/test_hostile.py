@@ -1,12 +1,25 @@
 """What people write to break pages stays text: inert, readable, and within its place."""
 
-from playwright.sync_api import expect
+import re
+import uuid
 
+import sqlalchemy as sa
+from playwright.sync_api import ViewportSize, expect
+
+from app.core.classify.samples import SAMPLES
+from app.core.factcheck import storing
+from app.core.factcheck.items import Item
+from app.core.models import Account, ApiKey, Community
+from tests.browser import site
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import too_wide
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
-from tests.hostile import HARD, NOTHINGS
+from tests.hostile import HARD, LETTERS, NOTHINGS
 
+WIDTHS: tuple[ViewportSize, ...] = (DESKTOP, {"width": 1024, "height": 768}, PHONE)
+NAME_LENGTH = 80
+"""Characters of a name; people may choose it."""
 LEGIBLE = 600
 """Characters of a post that its item page is asked for word by word."""
 _ALIVE = """() => [...document.querySelectorAll('main script, main img, main b, main iframe, main style')]
@@ -49,5 +62,59 @@ def test_hostile_posts_notes_and_names_are_shown_and_do_nothing(place: Place, vi
 
 
 def _plain(text: str) -> str:
-    """On one line: browsers draw line ends and tabs as they like."""
-    return " ".join(text.split())
+    """On one line: browsers draw line ends and tabs as they like. Many empty lines are said to be some."""
+    return " ".join(re.sub(r"\n\d+ empty lines\n", "\n", text).split())
+
+
+def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    filled = site.fill(service, place)
+    wave = [f"{DOUBTFUL[0]} {'Cheap lines at the quay, today only. ' * 8}{number}" for number in range(13)]
+    place.queue(*wave, platform_author_id="wave", platform_channel_id="market")
+    pages: dict[str, str] = {}
+    for number, letter in enumerate(LETTERS):
+        name, post = letter[:200], f"{DOUBTFUL[0]} {letter}"
+        extra = {"title": name, "thread": [{"text": letter, "author": name}]}
+        waiting, decided = place.queue(
+            post, post, platform_author_id=name, platform_channel_id=name, metadata=extra
+        )
+        place.rate(place.action(decided)["note_id"], "HHHHHH")
+        place.acknowledge(decided)
+        note_id = place.write_note(place.request_uuid(place.action(waiting)["request_id"]), letter)
+        pages |= {
+            f"letter {number}, waiting": f"/review/{waiting}",
+            f"letter {number}, decided": f"/review/{decided}",
+            f"letter {number}, note": f"/notes/{note_id}",
+        }
+        certain = place.submit(f"{SAMPLES['spam_certain'][0]} {letter}", platform_author_id=name)
+        place.finished(certain)
+    for action in place.actions("proposed"):
+        place.acknowledge(str(action["id"]))
+    with service.wiring.database.writing() as session:
+        emails = [person.email for person in (place.rater, place.operator, place.admin)]
+        for account in session.scalars(sa.select(Account).where(Account.email.in_(emails))):
+            account.display_name = LETTERS[-1][:NAME_LENGTH]
+        session.get_one(Community, place.community_id).name = LETTERS[-2][:NAME_LENGTH]
+        session.get_one(ApiKey, uuid.UUID(filled.key)).name = LETTERS[-1][:NAME_LENGTH]
+        items = [
+            Item(letter[:100], f"item-{number}", letter, letter[:255], "https://checks.example.org/1", letter[:255])
+            for number, letter in enumerate(LETTERS)
+        ]
+        storing.keep(session, items, place.community_id)
+    ada, rita, found = visit(place.admin, own=True), visit(place.rater, own=True), list[str]()
+    for visitor in (ada, rita):
+        for path in (site.pages(visitor, filled) | pages).values():
+            visitor.wants(403, 404)
+            visitor.open(path)
+            visitor.page.evaluate(
+                "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
+            )
+            found += too_wide(visitor, *WIDTHS)
+    assert not found, "\n".join(map(ascii, found))
+    ada.page.set_viewport_size(DESKTOP)
+    ada.open("/review")
+    heights = ada.page.locator("tr[data-row]").evaluate_all(
+        "(rows) => rows.map((one) => one.getBoundingClientRect().height)"
+    )
+    assert max(heights) - min(heights) < 1, "every row has one line for its post"
