@@ -4,8 +4,8 @@ A form about such a post has the field ``seen``, with the id of the post's actio
 fills it in when the reader opens the content; without script, the page fetched with ``?show=`` has it filled in. It
 describes only what the reader's own browser showed, so blind review is not affected. API callers do not need it.
 
-A form that rates a note in the run has the same field, with the note's id. Pages come with it filled in, as all of a page
-without script stands above the form; script empties it until the note's last line was in the window.
+A form that rates a note in the run has the same field, with the note's id. Pages come with it filled in, because
+without script the whole note stands above the form; script empties it until the note's last line was in the window.
 """
 
 import uuid

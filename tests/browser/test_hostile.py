@@ -98,7 +98,14 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
         session.get_one(Community, place.community_id).name = LETTERS[-2][:NAME_LENGTH]
         session.get_one(ApiKey, uuid.UUID(filled.key)).name = LETTERS[-1][:NAME_LENGTH]
         items = [
-            Item(letter[:100], f"item-{number}", letter, letter[:255], "https://checks.example.org/1", letter[:255])
+            Item(
+                letter[:100],
+                f"item-{number}",
+                letter,
+                letter[:255],
+                "https://checks.example.org/1",
+                letter[:255],
+            )
             for number, letter in enumerate(LETTERS)
         ]
         storing.keep(session, items, place.community_id)

@@ -95,7 +95,7 @@ def test_a_note_that_fits_into_the_window_is_rated_at_once(place: Place, visit: 
 def test_above_its_note_a_post_has_three_lines_and_the_note_is_the_largest_text(
     place: Place, visit: Visit
 ) -> None:
-    rita, card, _ = _noted(place, visit, LONG, viewport=PHONE)
+    _rita, card, _ = _noted(place, visit, LONG, viewport=PHONE)
     few = card.locator(".few")
     sizes = card.evaluate(
         """(card) => [...card.querySelectorAll('p, legend, .content, button, label')]

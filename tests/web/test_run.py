@@ -199,7 +199,9 @@ def test_the_page_says_for_a_browser_without_script_that_the_note_above_the_answ
 ) -> None:
     note_id = stage.note(stage.post())
     assert f'data-seen="{note_id}"' in visit(cast.rater).get("/help-needed").text
-    sent = re.search(rf'name="seen"\s+value="([^"]*)"\s+data-seen="{note_id}"', visit(cast.rater).get("/help-needed").text)
+    sent = re.search(
+        rf'name="seen"\s+value="([^"]*)"\s+data-seen="{note_id}"', visit(cast.rater).get("/help-needed").text
+    )
     assert sent is not None
     assert sent[1] == str(note_id)
 

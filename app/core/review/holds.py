@@ -29,7 +29,15 @@ from app.core.policies import policies
 from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
-from app.core.vocabulary import CARRY_TEXT, CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
+from app.core.vocabulary import (
+    CARRY_TEXT,
+    CHOOSABLE,
+    HELD_VERBS,
+    ActionState,
+    ActionType,
+    ActionVerb,
+    ReopenTo,
+)
 
 CARRY_OUT_JOB = "carry_out_hold"
 NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
