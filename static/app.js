@@ -191,6 +191,9 @@
     }
   });
   function markRead(end) {
+    const alert = document.getElementById("alert");
+    // What led here is over once it is done; it stays long enough to be read.
+    if (!opened.has(end.dataset.note)) setTimeout(() => { if (alert?.textContent === end.dataset.why) alert.replaceChildren(); }, 3000);
     opened.add(end.dataset.note);
     document.querySelectorAll("[data-seen]").forEach(noteSeen);
   }

@@ -20,7 +20,7 @@ SEEN = "seen"
 SHOW = "show"
 UNSEEN = "Choose “Show content” first: you cannot judge a post that you have not seen."
 """Why a shortcut or a form is refused. Script and server use the same text."""
-UNREAD = "Read the note first: you cannot judge a note that you have not read to its end."
+UNREAD = "Read the note first: you cannot judge what you have not read."
 """The same for a note."""
 _OWN_PLACE = frozenset({SHOW, "at", "item", "note"})
 
