@@ -19,7 +19,7 @@ from email.utils import format_datetime, make_msgid, parseaddr
 from pathlib import Path
 from typing import Any, Literal
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.mail import MailDelayed, MailRefused, Message, one_line
 
 log = logging.getLogger("bridgenote.mail")
@@ -73,9 +73,8 @@ def as_email(message: Message, sender: str) -> EmailMessage:
 def _address(written: str, name: str = "") -> Address:
     if not _ADDRESS.fullmatch(written):
         raise ValueError("not an address")
-    user, _, domain = written.rpartition("@")
-    ascii_domain = domain if domain.isascii() else domain.encode("idna").decode("ascii")
-    return Address(name, user, ascii_domain)
+    user, _, domain = limits.ascii_email(written).rpartition("@")
+    return Address(name, user, domain)
 
 
 @dataclass(frozen=True)

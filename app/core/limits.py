@@ -2,9 +2,12 @@
 
 import json
 import re
+import string
 import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+import idna
 
 from app.core.errors import Invalid
 
@@ -236,12 +239,40 @@ def attachment_url(value: str, field: str = "url") -> str:
     return value
 
 
+EMAIL_MAX = 254
+UNCONFIRMED = ".unconfirmed.invalid"
+"""Ends the stored address of a member who never proved to own it (decision 0022). RFC 6761 reserves ``.invalid``: no
+mail can reach it, and no address that a person enters is equal to it.
+"""
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
 def email(value: str, field: str = "email") -> str:
     """Return the e-mail address in the normalised form that is stored and compared.
 
-    This checks only the bare minimum; the edges validate the full syntax.
+    The domain is normalised by IDNA 2008 and UTS 46 and kept in Unicode. Of the part before it, only ASCII letters are
+    lower-cased: case folding would turn "ß" into "ss", which is another mailbox. This checks only the bare minimum;
+    the edges validate the full syntax.
     """
-    folded = unicodedata.normalize("NFC", value.strip()).casefold()
-    if not 3 <= len(folded) <= 254 or "@" not in folded or any(c.isspace() for c in folded):
+    typed = value.strip()
+    local, _, domain = unicodedata.normalize("NFC", typed[: EMAIL_MAX + 1]).rpartition("@")
+    try:
+        if not domain.isascii() or "xn--" in domain.lower():
+            domain = idna.decode(idna.encode(domain, uts46=True))
+    except idna.IDNAError:
+        raise Invalid.field(field, "must be an e-mail address", value) from None
+    address = f"{local}@{domain}".translate(_ASCII_LOWER)
+    is_whole = local and domain and len(typed) <= EMAIL_MAX and len(address) <= EMAIL_MAX
+    if not is_whole or any(c.isspace() for c in address) or address.endswith(UNCONFIRMED):
         raise Invalid.field(field, "must be an e-mail address", value)
-    return storable(folded, field)
+    return storable(address, field)
+
+
+def ascii_email(address: str) -> str:
+    """The address with its domain in ASCII (IDNA 2008), as mail servers want it.
+
+    Raises:
+        UnicodeError: the domain is not valid.
+    """
+    local, _, domain = address.rpartition("@")
+    return address if domain.isascii() else f"{local}@{idna.encode(domain, uts46=True).decode('ascii')}"

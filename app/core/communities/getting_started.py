@@ -28,6 +28,7 @@ from app.core.models import (
     Request,
     Webhook,
 )
+from app.core.people.accounts import can_sign_in
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import KeyTemplate, LinkPurpose
 
@@ -133,8 +134,7 @@ def raters(session: Session, community: Community) -> Raters:
     members = sa.select(sa.func.count()).where(
         Membership.community_id == community.id,
         Account.id == Membership.account_id,
-        Account.confirmed_at.is_not(None),
-        Account.disabled_at.is_(None),
+        can_sign_in(),
     )
     invited = sa.select(sa.func.count()).where(
         AccountLink.community_id == community.id,

@@ -10,12 +10,16 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
+from app.core.limits import UNCONFIRMED
 from app.core.types import UtcDateTime, word
 from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, MediaVeil, Role
 
 
 class Account(Stamped, Base):
     """A person who signs in to the dashboard.
+
+    ``confirmed_at``: when they proved to own ``email``. None: their sign-up waits for that; or, where the address ends
+    with ``limits.UNCONFIRMED``, they are a member who joined by a link that was not mailed.
 
     ``last_community_id``: the community they used last, in any browser. ``undo_seconds``: how long they can take
     back their own decisions; None uses the community's setting.
@@ -58,6 +62,11 @@ class Account(Stamped, Base):
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()
 
     memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")
+
+    @property
+    def sign_in_name(self) -> str:
+        """The address as the person enters it to sign in, whether or not it was confirmed."""
+        return self.email.removesuffix(UNCONFIRMED)
 
 
 class SignIn(Base):

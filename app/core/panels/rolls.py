@@ -28,6 +28,7 @@ from app.core.models import (
 from app.core.panels import draw
 from app.core.panels.draw import Side
 from app.core.people import keys, profiles
+from app.core.people.accounts import can_sign_in
 from app.core.vocabulary import EventName, WhoDecides
 from app.core.webhooks import events
 
@@ -157,8 +158,7 @@ def _people(session: Session, community_id: uuid.UUID) -> Iterable[_Person]:
             .join(Account, Account.id == Membership.account_id)
             .where(
                 Membership.community_id == community_id,
-                Account.confirmed_at.is_not(None),
-                Account.disabled_at.is_(None),
+                can_sign_in(),
             )
         )
     }

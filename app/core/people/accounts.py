@@ -94,9 +94,46 @@ def insert(
     return account
 
 
+def insert_unconfirmed_member(
+    session: Session, address: str, password_hash: str, display_name: str
+) -> Account:
+    """Insert the account of a member who signs in with ``address`` without having proved to own it.
+
+    Raises:
+        Conflict: another member does so.
+        Invalid: the address is too long.
+    """
+    stored = address + limits.UNCONFIRMED
+    if len(stored) > limits.EMAIL_MAX:
+        raise Invalid.field("display_name", "cannot be saved: the invitation's address is too long")
+    try:
+        return insert(session, stored, password_hash, display_name)
+    except Conflict:
+        raise Conflict(
+            "Another member signs in with this address without having confirmed it. Ask a service admin to invite you, "
+            "or ask for an invitation to another address of yours"
+        ) from None
+
+
 def find(session: Session, address: str) -> Account | None:
-    """The account with this e-mail address, normalised by ``limits.email``; None when there is none."""
-    return session.scalars(sa.select(Account).where(Account.email == address)).first()
+    """The account with this e-mail address, normalised by ``limits.email``; None when there is none.
+
+    Not the one of a member whose address is unconfirmed (``find_unconfirmed_member``).
+    """
+    # Earlier versions stored domains in the form in which they were entered.
+    forms = {address, limits.ascii_email(address)}
+    return session.scalars(sa.select(Account).where(Account.email.in_(forms))).first()
+
+
+def find_unconfirmed_member(session: Session, address: str) -> Account | None:
+    """The member who signs in with this address, normalised by ``limits.email``, without having proved to own it."""
+    return session.scalars(sa.select(Account).where(Account.email == address + limits.UNCONFIRMED)).first()
+
+
+def can_sign_in() -> sa.ColumnElement[bool]:
+    """SQL condition: the account can sign in. Only confirmed ones get mail."""
+    by_link = Account.email.endswith(limits.UNCONFIRMED)
+    return sa.and_(Account.disabled_at.is_(None), sa.or_(Account.confirmed_at.is_not(None), by_link))
 
 
 def email_of(session: Session, account_id: str) -> str | None:
@@ -117,8 +154,12 @@ def hash_password(password: str, email: str = "", field: str = "password") -> st
 
 def has_password(account: Account, password: str) -> bool:
     """Whether ``password`` is the account's password."""
+    return _matches(account.password_hash, password)
+
+
+def _matches(password_hash: str, password: str) -> bool:
     try:
-        return hasher.verify(account.password_hash, password[: limits.PASSWORD_MAX])
+        return hasher.verify(password_hash, password[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
 
@@ -186,18 +227,15 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
         address = limits.email(email)
     except Invalid:
         address = ""
-    account = find(session, address)
-    try:
-        hasher.verify(
-            account.password_hash if account else _unmatchable_hash(), password[: limits.PASSWORD_MAX]
-        )
-    except (VerificationError, InvalidHashError, UnicodeEncodeError):
-        raise Unauthenticated(BAD_SIGN_IN) from None
-    if account is None or account.disabled_at is not None:
-        raise Unauthenticated(BAD_SIGN_IN)
-    if account.confirmed_at is None:
-        raise Unconfirmed(account.id)
-    return account
+    owner, member = find(session, address), find_unconfirmed_member(session, address)
+    # If a member signs in with the address unconfirmed, both passwords are checked, whether or not it has an owner.
+    for account in (owner, member) if member is not None else (owner,):
+        matches = _matches(account.password_hash if account is not None else _unmatchable_hash(), password)
+        if matches and account is not None and account.disabled_at is None:
+            if account.confirmed_at is None and account is not member:
+                raise Unconfirmed(account.id)
+            return account
+    raise Unauthenticated(BAD_SIGN_IN)
 
 
 @cache

@@ -166,13 +166,16 @@ def confirm_email(session: Session, token: str) -> Account:
             raise mailed_links.LinkOver
         # An unconfirmed account does not own the address; the person who opened this mail does.
         accounts.discard(session, taken)
+    previous = account.email if account.confirmed_at is not None else None
     try:
         with session.begin_nested():
-            link.previous_email, account.email = account.email, link.email
+            link.previous_email, account.email = previous, link.email
+            account.confirmed_at = account.confirmed_at or clock.now()
     except IntegrityError:  # another account confirmed the address at the same moment
         raise mailed_links.LinkOver from None
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
-    mail.ask(session, Kind.EMAIL_CHANGED, link_id=link.id)
+    if previous is not None:
+        mail.ask(session, Kind.EMAIL_CHANGED, link_id=link.id)
     return account
 
 
@@ -187,6 +190,7 @@ def prune_unconfirmed(session: Session, before: datetime) -> int:
             Account.confirmed_at.is_(None),
             Account.created_at < before,
             Account.disabled_at.is_(None),
+            ~Account.email.endswith(limits.UNCONFIRMED),
             # An account with a role waits for its owner, and whom an admin removed stays removed.
             Account.id.not_in(sa.select(Membership.account_id)),
             Account.id.not_in(sa.select(Removal.account_id)),

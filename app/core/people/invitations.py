@@ -40,13 +40,18 @@ class Pending:
 
 @dataclass(frozen=True)
 class Offer:
-    """What an invitation's page shows. ``account_id``: the confirmed account with that e-mail address, if any."""
+    """What an invitation's page shows. ``account_id``: the confirmed account with that e-mail address, if any.
+
+    ``confirms``: whether accepting proves to own the address. A link that was shown to the inviter instead of mailed
+    proves nothing, except that a service admin vouches for it.
+    """
 
     email: str
     role: Role
     community: Community
     invited_by: str | None
     account_id: uuid.UUID | None
+    confirms: bool
 
 
 def invite(
@@ -61,7 +66,8 @@ def invite(
 ) -> AccountLink:
     """Create an invitation and mail it. It replaces a pending one for the same e-mail address.
 
-    Without ``by_mail`` nothing is sent: ``mailed_links.mint`` returns the token, to be passed on in another way.
+    Without ``by_mail`` nothing is sent: ``mailed_links.mint`` returns the token, to be passed on in another way. The
+    address of a new member then stays unconfirmed, unless a service admin invited them.
 
     Raises:
         Invalid: not an e-mail address, its account already has a role here, or too many invitations are open.
@@ -75,7 +81,11 @@ def invite(
     current_role = session.scalar(
         sa.select(Membership.role)
         .join(Account, Account.id == Membership.account_id)
-        .where(Account.email == address, Membership.community_id == community_id)
+        .where(
+            # A mailed link would prove to own the address, which such a member has not done.
+            Account.email.in_((address,) if by_mail else (address, address + limits.UNCONFIRMED)),
+            Membership.community_id == community_id,
+        )
     )
     if current_role is not None:
         raise Invalid.field("email", f"belongs to somebody who is {current_role} here already", email)
@@ -168,6 +178,7 @@ def find_offer(session: Session, token: str) -> Offer:
         community,
         inviter.display_name if inviter else None,
         account.id if account is not None and confirmed else None,
+        confirms=link.sent_at is not None or inviter is None or inviter.service_admin,
     )
 
 
@@ -179,8 +190,12 @@ def accept(session: Session, account: Account, token: str) -> Membership:
         Forbidden: the invitation is for another e-mail address.
     """
     offer = find_offer(session, token)
-    if account.email != offer.email:
+    if account.id != offer.account_id:
         raise Forbidden(f"This invitation is for {offer.email}")
+    return _join(session, account, offer, token)
+
+
+def _join(session: Session, account: Account, offer: Offer, token: str) -> Membership:
     serialise(session, offer.community.id)
     link = mailed_links.use(session, token, LinkPurpose.INVITE)
     link.account_id = account.id
@@ -200,17 +215,24 @@ def accept(session: Session, account: Account, token: str) -> Membership:
 def accept_new(session: Session, token: str, display_name: str, password_hash: str) -> Account:
     """Create or confirm the account of the invitation's e-mail address, and join with it.
 
-    The link was mailed to the address, which confirms it. ``password_hash`` comes from ``accounts.hash_password``.
+    If the link was mailed to the address, that confirms it. Otherwise (``Offer.confirms``) the new member signs in with
+    the address, but it stays unconfirmed: it gets no mail, no invitation matches it, and a sign-up that waits for its
+    confirmation is left alone. ``password_hash`` comes from ``accounts.hash_password``.
 
     Raises:
         LinkOver: the link does not work any more.
-        Conflict: the address has a confirmed account, which must sign in instead.
-        Invalid: the name is blank or too long.
+        Conflict: the address has a confirmed account, which must sign in instead; or another member signs in with it
+            unconfirmed.
+        Invalid: the name is blank or too long, or the address too long to be kept unconfirmed.
     """
     offer = find_offer(session, token)
     if offer.account_id is not None:
         raise Conflict("This address has an account. Sign in to accept", offer.account_id)
     limits.text(display_name, "display_name", limits.NAME_MAX)
+    if not offer.confirms:
+        account = accounts.insert_unconfirmed_member(session, offer.email, password_hash, display_name)
+        _join(session, account, offer, token)
+        return account
     account = accounts.find(session, offer.email)
     if account is None:
         account = accounts.insert(session, offer.email, password_hash, display_name, confirmed=True)
@@ -220,7 +242,7 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
         account.password_hash, account.display_name = password_hash, display_name
         account.confirmed_at = clock.now()
         mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
-    accept(session, account, token)
+    _join(session, account, offer, token)
     return account
 
 

@@ -312,7 +312,7 @@ def _any_active(session: Session, *conditions: Any) -> bool:
     matching = (
         sa.select(Account.id)
         .outerjoin(Membership, Membership.account_id == Account.id)
-        .where(Account.disabled_at.is_(None), Account.confirmed_at.is_not(None), *conditions)
+        .where(accounts.can_sign_in(), *conditions)
     )
     return session.scalar(matching.limit(1)) is not None
 

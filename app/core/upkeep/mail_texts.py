@@ -66,7 +66,7 @@ def write(
         link = session.get(AccountLink, link_id) if link_id is not None else None
         return _email_changed(mail_links, link) if link is not None else None
     account = session.get(Account, account_id) if account_id is not None else None
-    if account is None or account.disabled_at is not None:
+    if account is None or account.disabled_at is not None or account.confirmed_at is None:
         return None
     if kind is Kind.ADDRESS_TAKEN:
         return _message(

@@ -74,7 +74,9 @@ def change_password() -> Response:
         return refused
     who = auth.current_reader()
     try:
-        hashed = accounts.hash_password(form.new_password.data or "", who.account.email, "new_password")
+        hashed = accounts.hash_password(
+            form.new_password.data or "", who.account.sign_in_name, "new_password"
+        )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return show(mine=account_forms, status=422)
@@ -169,7 +171,7 @@ def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) 
         return show(mine=account_forms, status=422)
     account = auth.current_reader().account
     try:
-        wired().throttle.hit("sign_in", account.email, auth.client_ip())
+        wired().throttle.hit("sign_in", account.sign_in_name, auth.client_ip())
     except TooMany as refusal:
         return too_many_page(refusal, "Too many tries.")
     if not accounts.has_password(account, password.data or ""):

@@ -34,7 +34,10 @@ def join(token: str) -> Response:
 @web.post("/join/<token>")
 @auth.from_mail
 def join_submit(token: str) -> Response:
-    """Accept an invitation. A signed-in user joins; a new user creates an account here, with its address confirmed."""
+    """Accept an invitation. A signed-in user joins; a new user creates an account here.
+
+    A mailed link confirms the address; of one that was shown to the inviter, see ``invitations.accept_new``.
+    """
     who = auth.reader()
     form = forms.posted(JoinForm)
     try:
@@ -55,8 +58,9 @@ def join_submit(token: str) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show_offer(token, form, status=422)
-    except Conflict:
-        # The address got an account in the meantime, for example because this form was posted twice.
+    except Conflict as refusal:
+        # The address got an account in the meantime, or another member signs in with it unconfirmed.
+        form.form_errors.append(f"{refusal.detail}.")
         try:
             return _show_offer(token, form, status=409)
         except LinkOver:
@@ -88,7 +92,7 @@ def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
         offer=offer,
         role=mail_texts.with_article(offer.role),
         is_me=who is not None and who.account.id == offer.account_id,
-        signed_in_as=who.account.email if who is not None else None,
+        signed_in_as=who.account.sign_in_name if who is not None else None,
         sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),
         password_min=limits.PASSWORD_MIN,
     )

@@ -118,6 +118,6 @@ def _show(form: Form, *, status: int = 200) -> Response:
         "administer/first_admin.html",
         status=status,
         form=form,
-        signed_in_as=who.account.email if who is not None else None,
+        signed_in_as=who.account.sign_in_name if who is not None else None,
         password_min=limits.PASSWORD_MIN,
     )

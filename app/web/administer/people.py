@@ -257,6 +257,7 @@ def _show(
         alert=alert,
         form=form or InviteForm(),
         shown=shown,
+        confirms=actor.service_admin,
         has_mail=bool(wired().settings.smtp_host),
         is_local=not wired().settings.public_url,
         rows=rows,
