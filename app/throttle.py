@@ -21,7 +21,10 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage, Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 
+from app.core import security_events
 from app.core.errors import TooMany
+from app.core.limits import SIGN_IN_FAILURES
+from app.core.security_events import SecurityEvent
 from app.core.write_lock import WriteLock
 from app.settings import Settings
 
@@ -38,6 +41,7 @@ LimitName = Literal[
     "sign_in_account",
     "communities",
     "sign_in_address",
+    "sign_in_failures",
     "sign_up",
     "mail",
     "invitations",
@@ -192,6 +196,7 @@ class Throttle:
                 "communities": settings.rate_limit_communities,
                 "sign_in_account": settings.rate_limit_sign_in_account,
                 "sign_in_address": settings.rate_limit_sign_in_address,
+                "sign_in_failures": f"{SIGN_IN_FAILURES} per day",
                 "sign_up": settings.rate_limit_sign_up,
                 "mail": settings.rate_limit_mail,
                 "invitations": settings.rate_limit_invitations,
@@ -220,9 +225,16 @@ class Throttle:
             reset = max(1, math.ceil(ends - time.time()))
             standing = Standing(item.amount, max(0, item.amount - count), reset, item.get_expiry())
             if count > item.amount:
+                if count == item.amount + 1:  # once in a window: a flood must not flood the log too
+                    security_events.log(SecurityEvent.THROTTLED, limit=name, retry_after=reset)
                 raise OverLimit(name, standing)
             standings.append(standing)
         return min(standings, key=lambda standing: standing.remaining)
+
+    def reaches(self, name: LimitName, *who: str) -> bool:
+        """Count one call by ``who`` without refusing any, and return whether it is the one that uses the limit up."""
+        counts = [self._count(item, name, *who)[0] for item in self._limits[name]] if self.enabled else []
+        return any(count == item.amount for count, item in zip(counts, self._limits[name], strict=False))
 
     def check(self, name: LimitName, *who: str) -> None:
         """Refuse ``who`` if no calls are left, without counting one. For limits that count only failures.

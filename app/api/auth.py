@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.api import acting
 from app.api.acting import Asserted
-from app.core import clock, limits
+from app.core import clock, limits, security_events
 from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from app.core.models import Community, Profile
@@ -18,6 +18,7 @@ from app.core.people import keys, profiles
 from app.core.people.keys import LiveKey
 from app.core.people.profiles import Identity
 from app.core.permissions import Actor
+from app.core.security_events import SecurityEvent
 from app.core.upkeep import bare_ids
 from app.core.vocabulary import KeyTemplate, Scope
 from app.throttle import LimitName, OverLimit, Standing
@@ -157,15 +158,20 @@ def identify(connection: sa.Connection, request: Request) -> LiveKey:
     ours = bearer if bearer is not None and keys.looks_like_key(bearer) else None
     key = keys.authenticate(connection, ours or other or "")
     if key is None:
-        raise Unauthenticated(WRONG)
+        raise _wrong(request)
     if (
         ours is not None
         and other is not None
         and other != ours
         and keys.authenticate(connection, other) is not None
     ):
-        raise Unauthenticated(WRONG)
+        raise _wrong(request)
     return key
+
+
+def _wrong(request: Request) -> Unauthenticated:
+    security_events.log(SecurityEvent.KEY_REFUSED, client_ip=request.remote_addr)
+    return Unauthenticated(WRONG)
 
 
 def _bearer(request: Request) -> str | None:

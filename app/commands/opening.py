@@ -12,7 +12,7 @@ from app.wiring import Wiring
 def prepared_settings(**options: Any) -> Settings:
     """Read and check the settings, overridden by command line options that are not None. Creates the data folder."""
     settings = runtime.check(read_settings(options))
-    logs.configure("WARNING")
+    logs.configure("WARNING", security_level="WARNING")
     return settings.ready()
 
 

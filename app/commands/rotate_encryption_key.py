@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 
 from app.commands.opening import prepared_settings, read_settings
+from app.core import security_events
 from app.core.db import Database
+from app.core.security_events import SecurityEvent
 from app.core.upkeep import resealing
 from app.process import runtime
 from app.settings import Settings
@@ -34,6 +36,7 @@ def rotate_encryption_key() -> None:
     elif outdated and not settings.previous_encryption_key.get_secret_value():
         raise click.UsageError(f"{outdated} secrets are sealed with another key: set {OLD} to it")
     resealed, broken = _reseal_all(settings)
+    security_events.log(SecurityEvent.ENCRYPTION_KEY_ROTATED, resealed=resealed, unopened=broken)
     click.echo(f"{resealed} secrets were sealed anew with the key in force; {broken} could not be opened.")
     if broken:
         raise click.ClickException(

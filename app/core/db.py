@@ -12,7 +12,7 @@ import sqlalchemy.exc as sa_exc
 from sqlalchemy import event
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, SessionTransaction, mapped_column
 
-from app.core import clock, outbox
+from app.core import clock, outbox, security_events
 from app.core.liveness import ask_rarely
 from app.core.types import UtcDateTime
 from app.core.write_lock import WriteLock
@@ -168,6 +168,7 @@ class Database:
                         raise
         finally:
             self._here.is_writing = False
+        security_events.log_committed(session)
         if has_enqueued and self.on_enqueued is not None:
             self.on_enqueued()
         if outbox.take_wake(session) and self.on_commit is not None:

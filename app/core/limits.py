@@ -47,6 +47,8 @@ CONFIRM_HOURS = 24
 RESET_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
+SIGN_IN_FAILURES = 50
+"""After how many failed sign-ins to an account on one day its owner is mailed."""
 BULK_MAX = 50
 MATCHING_MAX = 100
 TRUST_LEVEL_MAX = 100

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     ADDRESS_TAKEN = "address_taken"
     EMAIL_CHANGED = "email_changed"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - the name of a mail
+    SIGN_IN_FAILURES = "sign_in_failures"
     DIGEST = "digest"
     WEBHOOK_DISABLED = "webhook_disabled"
     ATTENTION = "attention"

@@ -19,6 +19,7 @@ import flask
 import structlog
 from structlog.typing import Processor
 
+from app.core import security_events
 from app.core.liveness import is_unavailable
 
 MASK = "…"
@@ -46,12 +47,18 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u
 _QUIET = ("alembic", "dbos", "httpx", "httpcore", "urllib3")
 
 
-def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | None = None) -> None:
-    """Log messages of ``level`` and above to ``stream`` (default: stderr), as text or as one JSON object per line."""
+def configure(
+    level: str = "INFO", *, as_json: bool = False, stream: TextIO | None = None, security_level: str = "INFO"
+) -> None:
+    """Log messages of ``level`` and above to ``stream`` (default: stderr), as text or as one JSON object per line.
+
+    Security events have their own level, because a quieter log must not lose them.
+    """
     stream = stream or sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         _add_request_id,
+        _add_security_fields,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -82,6 +89,7 @@ def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | No
     root.setLevel(level)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
+    logging.getLogger(security_events.LOGGER).setLevel(security_level)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -152,6 +160,14 @@ def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
             event[name] = one_line(mask(value))
         elif not isinstance(value, bool | int | float | None):
             event[name] = one_line(mask(str(value)))
+    return event
+
+
+def _add_security_fields(
+    _logger: Any, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    fields = getattr(event.get("_record"), security_events.FIELDS, {})
+    event.update({name: value for name, value in fields.items() if value is not None})
     return event
 
 

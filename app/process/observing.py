@@ -26,7 +26,9 @@ from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from app.core import security_events
 from app.core.db import Database
+from app.core.security_events import SecurityEvent
 from app.jobs import tables
 from app.process import runtime
 from app.process.runtime import COUNTS_FOLDER
@@ -163,6 +165,15 @@ def _count(response: flask.Response) -> flask.Response:
     # A request must not fail because its count cannot be written.
     with contextlib.suppress(OSError):
         durations.labels(method, route, str(response.status_code)).observe(took)
+    if response.status_code == 403:
+        security_events.log(
+            SecurityEvent.FORBIDDEN,
+            method=request.method,
+            **_place(request),
+            account_id=flask.g.get("account_id"),
+            key_id=flask.g.get("key_id"),
+            client_ip=request.remote_addr,
+        )
     level = flask.current_app.config["LOG_REQUESTS"]
     if log.isEnabledFor(level):
         # Neither the query string, which may contain a search, nor the body.

@@ -197,6 +197,7 @@ def reader() -> Reader | None:
         who: Any = current_user
         user = who._get_current_object()
         g.reader = user if user.is_authenticated else None
+        g.account_id = g.reader.account.id if g.reader is not None else None
     found: Reader | None = g.reader
     return found
 

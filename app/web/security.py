@@ -17,8 +17,9 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import BadRequest
 from wtforms.validators import ValidationError
 
-from app.core import limits
+from app.core import limits, security_events
 from app.core.errors import Forbidden
+from app.core.security_events import SecurityEvent
 from app.settings import Settings
 from app.web.blueprint import web
 from app.wiring import base_url
@@ -151,6 +152,7 @@ def check_origin(*, null_is_ours: bool = False) -> None:
         # A proxy may send another Host than the public one.
         foreign = not is_asked and (parts.scheme, parts.netloc) != (public.scheme, public.netloc)
     if foreign:
+        security_events.log(SecurityEvent.CROSS_SITE, refused="origin", client_ip=request.remote_addr)
         raise Forbidden("This was sent from another site, so it was not carried out")
 
 
@@ -166,6 +168,7 @@ def check_token(*, signs_in: bool = False) -> None:
         return
     token = request.form.get("csrf_token") or request.headers.get("X-CSRFToken")
     if not (_is_valid(token, _token_key()) or (signs_in and _is_valid(token, _key_of("")))):
+        security_events.log(SecurityEvent.CROSS_SITE, refused="form token", client_ip=request.remote_addr)
         raise StaleToken
 
 

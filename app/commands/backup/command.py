@@ -6,6 +6,8 @@ import click
 
 from app.commands.backup import backups
 from app.commands.opening import prepared_settings
+from app.core import security_events
+from app.core.security_events import SecurityEvent
 from app.process import logs
 
 
@@ -34,6 +36,9 @@ def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> Non
     """
     result = backups.restore(
         prepared_settings(), file, force=force, score_waiting=score_waiting, unsigned=unsigned, say=click.echo
+    )
+    security_events.log(
+        SecurityEvent.RESTORED, revision=result.revision, is_history_intact=not result.broken, forced=force
     )
     suspended = result.suspended
     click.echo(f"Restored, at version {result.revision}.")

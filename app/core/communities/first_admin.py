@@ -105,7 +105,8 @@ def create(
         )
     else:
         account.password_hash, account.display_name = password_hash, display_name
-        account.confirmed_at, account.service_admin = clock.now(), True
+        account.confirmed_at = clock.now()
+        accounts.make_service_admin(session, account)
         mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
         session.flush()
     return account, _community(session, account.id, community_name)
@@ -122,7 +123,7 @@ def promote(
     """
     _use(session, token)
     account = accounts.get(session, account_id)
-    account.service_admin = True
+    accounts.make_service_admin(session, account)
     session.flush()
     return _community(session, account_id, community_name)
 

@@ -96,6 +96,7 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         after={"role": None},
         why=Why(cause=LEFT),
     )
+    accounts.log_role_change(session, actor, account.id, community_id, membership.role.value, None)
     return community
 
 

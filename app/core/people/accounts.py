@@ -13,15 +13,16 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits
+from app.core import clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal
-from app.core.people.passwords import is_common
+from app.core.people.passwords import is_common, length, normalised, spellings
 from app.core.permissions import Actor
+from app.core.security_events import SecurityEvent
 from app.core.vocabulary import MediaVeil, Role
 
 hasher = PasswordHasher()
@@ -30,6 +31,14 @@ THEMES = ("system", "light", "dark")
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
 """The lock for creating a service admin, so that there can be only one first admin (``first_admin``)."""
 BAD_SIGN_IN = "Email address or password is wrong"
+
+
+class WrongCredentials(Unauthenticated):
+    """The sign-in failed. ``account_id``: the account with that address, if any; callers must not reveal it."""
+
+    def __init__(self, account_id: uuid.UUID | None) -> None:
+        super().__init__(BAD_SIGN_IN)
+        self.account_id = account_id
 
 
 class Unconfirmed(Unauthenticated):
@@ -91,7 +100,15 @@ def insert(
             session.add(account)
     except IntegrityError:
         raise Conflict(f"{address} already has an account") from None
+    if service_admin:
+        make_service_admin(session, account)
     return account
+
+
+def make_service_admin(session: Session, account: Account) -> None:
+    """Make the account a service admin. Callers check that they may."""
+    account.service_admin = True
+    security_events.log_at_commit(session, SecurityEvent.SERVICE_ADMIN_MADE, account_id=account.id)
 
 
 def insert_unconfirmed_member(
@@ -149,29 +166,49 @@ def hash_password(password: str, email: str = "", field: str = "password") -> st
         Invalid: too short, too long, too common, or equal to the e-mail address.
     """
     check_password(password, email, field)
-    return hasher.hash(password)
+    return hasher.hash(normalised(password))
 
 
-def has_password(account: Account, password: str) -> bool:
-    """Whether ``password`` is the account's password."""
-    return _matches(account.password_hash, password)
+def has_password(account: Account | None, password: str) -> bool:
+    """Whether ``password`` is the account's password. Without an account, the answer no takes the same time."""
+    return any(_is_hash_of(account, spelling) for spelling in spellings(password))
 
 
-def _matches(password_hash: str, password: str) -> bool:
+def renewed_hash(account: Account, password: str) -> str | None:
+    """A hash of the password's normalised form, if the account's is one of another form; else None.
+
+    The caller has just checked the password. This is slow: call it outside of transactions.
+    """
+    first, *others = spellings(password)
+    return hasher.hash(first[: limits.PASSWORD_MAX]) if others and not _is_hash_of(account, first) else None
+
+
+def renew_hash(session: Session, account: Account, password_hash: str) -> None:
+    """Store the hash from ``renewed_hash``, unless the password was changed meanwhile."""
+    session.execute(
+        sa.update(Account)
+        .where(Account.id == account.id, Account.password_hash == account.password_hash)
+        .values(password_hash=password_hash)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _is_hash_of(account: Account | None, spelling: str) -> bool:
+    password_hash = account.password_hash if account is not None else _unmatchable_hash()
     try:
-        return hasher.verify(password_hash, password[: limits.PASSWORD_MAX])
+        return hasher.verify(password_hash, spelling[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
 
 
 def check_password(password: str, email: str = "", field: str = "password") -> None:
     """Check that a password has at least 8 characters and is not a common one; no composition rules (ASVS 6.2)."""
-    if len(password) < limits.PASSWORD_MIN:
+    if length(password) < limits.PASSWORD_MIN:
         raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
-    if len(password) > limits.PASSWORD_MAX:
+    if len(normalised(password)) > limits.PASSWORD_MAX:
         raise Invalid.field(field, f"must have at most {limits.PASSWORD_MAX} characters")
     limits.storable(password, field)
-    if is_common(password) or (email and password.casefold() == email):
+    if is_common(password) or (email and normalised(password).casefold() == normalised(email).casefold()):
         raise Invalid.field(field, "is too easy to guess; choose another")
 
 
@@ -211,7 +248,30 @@ def give_role(
             after={"role": role.value},
             why=Why(cause=cause),
         )
+        log_role_change(session, actor, account.id, community_id, before, role.value)
     return membership
+
+
+def log_role_change(
+    session: Session,
+    actor: Actor,
+    account_id: uuid.UUID,
+    community_id: uuid.UUID,
+    before: str | None,
+    after: str | None,
+) -> None:
+    """Log a changed, given or taken role as a security event; None is no role."""
+    fields = {"account_id": account_id, "community_id": community_id, "role_before": before or "none"}
+    event = SecurityEvent.ROLE_CHANGED
+    security_events.log_at_commit(session, event, actor, **fields, role_after=after or "none")
+
+
+def sign_in_name(email: str) -> str:
+    """The form of an entered address by which accounts are found; if it is none, what was entered, cut short."""
+    try:
+        return limits.email(email)
+    except Invalid:
+        return email.strip()[: limits.EMAIL_MAX]
 
 
 def verify_credentials(session: Session, email: str, password: str) -> Account:
@@ -220,22 +280,19 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
     Every failure below raises the same error after the same time, so that callers cannot probe for accounts.
 
     Raises:
-        Unauthenticated: unknown address, wrong password, disabled account.
+        WrongCredentials: unknown address, wrong password, disabled account.
         Unconfirmed: the password is right, but the address has not been confirmed.
     """
-    try:
-        address = limits.email(email)
-    except Invalid:
-        address = ""
+    address = sign_in_name(email)
     owner, member = find(session, address), find_unconfirmed_member(session, address)
     # If a member signs in with the address unconfirmed, both passwords are checked, whether or not it has an owner.
     for account in (owner, member) if member is not None else (owner,):
-        matches = _matches(account.password_hash if account is not None else _unmatchable_hash(), password)
-        if matches and account is not None and account.disabled_at is None:
+        if has_password(account, password) and account is not None and account.disabled_at is None:
             if account.confirmed_at is None and account is not member:
                 raise Unconfirmed(account.id)
             return account
-    raise Unauthenticated(BAD_SIGN_IN)
+    known = owner or member
+    raise WrongCredentials(known.id if known is not None else None)
 
 
 @cache

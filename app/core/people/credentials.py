@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits, mail
+from app.core import clock, limits, mail, security_events
 from app.core.errors import Conflict, Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Membership, Removal
 from app.core.people import accounts, mailed_links, sessions
+from app.core.security_events import SecurityEvent
 from app.core.vocabulary import LinkPurpose
 
 BATCH = 100
@@ -113,6 +114,7 @@ def reset(session: Session, token: str, password_hash: str) -> Account:
     mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
     sessions.end_all(session, account.id)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
+    security_events.log_at_commit(session, SecurityEvent.PASSWORD_CHANGED, account_id=account.id, by="reset")
     session.flush()
     return account
 
@@ -126,6 +128,7 @@ def change_password(session: Session, account: Account, password_hash: str, keep
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
     sessions.end_all(session, account.id, but=keep)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
+    security_events.log_at_commit(session, SecurityEvent.PASSWORD_CHANGED, account_id=account.id, by="owner")
 
 
 def ask_new_email(session: Session, account: Account, email: str) -> str:
@@ -174,9 +177,16 @@ def confirm_email(session: Session, token: str) -> Account:
     except IntegrityError:  # another account confirmed the address at the same moment
         raise mailed_links.LinkOver from None
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
+    security_events.log_at_commit(session, SecurityEvent.EMAIL_CHANGED, account_id=account.id)
     if previous is not None:
         mail.ask(session, Kind.EMAIL_CHANGED, link_id=link.id)
     return account
+
+
+def warn_of_failures(session: Session, account_id: uuid.UUID) -> None:
+    """Mail the account's owner that many sign-ins failed. At most once a day (UTC)."""
+    key = f"{Kind.SIGN_IN_FAILURES}:{account_id}:{clock.now():%Y-%m-%d}"
+    mail.ask(session, Kind.SIGN_IN_FAILURES, account_id=account_id, key=key)
 
 
 def prune_unconfirmed(session: Session, before: datetime) -> int:

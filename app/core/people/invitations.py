@@ -230,9 +230,9 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
         raise Conflict("This address has an account. Sign in to accept", offer.account_id)
     limits.text(display_name, "display_name", limits.NAME_MAX)
     if not offer.confirms:
-        account = accounts.insert_unconfirmed_member(session, offer.email, password_hash, display_name)
-        _join(session, account, offer, token)
-        return account
+        member = accounts.insert_unconfirmed_member(session, offer.email, password_hash, display_name)
+        _join(session, member, offer, token)
+        return member
     account = accounts.find(session, offer.email)
     if account is None:
         account = accounts.insert(session, offer.email, password_hash, display_name, confirmed=True)

@@ -8,7 +8,7 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits
+from app.core import clock, limits, security_events
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -16,6 +16,7 @@ from app.core.models import Account, ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
 from app.core.people import keys
 from app.core.permissions import Actor, Permission, allows, require
+from app.core.security_events import SecurityEvent
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
         .execution_options(synchronize_session=False)
     )
     if revoked.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        security_events.log_at_commit(session, SecurityEvent.KEY_REVOKED, actor, id=key.id)
         about = {"name": key.name, "public_part": key.public_part}
         for community_id in keys.reached(session, key):
             history.record(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits
+from app.core import clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
@@ -21,6 +21,7 @@ from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
+from app.core.security_events import SecurityEvent
 from app.core.vocabulary import KeyTemplate, Scope
 
 PREFIX = "bnk_"
@@ -131,6 +132,9 @@ def mint(
         "may_open_communities": key.may_open_communities,
         "may_assert_staff": key.may_assert_staff,
     }
+    security_events.log_at_commit(
+        session, SecurityEvent.KEY_CREATED, actor, id=key.id, template=template.value, everywhere=everywhere
+    )
     for community_id in reached(session, key):
         history.record(
             session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Why(reason)

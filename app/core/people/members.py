@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, limits
+from app.core import clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
@@ -23,6 +23,7 @@ from app.core.paging import Page, Slice, paginate
 from app.core.people import accounts, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
+from app.core.security_events import SecurityEvent
 from app.core.vocabulary import ActionState, Role
 
 SERVICE = uuid.UUID(int=0)
@@ -106,6 +107,8 @@ def change_role(
         _let_go(session, membership)
     after = {"role": role.value}
     _record(session, actor, membership, "role.given", {"role": before.value}, after, reason)
+    account_id, community_id = membership.account_id, membership.community_id
+    accounts.log_role_change(session, actor, account_id, community_id, before.value, role.value)
     return membership
 
 
@@ -133,6 +136,8 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     session.flush()
     before, after = {"role": membership.role.value}, {"role": None}
     _record(session, actor, membership, "role.taken", before, after, reason)
+    account_id, community_id = membership.account_id, membership.community_id
+    accounts.log_role_change(session, actor, account_id, community_id, membership.role.value, None)
     return membership
 
 
@@ -168,6 +173,8 @@ def set_disabled(
         sessions.end_all(session, account.id)
         for membership in account.memberships:
             _let_go(session, membership)
+    event = SecurityEvent.ACCOUNT_DISABLED if disabled else SecurityEvent.ACCOUNT_ENABLED
+    security_events.log_at_commit(session, event, actor, account_id=account.id)
     what = "account.disabled" if disabled else "account.enabled"
     for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
         before, after = {"disabled": not disabled}, {"disabled": disabled}

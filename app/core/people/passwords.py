@@ -7,6 +7,7 @@ signs for letters undone, so "P@ssw0rd1" is "password" with an ending.
 
 import gzip
 import re
+import unicodedata
 from functools import cache
 from importlib.resources import files
 
@@ -36,9 +37,24 @@ _ENDING = re.compile(r"(?:[0-9]{0,4}|123456?)!{0,2}")
 """What is put behind a word to meet a rule: a year, a short count, an exclamation mark."""
 
 
+def normalised(password: str) -> str:
+    """The form that is hashed (NFKC): keyboards send the same letters in different forms (NIST SP 800-63B)."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def spellings(password: str) -> tuple[str, ...]:
+    """The forms that a stored hash may be of, the normalised one first. Earlier versions hashed what was sent."""
+    return tuple(dict.fromkeys((normalised(password), password, unicodedata.normalize("NFD", password))))
+
+
+def length(password: str) -> int:
+    """How many characters it has: an accent is none of its own, and a ligature is one."""
+    return min(len(normalised(password)), len(unicodedata.normalize("NFC", password)))
+
+
 def is_common(password: str) -> bool:
     """Whether it is among those that are tried first, in whatever case and with signs for letters."""
-    folded = password.casefold()
+    folded = normalised(password).casefold()
     return len(set(folded)) <= 2 or any(
         _is_known(folded[begin:end]) and _ENDING.fullmatch(folded[end:])
         for begin in ((0, 3) if folded.startswith("123") else (0,))

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, security_events
 from app.core.attachments import removing
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
@@ -46,6 +46,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.security_events import SecurityEvent
 from app.core.upkeep import mentions, traces
 from app.core.upkeep.mentions import Person
 from app.core.vocabulary import Digest, MediaVeil
@@ -136,6 +137,7 @@ def erase_account(
         profile.account_id = None
     session.flush()
     if is_new:
+        security_events.log_at_commit(session, SecurityEvent.ACCOUNT_ERASED, actor, account_id=account.id)
         authors = [profile.platform_user_id for profile in linked_profiles]
         learning_erasure.person_erased(session, community_ids, authors)
         _tell(session, actor, community_ids, "account", account.id, account.id)

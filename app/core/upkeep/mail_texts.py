@@ -86,6 +86,17 @@ def write(
             "The password of your account was changed, and every other browser was signed out.",
             f"If this was not you, choose a new password now: {mail_links.base_url}/forgot",
         )
+    if kind is Kind.SIGN_IN_FAILURES:
+        return _message(
+            kind,
+            account.email,
+            "Many failed attempts to sign in",
+            f"{limits.SIGN_IN_FAILURES} attempts to sign in to your account have failed within a day. On the devices "
+            "where you signed in before, you can still sign in.",
+            "If these attempts were not yours, and your password is short or you use it elsewhere, choose another one: "
+            f"{mail_links.base_url}/.well-known/change-password",
+            "You get this mail at most once a day.",
+        )
     if kind is Kind.WEBHOOK_DISABLED:
         return _message(
             kind,

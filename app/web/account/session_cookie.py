@@ -3,17 +3,28 @@
 from flask import Response, request, session
 from sqlalchemy.orm import Session
 
+from app.core import security_events
 from app.core.models import Account
-from app.core.people import sessions
+from app.core.people import accounts, sessions
+from app.core.security_events import SecurityEvent
 from app.web import community_choice
+from app.web.account import device_cookie
 from app.wiring import wired
 
 
-def begin(response: Response, account: Account) -> None:
-    """Sign this browser in with a new token. A session that the browser already had ends."""
+def begin(response: Response, account: Account, renewed_hash: str | None = None) -> None:
+    """Sign this browser in with a new token. A session that the browser already had ends.
+
+    ``renewed_hash``: a hash of the password to store in the place of the account's (``accounts.renewed_hash``).
+    """
     with wired().database.writing() as writing:
         _end(writing)
+        if renewed_hash is not None:
+            accounts.renew_hash(writing, account, renewed_hash)
         token = sessions.begin(writing, account, request.headers.get("User-Agent", ""))
+    is_new = device_cookie.remember(response, account.sign_in_name)
+    event = SecurityEvent.NEW_DEVICE if is_new else SecurityEvent.SIGNED_IN
+    security_events.log(event, account_id=account.id, client_ip=request.remote_addr)
     if account.last_community_id is not None:
         community_choice.forget_browser(response)
     settings = wired().settings

@@ -1,18 +1,21 @@
 """Sign in and sign out."""
 
+import uuid
 from collections.abc import Sequence
 
 from flask import Response, flash, g, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.core.errors import TooMany, Unauthenticated
-from app.core.people import accounts
-from app.core.people.accounts import Unconfirmed
+from app.core import security_events
+from app.core.errors import TooMany
+from app.core.people import accounts, credentials
+from app.core.people.accounts import Unconfirmed, WrongCredentials
+from app.core.security_events import SecurityEvent
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
-from app.web.account import kept_forms, session_cookie, sign_up
+from app.web.account import device_cookie, kept_forms, session_cookie, sign_up
 from app.web.account.kept_forms import KeptForm
 from app.web.blueprint import web
 from app.wiring import wired
@@ -49,13 +52,9 @@ def sign_in_submit() -> Response:
     kept = kept_forms.carried()
     if not form.validate():
         return _show(form, 422, kept=kept)
-    email = (form.email.data or "").strip()
+    email, password = form.email.data or "", form.password.data or ""
     try:
-        account_name = email.casefold()[:254]
-        # Three limits: one account from many IP addresses, many accounts from one, and one account from one.
-        wired().throttle.hit("sign_in_address", auth.client_ip())
-        wired().throttle.hit("sign_in_account", account_name)
-        wired().throttle.hit("sign_in", account_name, auth.client_ip())
+        _count_attempt(accounts.sign_in_name(email))
     except TooMany as refusal:
         if kept is None:
             return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
@@ -65,11 +64,12 @@ def sign_in_submit() -> Response:
         return response
     try:
         with wired().database.reading() as reading:
-            account = accounts.verify_credentials(reading, email, form.password.data or "")
+            account = accounts.verify_credentials(reading, email, password)
     except Unconfirmed as refusal:
         session[sign_up.UNCONFIRMED] = str(refusal.account_id)
         return _show(form, 401, unconfirmed=True, kept=kept)
-    except Unauthenticated as refusal:
+    except WrongCredentials as refusal:
+        _count_failure(accounts.sign_in_name(email), refusal.account_id)
         form.form_errors.append(f"{refusal.detail}.")
         return _show(form, 401, kept=kept)
     if kept is None and not page.wants_part():
@@ -83,7 +83,7 @@ def sign_in_submit() -> Response:
         page.renew_token(response, security.csrf_token_for(account.id))
     else:
         response = kept_forms.ask_to_send(kept, account.id, 200)
-    session_cookie.begin(response, account)
+    session_cookie.begin(response, account, accounts.renewed_hash(account, password))
     return response
 
 
@@ -93,6 +93,35 @@ def ask_again(error: auth.SignedOut) -> Response:
     kept = kept_forms.of_request()
     form = SignInForm(next=kept.back if kept is not None else "/")
     return _show(form, 401, kept=kept, signed_out=f"{error.detail}.")
+
+
+def _count_attempt(sign_in_name: str) -> None:
+    """Count an attempt. A browser where the account signed in before is counted by itself, whatever others do.
+
+    Elsewhere there are three limits: one account from many IP addresses, many accounts from one, and one account from
+    one.
+
+    Raises:
+        TooMany: a limit is exceeded.
+    """
+    throttle, ip = wired().throttle, auth.client_ip()
+    device = device_cookie.device_for(sign_in_name)
+    if device is not None:
+        throttle.hit("sign_in", sign_in_name, f"device {device}")
+        return
+    throttle.hit("sign_in_address", ip)
+    throttle.hit("sign_in_account", sign_in_name)
+    throttle.hit("sign_in", sign_in_name, ip)
+
+
+def _count_failure(sign_in_name: str, account_id: uuid.UUID | None) -> None:
+    fields = {"account_id": account_id, "client_ip": auth.client_ip()}
+    security_events.log(SecurityEvent.SIGN_IN_FAILED, **fields)
+    if wired().throttle.reaches("sign_in_failures", sign_in_name):
+        security_events.log(SecurityEvent.SIGN_IN_FAILED_OFTEN, **fields)
+        if account_id is not None:
+            with wired().database.writing() as writing:
+                credentials.warn_of_failures(writing, account_id)
 
 
 @web.post("/sign-out")

@@ -1,0 +1,73 @@
+"""Security events: log lines of their own, for the operator's alerts (docs/security/events.md).
+
+Each is one line of the logger ``bridgenote.security`` whose ``event`` is one of these names. Fields are ids, roles,
+numbers and IP addresses: never a password, token, key, e-mail address or content.
+"""
+
+import logging
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core.permissions import Actor
+
+LOGGER = "bridgenote.security"
+FIELDS = "security_fields"
+"""Attribute of a log record that holds the fields; ``process.logs`` adds them to the line."""
+_WAITING = "security_events"
+
+
+class SecurityEvent(StrEnum):
+    """The events. A dotted noun and past tense, as in history."""
+
+    SIGNED_IN = "sign_in.succeeded"
+    SIGN_IN_FAILED = "sign_in.failed"
+    SIGN_IN_FAILED_OFTEN = "sign_in.failed_often"
+    NEW_DEVICE = "sign_in.new_device"
+    THROTTLED = "request.throttled"
+    CROSS_SITE = "request.cross_site"
+    FORBIDDEN = "request.forbidden"
+    PASSWORD_CHANGED = "password.changed"  # noqa: S105 - the name of an event
+    EMAIL_CHANGED = "email.changed"
+    ROLE_CHANGED = "role.changed"
+    SERVICE_ADMIN_MADE = "service_admin.made"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+    KEY_REFUSED = "key.refused"
+    ACCOUNT_DISABLED = "account.disabled"
+    ACCOUNT_ENABLED = "account.enabled"
+    ACCOUNT_ERASED = "account.erased"
+    RESTORED = "backup.restored"
+    ENCRYPTION_KEY_ROTATED = "encryption_key.rotated"
+
+
+_ALARMS = frozenset(
+    {
+        SecurityEvent.SIGN_IN_FAILED_OFTEN,
+        SecurityEvent.SERVICE_ADMIN_MADE,
+        SecurityEvent.RESTORED,
+        SecurityEvent.ENCRYPTION_KEY_ROTATED,
+    }
+)
+"""Logged as warnings; the others only matter in numbers, or when nobody expected them."""
+
+
+def log(event: SecurityEvent, **fields: Any) -> None:
+    """Log an event now."""
+    level = logging.WARNING if event in _ALARMS else logging.INFO
+    logging.getLogger(LOGGER).log(level, event.value, extra={FIELDS: fields})
+
+
+def log_at_commit(session: Session, event: SecurityEvent, actor: Actor | None = None, **fields: Any) -> None:
+    """Log an event once this transaction commits; a rollback forgets it. ``actor``: who caused it."""
+    if actor is not None:
+        ids = {"account_id": actor.account_id, "key_id": actor.key_id}
+        fields = {"actor": actor.kind, **{f"actor_{k}": v for k, v in ids.items() if v is not None}, **fields}
+    session.info.setdefault(_WAITING, []).append((event, fields))
+
+
+def log_committed(session: Session) -> None:
+    """Log the events of a session whose transaction has committed."""
+    for event, fields in session.info.pop(_WAITING, []):
+        log(event, **fields)
