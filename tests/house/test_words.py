@@ -35,7 +35,16 @@ RIDDLES = (
 """Words that a reader has to work out; each has a plain equivalent."""
 RIDDLES_STILL: tuple[str, ...] = ()
 """Folders and modules that are still to be rewritten. This list only gets shorter."""
-PAGES = ("README.md", "Makefile", "docs/*.md", "scripts/*", "static/*.js", "static/*.css")
+PAGES = (
+    "README.md",
+    "Makefile",
+    "docs/*.md",
+    "docs/security/*.md",
+    "SECURITY.md",
+    "scripts/*",
+    "static/*.js",
+    "static/*.css",
+)
 """What people read beside the code. Decisions are records of their day, and the changelog is one of many."""
 LANDED = "app/migrations/versions"
 """Migrations are never edited once they have landed."""

@@ -316,6 +316,7 @@ def test_the_commands_say_what_they_did(tmp_path: Path, monkeypatch: pytest.Monk
     assert said.exit_code == 0, said.output
     assert "There are no admins now" in said.output
     assert "Restored, at version" in said.output
+    assert "backup.restored" in said.stderr, "a security event"
     assert os.stat(tmp_path / "var" / "bridgenote.db").st_mode & 0o777 == 0o600
     with sqlite3.connect(tmp_path / "var" / "bridgenote.db") as connection:
         assert connection.execute("SELECT count(*) FROM communities").fetchone() == (1,)

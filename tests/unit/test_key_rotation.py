@@ -92,6 +92,7 @@ def test_an_interrupted_rotation_goes_on_and_servers_with_both_keys_never_notice
     done = _rotate(monkeypatch, wiring, tmp_path, NEW, OLD)
 
     assert (done.exit_code, "7 secrets were sealed anew" in done.output) == (0, True)
+    assert "encryption_key.rotated" in done.stderr, "a security event"
     assert _opened(wiring, new) == everything
     with pytest.raises(SealBroken):
         _opened(wiring, old)

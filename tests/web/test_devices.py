@@ -74,9 +74,7 @@ def test_a_known_device_has_a_limit_of_its_own_and_for_its_accounts_alone(
     assert others == [401, 401, 429], "for other accounts it is like any device"
 
 
-def test_a_forged_or_foreign_device_cookie_is_worth_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring
-) -> None:
+def test_a_forged_or_foreign_device_cookie_is_worth_nothing(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     _limit(wiring, rate_limit_sign_in_account="1 per minute")
     cookie = _known_device(visit, cast.moderator.email).client.get_cookie("bridgenote-device")
     assert cookie is not None
