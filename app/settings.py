@@ -211,6 +211,12 @@ class Settings(BaseSettings):
     open_sign_up: bool = Field(
         True, description="Whether anybody may create an account; invitations work either way."
     )
+    security_contact: str = Field(
+        "",
+        description="Comma-separated addresses to report vulnerabilities to, such as `mailto:security@example.org` or "
+        "`https://…`, in the order of preference; `/.well-known/security.txt` names them. Empty means there is no such "
+        "file.",
+    )
     mail_from: str = Field(
         NO_SENDER,
         description="Sender of every mail: an address, with a name or without.",
@@ -305,6 +311,16 @@ class Settings(BaseSettings):
             raise ValueError("must be an address such as https://moderation.example.org, without a query")
         return value.rstrip("/")
 
+    @field_validator("security_contact")
+    @classmethod
+    def _security_contacts_are_addresses(cls, value: str) -> str:
+        for part in filter(None, map(str.strip, value.split(","))):
+            if not re.fullmatch(r"(mailto:[^\s@]+@[^\s@]+|https://[^\s]+|tel:\+?[0-9().-]+)", part):
+                raise ValueError(
+                    "must begin with mailto:, https:// or tel:, such as mailto:security@example.org"
+                )
+        return value
+
     @field_validator("mail_from")
     @classmethod
     def _mail_from_is_an_address(cls, value: str) -> str:
@@ -341,6 +357,11 @@ class Settings(BaseSettings):
     def retry_delays(self) -> tuple[float, ...]:
         """Seconds to wait after the first, second, … failed attempt. There is one more attempt than delays."""
         return tuple(float(part) for part in self.webhook_retry_delays.split(",") if part.strip())
+
+    @property
+    def security_contacts(self) -> tuple[str, ...]:
+        """The entries of ``security_contact``."""
+        return tuple(part.strip() for part in self.security_contact.split(",") if part.strip())
 
     @property
     def trusted_host_names(self) -> frozenset[str]:

@@ -170,8 +170,8 @@ def _count(response: flask.Response) -> flask.Response:
             SecurityEvent.FORBIDDEN,
             method=request.method,
             **_place(request),
-            account_id=flask.g.get("account_id"),
-            key_id=flask.g.get("key_id"),
+            actor_account_id=flask.g.get("account_id"),
+            actor_key_id=flask.g.get("key_id"),
             client_ip=request.remote_addr,
         )
     level = flask.current_app.config["LOG_REQUESTS"]

@@ -69,7 +69,7 @@ def test_a_person_takes_along_what_is_theirs_and_nothing_of_others(wiring: Wirin
     assert [(row["helpfulness_level"], row["reasons"]) for row in kept["ratings"]] == [
         ("NOT_HELPFUL", ["biased"])
     ]
-    assert "rating.given" in {row["what"] for row in kept["history"]}
+    assert "rating" not in {row["object_type"] for row in kept["history"]}, "they are in the ratings"
     for mine_too in ("rita-77", "A browser of mine"):
         assert mine_too in text
     for not_mine in ("Not mine at all", "moderator@example.org", str(cast.moderator.profile_id)):

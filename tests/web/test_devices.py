@@ -12,6 +12,7 @@ from tests.web.conftest import Visitor
 from tests.web.mailbox import Mailbox
 
 Visit = Callable[[Person | None], Visitor]
+WRONG = "wrong password"
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def _limit(wiring: Wiring, **limits: str) -> None:
     wiring.throttle = Throttle.from_settings(settings)
 
 
-def _try(visitor: Visitor, email: str, password: str = "wrong password") -> int:
+def _try(visitor: Visitor, email: str, password: str = WRONG) -> int:
     return visitor.post("/sign-in", email=email, password=password).status_code
 
 

@@ -26,6 +26,7 @@ OPEN_TO_ALL = {
     "web.mail_sent",
     "web.forgot",
     "web.forgot_submit",
+    "web.security_txt",
 }
 FROM_MAIL = {
     "web.confirm",

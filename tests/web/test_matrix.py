@@ -59,6 +59,8 @@ FILLED = {
 
 # For nobody who signed in, a rater, a moderator, an operator, an admin, a moderator of another community.
 TABLE = """
+GET  /.well-known/change-password                               303 303 303 303 303 303
+GET  /.well-known/security.txt                                  404 404 404 404 404 404
 GET  /                                                          200 303 303 303 303 404
 GET  /classifiers                                               303 403 403 200 200 404
 POST /classifiers/<int:version>/revert                          401 403 403 422 422 404

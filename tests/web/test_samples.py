@@ -1,5 +1,6 @@
 """Samples on raters' pages: nothing tells them from items, until they have ended."""
 
+import json
 import re
 import uuid
 from collections.abc import Callable
@@ -150,3 +151,42 @@ def test_an_operator_chooses_how_many_posts_are_sampled(visit: Visit, cast: Cast
     assert "Other posts that raters are asked about: none → 1 %" in re.sub(r"\s+", " ", history)
     refused = visit(cast.moderator).post("/classifiers/learning", is_on="y", samples="5", reason="More")
     assert refused.status_code in (403, 404)
+
+
+def test_my_data_does_not_tell_a_sample_from_an_item_open_or_ended(
+    visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+) -> None:
+    rater, skipper = visit(cast.rater), visit(cast.rater)
+    for one in asked:
+        rater.post(f"/help-needed/{one}", answer="yes")
+
+    def kept() -> dict[str, Any]:
+        return json.loads(skipper.get("/settings/my-data.json").text)  # type: ignore[no-any-return]
+
+    open_ones = kept()
+    assert len(open_ones["answers_about_posts"]) == 2
+    first, second = open_ones["answers_about_posts"]
+    assert list(first) == list(second)
+    assert (first["level"], second["level"]) == ("HELPFUL", "HELPFUL")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, asked[0])
+        sample = session.get_one(SampledPost, asked[1])
+        sample.ended_at = clock.now()
+        assert [first["request_id"], second["request_id"]] == [str(action.request_id), str(sample.request_id)]
+        about_item, about_sample = {str(action.id), str(action.note_id)}, {str(sample.id)}
+    ended = kept()
+    assert ended["answers_about_posts"] == open_ones["answers_about_posts"]
+    text = json.dumps(ended)
+    assert not [one for one in about_item | about_sample if one in text]
+    assert "sample" not in text
+    assert "Answers about posts" in skipper.get("/settings/my-data").text
+
+
+def test_my_data_lists_skips_of_samples_and_items_alike(
+    visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+) -> None:
+    rater = visit(cast.rater)
+    for one in asked:
+        rater.post(f"/help-needed/{one}", skip="y")
+    first, second = json.loads(rater.get("/settings/my-data.json").text)["skipped_posts"]
+    assert list(first) == list(second) == ["request_id", "created_at"]

@@ -3,11 +3,14 @@
 Each table lists the columns that are handed out, so a new column stays in until somebody has thought of it. Never
 handed out: hashes of passwords, tokens and codes; a note's score and its ratings, which are other people's; and on
 which side the raters' parameters place somebody, which nobody is shown (``NOT_HANDED_OUT``).
+
+Nor does anything tell a sample from a review (decision 0046), now or later: answers about both, and skips of both, are
+one list with what both have. So history leaves out ratings, and seats of panels when they were answered.
 """
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -17,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.errors import NotFound
+from app.core.limits import UNCONFIRMED
 from app.core.models import (
     Account,
     AccountLink,
@@ -58,26 +62,29 @@ from app.core.vocabulary import SeatState
 class Part:
     """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles).
 
-    ``where``: only those rows of them.
+    ``where``: only those rows of them. ``expressions``: what is handed out beside the columns. Parts of one name make
+    one list, in the order in which the rows were created.
     """
 
     name: str
     model: Any
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     by_profile: tuple[str, ...] = ()
-    where: Callable[[], sa.ColumnElement[bool]] | None = None
+    where: sa.ColumnElement[bool] | None = None
+    expressions: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _is_closed() -> sa.ColumnElement[bool]:
-    """Answers about samples that are closed: while one is open, its rater must not know that it is a sample."""
-    over = sa.or_(SampledPost.ended_at.is_not(None), SampledPost.ends_at <= clock.now())
-    return SampleAnswer.sample_id.in_(sa.select(SampledPost.id).where(over))
+_ABOUT_POST = Rating.note_id.in_(sa.select(Note.id).where(Note.rationale))
+"""Ratings that are answers about a post: their note is the service's rationale."""
 
 
-def _was_asked() -> sa.ColumnElement[bool]:
-    """Seats that the person had; a draw that passed them over asked them nothing."""
-    return PanelSeat.state != SeatState.PASSED
+def _from_row(column: Any, row: sa.ColumnElement[bool]) -> sa.ScalarSelect[Any]:
+    return sa.select(column).where(row).scalar_subquery()
+
+
+def _of_sample(column: Any) -> sa.ScalarSelect[Any]:
+    return _from_row(column, SampledPost.id == SampleAnswer.sample_id)
 
 
 _ACCOUNT = (
@@ -118,16 +125,59 @@ PARTS = (
         ),
         by=("account_id",),
     ),
-    Part("ratings", Rating, tuple(_RATING.split()), by_profile=("rater_id",)),
+    Part("ratings", Rating, tuple(_RATING.split()), by_profile=("rater_id",), where=~_ABOUT_POST),
+    Part(
+        "answers_about_posts",
+        Rating,
+        by_profile=("rater_id",),
+        where=_ABOUT_POST,
+        expressions={
+            "community_id": Rating.community_id,
+            "request_id": _from_row(Note.request_id, Note.id == Rating.note_id),
+            "level": Rating.helpfulness_level,
+            "created_at": Rating.created_at,
+        },
+    ),
+    Part(
+        "answers_about_posts",
+        SampleAnswer,
+        by_profile=("profile_id",),
+        where=SampleAnswer.level.is_not(None),
+        expressions={
+            "community_id": _of_sample(SampledPost.community_id),
+            "request_id": _of_sample(SampledPost.request_id),
+            "level": SampleAnswer.level,
+            "created_at": SampleAnswer.created_at,
+        },
+    ),
     Part("notes", Note, tuple(_NOTE.split()), by_profile=("author_id",)),
     Part(
         "panel_seats",
         PanelSeat,
-        ("panel_id", "state", "drawn_at", "expires_at", "ended_at"),
+        ("panel_id", "state", "drawn_at", "expires_at"),
         by_profile=("profile_id",),
-        where=_was_asked,
+        # A draw that passed the person over asked them nothing.
+        where=PanelSeat.state != SeatState.PASSED,
     ),
-    Part("skipped_posts", Skip, ("action_id", "created_at"), by_profile=("profile_id",)),
+    Part(
+        "skipped_posts",
+        Skip,
+        by_profile=("profile_id",),
+        expressions={
+            "request_id": _from_row(Action.request_id, Action.id == Skip.action_id),
+            "created_at": Skip.created_at,
+        },
+    ),
+    Part(
+        "skipped_posts",
+        SampleAnswer,
+        by_profile=("profile_id",),
+        where=SampleAnswer.level.is_(None),
+        expressions={
+            "request_id": _of_sample(SampledPost.request_id),
+            "created_at": SampleAnswer.created_at,
+        },
+    ),
     Part("skipped_notes", NoteSkip, ("note_id", "created_at"), by_profile=("profile_id",)),
     Part(
         "signed_in_browsers",
@@ -192,13 +242,6 @@ PARTS = (
         by=("account_id",),
     ),
     Part(
-        "answers_to_learn_from",
-        SampleAnswer,
-        ("sample_id", "level", "exclusion_reason", "created_at", "updated_at"),
-        by_profile=("profile_id",),
-        where=_is_closed,
-    ),
-    Part(
         "notes_about_authors",
         AuthorNote,
         ("community_id", "platform_author_id", "text", "created_at"),
@@ -231,6 +274,7 @@ PARTS = (
         ("id", "community_id", "at", "what", "object_type", "object_id", "before", "after"),
         by=("account_id",),
         by_profile=("profile_id",),
+        where=HistoryEntry.object_type != "rating",
     ),
 )
 NOT_HANDED_OUT: Mapping[Any, str] = {
@@ -246,7 +290,14 @@ def collect(session: Session, actor: Actor) -> dict[str, list[dict[str, Any]]]:
         raise NotFound("account")
     linked = session.scalars(sa.select(Profile).where(Profile.account_id == actor.account_id)).all()
     profile_ids = [profile.id for profile in linked]
-    found = {part.name: _rows(session, part, actor.account_id, profile_ids) for part in PARTS}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part in PARTS:
+        earlier = found.get(part.name, [])
+        found[part.name] = earlier + _rows(session, part, actor.account_id, profile_ids)
+        if earlier:
+            found[part.name].sort(key=lambda row: row["created_at"])
+    for row in found["account"]:
+        row["email"] = row["email"].removesuffix(UNCONFIRMED)
     found["posts"] = _posts(session, linked)
     _add_reasons(session, found["history"])
     return {"exported_at": [{"at": clock.iso(clock.now())}], **found}
@@ -257,9 +308,9 @@ def _rows(
 ) -> list[dict[str, Any]]:
     mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
     mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
-    columns = [getattr(part.model, name).label(name) for name in part.columns]
-    chosen = sa.select(*columns).where(sa.or_(*mine))
-    rows = session.execute(chosen.where(part.where()) if part.where is not None else chosen).mappings()
+    columns = {name: getattr(part.model, name) for name in part.columns} | part.expressions
+    chosen = sa.select(*(column.label(name) for name, column in columns.items())).where(sa.or_(*mine))
+    rows = session.execute(chosen.where(part.where) if part.where is not None else chosen).mappings()
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
 
