@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock audit
 
 BIN := .venv/bin
 
@@ -77,12 +77,16 @@ format: ## Format, and fix what lint can fix
 	@$(BIN)/ruff format .
 	@$(BIN)/djlint templates --reformat --quiet || test $$? -eq 1
 
+audit: ## Look for known vulnerabilities in what is installed, and list it in dist/ (CycloneDX)
+	@scripts/audit $(OPTIONS)
+
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
 	@uv export -q --frozen --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
+	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt
 
 clean: ## Remove the environment and all caches; what is in var/ stays
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
+	@rm -rf .venv .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -39,11 +39,13 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=;!~ ]", name)[0]).lower()
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-setup.txt"])
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "requirements-dev.txt", "requirements-setup.txt", "requirements-audit.txt"]
+)
 def test_every_requirement_is_pinned_to_what_is_locked_with_its_hashes(name: str) -> None:
     locked = _locked()
     pins = _pinned(name)
-    assert len(pins) > (0 if name == "requirements-setup.txt" else 50)
+    assert len(pins) > {"requirements-setup.txt": 0, "requirements-audit.txt": 10}.get(name, 50)
     for (package, version), hashes in pins.items():
         entry = next((one for one in locked.get(package, []) if one["version"] == version), None)
         assert entry is not None, (
@@ -65,6 +67,8 @@ def test_the_lock_and_the_requirements_hold_every_dependency_that_is_declared() 
     assert needed | for_tests <= {package for package, _ in _pinned("requirements-dev.txt")}
     for_setup = {_normal(one) for one in project["dependency-groups"]["setup"]}
     assert for_setup == {package for package, _ in _pinned("requirements-setup.txt")}
+    for_audit = {_normal(one) for one in project["dependency-groups"]["audit"]}
+    assert for_audit <= {package for package, _ in _pinned("requirements-audit.txt")}
 
 
 def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:
