@@ -308,7 +308,8 @@ def _rows(
 ) -> list[dict[str, Any]]:
     mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
     mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
-    columns = {name: getattr(part.model, name) for name in part.columns} | part.expressions
+    columns = {name: getattr(part.model, name) for name in part.columns}
+    columns |= part.expressions
     chosen = sa.select(*(column.label(name) for name, column in columns.items())).where(sa.or_(*mine))
     rows = session.execute(chosen.where(part.where) if part.where is not None else chosen).mappings()
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
