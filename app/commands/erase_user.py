@@ -3,12 +3,11 @@
 import uuid
 
 import click
-import sqlalchemy as sa
 
 from app.commands.opening import opened_wiring
 from app.core import limits
 from app.core.errors import NotFound
-from app.core.models import Account
+from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure
 
@@ -56,9 +55,10 @@ def erase_user(
                     )
                 else:
                     if email is not None:
-                        account_id = session.scalar(
-                            sa.select(Account.id).where(Account.email == limits.email(email))
-                        )
+                        address = limits.email(email)
+                        account = accounts.find(session, address)
+                        account = account or accounts.find_unconfirmed_member(session, address)
+                        account_id = account.id if account is not None else None
                     if account_id is None:
                         raise NotFound("account")
                     erased = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)

@@ -196,3 +196,17 @@ def test_the_command_says_first_what_would_go(
         assert CliRunner().invoke(cli, ["erase-user", *wrong]).exit_code == 1
     for wrong in ([], ["--platform", "discord"], ["--platform", PLATFORM, "--user-id", "7"]):
         assert CliRunner().invoke(cli, ["erase-user", *wrong]).exit_code == 2
+
+
+def test_the_command_finds_a_member_by_their_unconfirmed_address(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(wiring.settings)
+    monkeypatch.setenv("BRIDGENOTE_DATABASE_URL", wiring.settings.database_url)
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(wiring.settings.data_dir))
+    with wiring.database.writing() as session:
+        accounts.insert_unconfirmed_member(session, "ann@example.org", "!", "Ann")
+    done = CliRunner().invoke(cli, ["erase-user", "--email", "Ann@Example.org"])
+    assert done.exit_code == 0, done.output
+    with wiring.database.reading() as session:
+        assert accounts.find_unconfirmed_member(session, "ann@example.org") is None
