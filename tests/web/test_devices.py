@@ -48,7 +48,7 @@ def _known_device(visit: Visit, email: str, ip: str = "203.0.113.1") -> Visitor:
 def test_attempts_count_for_the_account_in_whatever_form_its_address_is_entered(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
-    _limit(wiring, rate_limit_sign_in_account="3 per minute")
+    _limit(wiring, rate_limit_sign_in_account="3 per day")
     forms = (cast.rater.email, cast.rater.email.upper(), f" {cast.rater.email} ", "rater@ｅｘａｍｐｌｅ。org")
     tried = [_try(_from(visit, f"192.0.2.{number}"), email) for number, email in enumerate(forms)]
     assert tried == [401, 401, 401, 429]
@@ -57,7 +57,7 @@ def test_attempts_count_for_the_account_in_whatever_form_its_address_is_entered(
 def test_failures_from_elsewhere_do_not_lock_out_a_device_that_signed_in_before(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
-    _limit(wiring, rate_limit_sign_in_account="3 per minute", rate_limit_sign_in_address="5 per minute")
+    _limit(wiring, rate_limit_sign_in_account="3 per day", rate_limit_sign_in_address="5 per day")
     owner = _known_device(visit, cast.rater.email)
     attacker = _from(visit, "203.0.113.1")
     assert [_try(attacker, cast.rater.email) for _ in range(4)][-1] == 429
@@ -68,7 +68,7 @@ def test_failures_from_elsewhere_do_not_lock_out_a_device_that_signed_in_before(
 def test_a_known_device_has_a_limit_of_its_own_and_for_its_accounts_alone(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
-    _limit(wiring, rate_limit_sign_in="2 per minute", rate_limit_sign_in_account="3 per minute")
+    _limit(wiring, rate_limit_sign_in="2 per day", rate_limit_sign_in_account="3 per day")
     owner = _known_device(visit, cast.rater.email)
     assert [_try(owner, cast.rater.email) for _ in range(3)] == [401, 401, 429]
     others = [_try(owner, cast.moderator.email) for _ in range(3)]
@@ -76,7 +76,7 @@ def test_a_known_device_has_a_limit_of_its_own_and_for_its_accounts_alone(
 
 
 def test_a_forged_or_foreign_device_cookie_is_worth_nothing(visit: Visit, cast: Cast, wiring: Wiring) -> None:
-    _limit(wiring, rate_limit_sign_in_account="1 per minute")
+    _limit(wiring, rate_limit_sign_in_account="1 per day")
     cookie = _known_device(visit, cast.moderator.email).client.get_cookie("bridgenote-device")
     assert cookie is not None
     assert _try(_from(visit, "192.0.2.1"), cast.rater.email) == 401
@@ -89,7 +89,7 @@ def test_a_forged_or_foreign_device_cookie_is_worth_nothing(visit: Visit, cast: 
 def test_the_owner_is_mailed_once_when_fifty_attempts_failed(
     visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox
 ) -> None:
-    generous = "1000 per minute"
+    generous = "1000 per day"
     _limit(
         wiring,
         rate_limit_sign_in=generous,
