@@ -252,17 +252,17 @@ def test_the_last_use_of_a_key_is_written_at_most_once_a_minute(
 def test_over_its_limit_a_key_waits_and_every_answer_says_where_it_stands(
     api: Api, cast: Cast, wiring: Wiring
 ) -> None:
-    tight = wiring.settings.model_copy(update={"rate_limit_enabled": True, "rate_limit_key": "3 per minute"})
+    tight = wiring.settings.model_copy(update={"rate_limit_enabled": True, "rate_limit_key": "3 per hour"})
     wiring.throttle = Throttle.from_settings(tight)
     left = []
     for path in ("/requests", "/requests/unknown", "/requests?sort=x"):
         answer = api.get(path)
-        assert answer.headers["RateLimit-Policy"] == '"key";q=3;w=60'
+        assert answer.headers["RateLimit-Policy"] == '"key";q=3;w=3600'
         left.append(re.fullmatch(r'"key";r=(\d);t=\d+', answer.headers["RateLimit"]))
     assert [match and match[1] for match in left] == ["2", "1", "0"]
     refused = api.get("/requests")
     assert refused.status_code == 429
-    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert 1 <= int(refused.headers["Retry-After"]) <= 3600
     assert refused.headers["RateLimit"].startswith('"key";r=0;t=')
     assert api.get("/requests", instead=cast.foreign_headers).status_code == 200, "each key has its own"
 

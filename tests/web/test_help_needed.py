@@ -280,11 +280,11 @@ def test_a_silly_poll_is_refused(visit: Visit, cast: Cast, query: str) -> None:
     assert visit(cast.rater).get(f"/help-needed/new-count?{query}").status_code == 422
 
 
-def test_too_many_ratings_a_minute_are_refused(
+def test_too_many_ratings_are_refused(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     limited = wiring.settings.model_copy(
-        update={"rate_limit_enabled": True, "rate_limit_ratings": "1 per minute"}
+        update={"rate_limit_enabled": True, "rate_limit_ratings": "1 per hour"}
     )
     wiring.throttle = Throttle.from_settings(limited)
     first, second = stage.post(), stage.post()

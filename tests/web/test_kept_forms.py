@@ -110,7 +110,7 @@ def test_a_note_sent_after_the_session_ended_is_saved_after_a_sign_in_and_a_conf
 def test_after_too_many_tries_the_form_is_still_in_the_page(
     rater: Visitor, path: str, wiring: Wiring, cast: Cast
 ) -> None:
-    limits = {"rate_limit_enabled": True, "rate_limit_sign_in": "1 per minute"}
+    limits = {"rate_limit_enabled": True, "rate_limit_sign_in": "1 per hour"}
     wiring.throttle = Throttle.from_settings(wiring.settings.model_copy(update=limits))
     end_sessions(wiring, cast.rater)
     page = sign_in(rater.client, write(rater, path), cast.rater, "wrong password")

@@ -78,7 +78,7 @@ def test_what_is_refused_for_its_origin_its_token_or_its_role(
 def test_a_limit_is_logged_once_in_its_window(
     visit: Visit, cast: Cast, wiring: Wiring, events: Events
 ) -> None:
-    limits = {"rate_limit_enabled": True, "rate_limit_sign_in": "1 per minute"}
+    limits = {"rate_limit_enabled": True, "rate_limit_sign_in": "1 per hour"}
     wiring.throttle = Throttle.from_settings(wiring.settings.model_copy(update=limits))
     visitor = visit(None)
     for _ in range(4):
