@@ -49,7 +49,8 @@ class Match:
     """One passage of a text that raised a score.
 
     ``start`` and ``end`` are offsets into the submitted text, in code points, ``0 <= start < end``:
-    ``text[start:end]`` is the passage to highlight. ``weight`` (0.0–1.0) is how much it counted.
+    ``text[start:end]`` is the passage to highlight. ``weight`` (0.0–1.0) is how much it counted. ``quoted``: the
+    passage lies wholly in a quotation (`reading`).
     """
 
     rule: str
@@ -57,6 +58,7 @@ class Match:
     start: int
     end: int
     weight: float
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

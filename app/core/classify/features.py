@@ -12,7 +12,7 @@ import math
 import re
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from app.core.classify.identities import IDENTITIES, PEOPLE
 from app.core.classify.lookalikes import LOOKALIKES
-from app.core.classify.normalise import plain_text
+from app.core.classify.normalise import Reading
+from app.core.classify.reading import Seen, see
 
-FEATURES_VERSION = 2
+FEATURES_VERSION = 3
 """Increase it with any change that could change the vector of a text: weights only fit vectors of one version."""
 
 BUCKETS = 1 << 18
@@ -67,13 +68,17 @@ def vectorise(text: str) -> Vector:
     Only the first `MAX_CHARS` characters count. A model scores a long text by its `chunks`: in one vector of the
     whole, a short attack is lost among the rest.
     """
-    tokens = _tokens(text[:MAX_CHARS])
+    return vector_of(_tokens(text[:MAX_CHARS]))
+
+
+def vector_of(tokens: Sequence[str]) -> Vector:
+    """The vector of a text that is already in `tokens_of`."""
     if not tokens:
         return np.empty(0, np.int64), np.empty(0, np.float64)
     words = {zlib.crc32(name.encode()) % BUCKETS for name in _word_names(tokens)}
     pieces: set[int] = set()
     for token in set(tokens):
-        pieces.update(_piece_buckets(token))
+        pieces.update(piece_buckets(token))
     found = sorted(words | pieces)
     of_word, of_piece = _share(words), _share(pieces)
     of_both = of_word + of_piece
@@ -99,7 +104,7 @@ def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
         if bucket not in names and (wanted is None or bucket in wanted):
             names[bucket] = _SHOWN.sub(_shown, name[2:])
     for token in dict.fromkeys(tokens):
-        if wanted is not None and wanted.isdisjoint(_piece_buckets(token)):
+        if wanted is not None and wanted.isdisjoint(piece_buckets(token)):
             continue
         for piece in _pieces(token):
             bucket = zlib.crc32(piece.encode()) % BUCKETS
@@ -143,15 +148,39 @@ def chunks(text: str) -> list[str]:
     return parts
 
 
+def bucket_of(name: str) -> int:
+    return zlib.crc32(name.encode()) % BUCKETS
+
+
 def _share(buckets: Collection[int]) -> float:
     return 1.0 / math.sqrt(max(1, len(buckets)))
 
 
-def _tokens(text: str) -> list[str]:
-    """The words and signs of a text, undisguised, with addresses, links, numbers and groups as one token each."""
+def is_shouted(text: str) -> bool:
+    """Whether a text of some length is in capitals for the most part."""
     letters = _LETTER.findall(text)
-    shouts = len(letters) >= 12 and sum(map(str.isupper, letters)) > 0.6 * len(letters)
-    plain = plain_text(text)
+    return len(letters) >= 12 and sum(map(str.isupper, letters)) > 0.6 * len(letters)
+
+
+def _tokens(text: str) -> list[str]:
+    seen = see(text)
+    tokens = tokens_of(seen.plain.text)
+    return [*tokens, SHOUT] if tokens and is_shouted(seen.shown.text) else tokens
+
+
+def sentences_of(seen: Seen, reading: Reading) -> list[list[str]]:
+    """The tokens of each sentence of a post, in one of its readings; a shouted sentence ends with `SHOUT`."""
+    sentences = []
+    for text, (start, end) in zip(seen.slices(reading), seen.sentences, strict=True):
+        tokens = tokens_of(text)
+        if tokens and is_shouted(seen.shown.text[start:end]):
+            tokens.append(SHOUT)
+        sentences.append(tokens)
+    return sentences
+
+
+def tokens_of(plain: str) -> list[str]:
+    """The words and signs of a plain reading, undisguised, with addresses, links, numbers and groups as one token each."""
     if "@" in plain:
         plain = _USER.sub(f" {USER} ", _MAIL.sub(f" {MAIL} ", plain))
     if "." in plain:
@@ -174,12 +203,10 @@ def _tokens(text: str) -> list[str]:
             continue
         tokens.append(GROUP if is_group else word)
         after_group = is_group
-    if shouts and tokens:
-        tokens.append(SHOUT)
     return tokens
 
 
-def _word_names(tokens: list[str]) -> Iterator[str]:
+def _word_names(tokens: Sequence[str]) -> Iterator[str]:
     for token in tokens:
         yield f"w {token}"
     for first, second in pairwise(tokens):
@@ -196,5 +223,6 @@ def _pieces(token: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _piece_buckets(token: str) -> "array[int]":
+def piece_buckets(token: str) -> "array[int]":
+    """The buckets of the pieces of a token, each once."""
     return array("I", {zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(token)})

@@ -27,6 +27,10 @@ from app.core.classify.vocabulary import Vocabulary
 MARKS_KEPT = 30  # UAX 15, 12.1: no real text stacks more.
 TOKEN_MAX = 40
 READINGS_MAX = 32
+SPACED_MAX = 2_000
+MISSPELT_MAX = 16
+JOINED_MAX = 200
+UNUSUAL_MAX = 800  # Different words of one post; more are left as written.
 
 
 def _ranges(categories: frozenset[str], stop: int) -> str:
@@ -88,7 +92,7 @@ def _fold_cluster(cluster: str) -> str:
         cluster = cluster[1:]
         if not cluster:
             return ""
-    composed = unicodedata.normalize("NFKC", cluster.translate(PUNCTUATION)).casefold()
+    composed = unicodedata.normalize("NFKC", cluster.translate(PUNCTUATION).translate(COSTUMES)).casefold()
     composed = unicodedata.normalize("NFKC", composed).translate(PUNCTUATION).translate(COSTUMES)
     # The remaining marks compose with nothing: overlays and stacks, used to break words apart.
     return _GENERIC_MARK.sub("", composed)
@@ -152,14 +156,18 @@ def _edited(reading: Reading, edits: Iterable[_Edit]) -> Reading:
     return Reading("".join(out), starts, ends)
 
 
-_SPACED = re.compile(r"(?<![^\W_])(?:[^\W_]|[@$!])(?:[ .\-_*](?:[^\W_]|[@$!])){2,}(?![^\W_])")
+# Single letters, the same one to three signs between each two of them: "k i l l", "k.i.l.l", "k🙂i🙂l🙂l".
+_SPACED = re.compile(
+    r"(?<![^\W_])(?:[^\W_]|[@$!])(?P<between>[^\w@$!]{1,3}|_{1,3}|!)(?:[^\W_]|[@$!])(?:(?P=between)(?:[^\W_]|[@$!]))+(?![^\W_])"
+)
 _SPACED_LEET = str.maketrans({sign: letters[0] for sign, letters in LEET.items()} | {ord("1"): "i"})
 
 
 def _spaced_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
     for run in _SPACED.finditer(text):
-        letters = text[run.start() : run.end() : 2]
-        if sum(map(str.isalpha, letters)) * 2 < len(letters):
+        step = 1 + len(run["between"])
+        letters = text[run.start() : run.end() : step]
+        if sum(map(str.isalpha, letters)) * 2 < len(letters) or len(letters) > SPACED_MAX:
             continue
         words = vocabulary.split(letters.translate(LOOKALIKES).translate(_SPACED_LEET))
         if words is None:
@@ -171,12 +179,12 @@ def _spaced_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
                 characters.append((" ", at - 1, at))
             for letter in word:
                 characters.append((letter, at, at + 1))
-                at += 2
+                at += step
         yield run.start(), run.end(), characters
 
 
 # A "!" belongs to a word only between or before letters; this form never tries a run of them twice.
-_TOKEN = re.compile(r"!?[\w@$]+(?:!+[\w@$]+)*")
+_TOKEN = re.compile(r"(?P<address>(?:https?://|www\.)\S+)|!?[\w@$]+(?:!+[\w@$]+)*")
 _HELD = re.compile(r"([^\W\d_])\1{2,}")
 _ODD = re.compile(r"[0-9@$!]|[^\x00-\x7f]|([^\W\d_])\1\1")
 
@@ -230,34 +238,137 @@ def _mixed_scripts(token: str) -> str:
 
 
 _KEPT = frozenset({"www"})
+_Characters = list[tuple[str, int, int]]
 
 
-def _undisguised(token: str, vocabulary: Vocabulary) -> list[tuple[str, int, int]] | None:
+def _undisguised(token: str, vocabulary: Vocabulary) -> _Characters | None:
     """The token as a person reads it; None when it should stay as written."""
     if token in _KEPT or token in vocabulary:
         return None
-    if len(token) <= TOKEN_MAX and vocabulary.longest:
-        readings = (reading for disguise in _disguises(token) for reading in _held_down(disguise))
-        for characters in itertools.islice(readings, READINGS_MAX):
-            if _letters(characters) in vocabulary:
-                return characters
+    latin = token
+    if _ODD.search(token):
+        if len(token) <= TOKEN_MAX and vocabulary.longest:
+            readings = (reading for disguise in _disguises(token) for reading in _held_down(disguise))
+            for characters in itertools.islice(readings, READINGS_MAX):
+                if _letters(characters) in vocabulary:
+                    return characters
+        latin = _mixed_scripts(token)
+    if vocabulary.shipped is not None and not vocabulary.knows(token):
+        latin = latin if latin.isascii() else _unaccented(latin)
+        meant = _meant(latin, vocabulary) if latin.isascii() and latin.isalpha() else None
+        if meant is not None:
+            return meant
     characters = next(iter(_held_down(_mixed_scripts(token))))
     return None if _letters(characters) == token else characters
 
 
-def _tokens(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
+def _meant(token: str, vocabulary: Vocabulary) -> _Characters | None:
+    """What an unknown word of Latin letters stands for: without its accents, letters once, one misspelt, or several joined."""
+    if vocabulary.knows(token):
+        return [(letter, n, n + 1) for n, letter in enumerate(token)]
+    if 3 <= len(token) <= TOKEN_MAX:
+        word = vocabulary.with_letters_once(token)
+        if word is None and len(token) <= MISSPELT_MAX:
+            word = vocabulary.misspelt(token)
+        if word is not None:
+            return [(letter, 0, len(token)) for letter in word]
+    words = vocabulary.joined(token) if 6 <= len(token) <= JOINED_MAX else None
+    return _parted(token, words) if words is not None else None
+
+
+def _parted(token: str, words: Iterable[str]) -> _Characters:
+    """The token with spaces between these words, which it consists of."""
+    characters: _Characters = []
+    at = 0
+    for word in words:
+        if at:
+            characters.append((" ", at - 1, at))
+        characters.extend((token[n], n, n + 1) for n in range(at, at + len(word)))
+        at += len(word)
+    return characters
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _humps(token: str, written: str, vocabulary: Vocabulary) -> _Characters | None:
+    """The words of a token that is written as ``OneWordThatIsSeveral``; None if it is not."""
+    words = _HUMP.split(written) if len(written) == len(token) and not written.islower() else []
+    if len(words) < 2 or not all(vocabulary.knows(word.lower()) for word in words):
+        return None
+    return _parted(token, words)
+
+
+def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
     # A text often repeats the same words; this cache lives as long as the text is processed.
-    cache: dict[str, list[tuple[str, int, int]] | None] = {}
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token.isdigit() or not _ODD.search(token):
+    cache: dict[str, _Characters | None] = {}
+    tried = 0
+    for match in _TOKEN.finditer(reading.text):
+        if match["address"]:
             continue
+        token = match[0]
         if token not in cache:
-            cache[token] = _undisguised(token, vocabulary)
+            is_usual = token.isdigit() or not (
+                _ODD.search(token) or (vocabulary.shipped is not None and not vocabulary.knows(token))
+            )
+            tried += not is_usual
+            is_usual = is_usual or tried > UNUSUAL_MAX
+            cache[token] = None if is_usual else _undisguised(token, vocabulary)
+            if not is_usual and vocabulary.shipped is not None and not vocabulary.knows(token):
+                start, end = reading.original_span(*match.span())
+                cache[token] = _humps(token, written[start:end], vocabulary) or cache[token]
         characters = cache[token]
         if characters is not None:
             at = match.start()
             yield at, match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SHORT = frozenset(
+    "a i u am an as at be by do go he hi if im in is it me my no of oh ok on or so to up us we".split()
+)
+_PARTS = 4
+
+
+def _torn(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
+    """Words that stand in two to four pieces: "ki ll", "st.up.id". A piece is no word, and all together are one."""
+    words = [(match.start(), match.end(), match[0]) for match in _LETTERS.finditer(text)]
+    known = {word: _is_word(word, vocabulary) for word in {word for _, _, word in words}}
+    # Only there a word can be torn. From each of them back, a word may begin.
+    odd = [place for place, (_, _, word) in enumerate(words) if not known[word]]
+    free = 0
+    for place in sorted({first for one in odd for first in range(max(0, one - _PARTS + 1), one + 1)}):
+        if place < free:
+            continue
+        count = 1
+        while count < _PARTS and place + count < len(words):
+            if words[place + count][0] - words[place + count - 1][1] > 3:
+                break
+            count += 1
+        for parts in range(count, 1, -1):
+            pieces = words[place : place + parts]
+            joined = "".join(word for _, _, word in pieces)
+            if not 4 <= len(joined) <= vocabulary.longest or joined not in vocabulary:
+                continue
+            # "k ill" is a word that rules look for; "b and" are two.
+            has_word = any(known[word] and len(word) >= 3 for _, _, word in pieces)
+            start, end = pieces[0][0], pieces[-1][1]
+            if (
+                all(known[word] for _, _, word in pieces)
+                or (has_word and joined not in vocabulary.words)
+                or _APOSTROPHE.search(text, max(0, start - 1), end + 1)
+            ):
+                continue
+            yield start, end, [(letter, at + n, at + n + 1) for at, _, word in pieces for n, letter in enumerate(word)]
+            free = place + parts
+            break
+
+
+_APOSTROPHE = re.compile(r"['\d]")
+
+
+def _is_word(piece: str, vocabulary: Vocabulary) -> bool:
+    return piece in _SHORT if len(piece) <= 2 else vocabulary.knows(piece)
 
 
 # Matches in "you.are", "buy-now", "hacker, contact", but not at the end of a sentence or beside a digit.
@@ -273,18 +384,33 @@ def _joints(text: str) -> Iterable[_Edit]:
 _NO_WORDS = Vocabulary()
 
 
-def normalise(original: str, vocabulary: Vocabulary = _NO_WORDS) -> Normalised:
-    """Both readings of a text. Accepts any string: lone surrogates become U+FFFD, NUL is dropped."""
-    plain = _plain(original)
+def plain_of(original: str) -> Reading:
+    """The plain reading. Accepts any string: lone surrogates become U+FFFD, NUL is dropped."""
+    return _plain(original)
+
+
+def undisguised_of(plain: Reading, original: str, vocabulary: Vocabulary) -> Reading:
+    """The plain reading of ``original`` with its words undisguised; the same object where none is disguised."""
     folded = plain
     if vocabulary.longest:
         folded = _edited(folded, _spaced_words(folded.text, vocabulary))
-    if _ODD.search(folded.text):
-        folded = _edited(folded, _tokens(folded.text, vocabulary))
-    folded = _edited(folded, _joints(folded.text))
-    if folded.text == plain.text:
-        folded = plain
-    return Normalised(original, plain, folded)
+    if vocabulary.shipped is not None or _ODD.search(folded.text):
+        folded = _edited(folded, _tokens(folded, original, vocabulary))
+    if vocabulary.shipped is not None:
+        folded = _edited(folded, _torn(folded.text, vocabulary))
+    return plain if folded.text == plain.text else folded
+
+
+def joints_open(reading: Reading) -> Reading:
+    """The reading with spaces for punctuation within sentences; the same object where there is none."""
+    return _edited(reading, _joints(reading.text))
+
+
+def normalise(original: str, vocabulary: Vocabulary = _NO_WORDS) -> Normalised:
+    """Both readings of a text."""
+    plain = plain_of(original)
+    folded = joints_open(undisguised_of(plain, original, vocabulary))
+    return Normalised(original, plain, plain if folded.text == plain.text else folded)
 
 
 def plain_text(original: str) -> str:

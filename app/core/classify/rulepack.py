@@ -17,11 +17,13 @@ from importlib import resources
 from app.core.classify import Context, Match, OutOfTime, Result
 from app.core.classify.budget import Stopwatch, TimeIsUp
 from app.core.classify.checks import CHECKS
-from app.core.classify.normalise import Reading, normalise
+from app.core.classify.normalise import Reading
 from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
-from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, parse_pack, vocabulary
+from app.core.classify.reading import Seen, see
+from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, looked_for, parse_pack
+from app.core.classify.vocabulary import Vocabulary, shipped_words
 
-CODE_VERSION = 2
+CODE_VERSION = 3
 """Increase it with any change to this package that could change a score of an unchanged pack."""
 
 UNLESS_FACTOR = 0.25
@@ -72,7 +74,7 @@ class CompiledPack:
             if rule.enabled
         ]
         self._set = PatternSet([compiled.pattern for compiled in self._rules])
-        self._vocabulary = vocabulary(pack)
+        self._vocabulary = vocabulary_of(pack)
 
     def read(
         self,
@@ -91,11 +93,11 @@ class CompiledPack:
         Raises:
             TimeIsUp: the rules took more than ``seconds`` of processor time.
         """
-        normalised = normalise(text, self._vocabulary)
+        seen = see(text)
         matches: dict[tuple[str, int, int], Match] = {}
-        readings = [normalised.plain]
-        if normalised.folded is not normalised.plain:
-            readings.append(normalised.folded)
+        readings = [seen.plain]
+        if seen.folded(self._vocabulary) is not seen.plain:
+            readings.append(seen.folded(self._vocabulary))
         stopwatch = Stopwatch(seconds)
         for reading in readings:
             encoded = reading.text.encode()
@@ -105,14 +107,14 @@ class CompiledPack:
                     continue
                 if language and compiled.languages and language not in compiled.languages:
                     continue
-                if compiled.rule.kind == "domain" and reading is not normalised.plain:
+                if compiled.rule.kind == "domain" and reading is not seen.plain:
                     continue  # Host names are not disguised: "goooogle.com" is another site.
                 # Once per process, and not charged: otherwise the first long text would pay for compiling hundreds
                 # of rules.
                 with stopwatch.paused():
                     compiled.pattern.prepare()
                 with stopwatch.measure(compiled.rule.id):
-                    for match in self._matches(compiled, text, reading, encoded, stopwatch):
+                    for match in self._matches(compiled, seen, reading, encoded, stopwatch):
                         matches.setdefault((match.rule, match.start, match.end), match)
         return self._scores(matches.values()), _foremost(matches.values())
 
@@ -126,23 +128,24 @@ class CompiledPack:
         return self._set.candidates(encoded)
 
     def _matches(
-        self, compiled: _CompiledRule, text: str, reading: Reading, encoded: bytes, stopwatch: Stopwatch
+        self, compiled: _CompiledRule, seen: Seen, reading: Reading, encoded: bytes, stopwatch: Stopwatch
     ) -> Iterator[Match]:
         pause = stopwatch.check if stopwatch.is_limited else None
         spans = list(compiled.pattern.spans(encoded, pause=pause))
         points = _code_points(encoded, [offset for span in spans for offset in span])
         rule = compiled.rule
         for first, last in spans:
-            start, end = reading.original_span(points[first], points[last])
+            start, end = points[first], points[last]
             if rule.check is not None:
-                end = start + CHECKS[rule.check](text[start:end])
+                end = start + CHECKS[rule.check](reading.text[start:end])
                 if end == start:
                     continue
+            start, end = seen.source_span(reading, start, end)
             stopwatch.check()
             weight = rule.weight
             if compiled.unless is not None and compiled.unless.hits(_around(encoded, first, last)):
                 weight *= UNLESS_FACTOR
-            yield Match(rule.id, rule.category, start, end, round(weight, 4))
+            yield Match(rule.id, rule.category, start, end, round(weight, 4), seen.is_quoted(start, end))
 
     def _scores(self, matches: Iterable[Match]) -> dict[str, float]:
         heaviest: dict[tuple[str, str], float] = {}
@@ -171,6 +174,19 @@ def starter_pack() -> RulePack:
     """The pack that is shipped with the service, packs/starter.json, read once for the whole process."""
     source = resources.files("app.core.classify").joinpath("packs", "starter.json")
     return parse_pack(json.loads(source.read_text(encoding="utf-8")))
+
+
+@functools.cache
+def shared_vocabulary() -> Vocabulary:
+    """What the shipped rules and the shipped model look for: both read a post with the same disguises undone."""
+    return Vocabulary(looked_for(starter_pack()), shipped_words())
+
+
+def vocabulary_of(pack: RulePack) -> Vocabulary:
+    """The vocabulary by which the disguises in a post are undone for this pack."""
+    if pack.digest == starter_pack().digest:
+        return shared_vocabulary()
+    return Vocabulary(looked_for(pack), shipped_words())
 
 
 @functools.cache

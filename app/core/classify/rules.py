@@ -16,7 +16,6 @@ from app.core import errors, limits
 from app.core.classify import patterns
 from app.core.classify.checks import CHECKS
 from app.core.classify.normalise import plain_text
-from app.core.classify.vocabulary import Vocabulary
 
 KINDS = ("word", "phrase", "regex", "domain")
 UNLESS_MAX = 50
@@ -286,7 +285,7 @@ def compile_unless(rule: Rule, lists: Mapping[str, Sequence[str]]) -> patterns.P
     return _within_edges("|".join(f"(?:{expand(expression, lists)})" for expression in rule.unless))
 
 
-def vocabulary(pack: RulePack) -> Vocabulary:
+def looked_for(pack: RulePack) -> frozenset[str]:
     """The words that the pack's rules look for, used to undo disguises."""
     words: set[str] = set()
     for rule in pack.rules:
@@ -301,4 +300,4 @@ def vocabulary(pack: RulePack) -> Vocabulary:
             words.update(match[1] for match in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
             text = text.replace("?", "")
         words.update(re.findall(r"[^\W\d_]+", text))
-    return Vocabulary(words)
+    return frozenset(words)

@@ -10,9 +10,10 @@ import io
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.classify import Context, Result
-from app.core.classify.features import BUCKETS, FEATURES_VERSION, MAX_CHARS, chunks, vectorise
+from app.core.classify.features import (
+    BUCKETS,
+    FEATURES_VERSION,
+    MAX_CHARS,
+    SHOUT,
+    bucket_of,
+    is_shouted,
+    piece_buckets,
+    sentences_of,
+    vector_of,
+)
+from app.core.classify.language import ENGLISH, of_sentences
+from app.core.classify.normalise import Reading
+from app.core.classify.reading import Seen, see
+from app.core.classify.rulepack import shared_vocabulary
+from app.core.classify.windows import Span, wholes, windows
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Increase it with any change to this module that could change a score of an unchanged file."""
 PER_LANGUAGE: Mapping[str, frozenset[str]] = {"de": frozenset({"toxicity", "hate"})}
 """The categories that the model scores in a language other than English; the training data label no others."""
-ENGLISH = "en"
+EVERYWHERE = frozenset({"spam", "sexual", "pii"})
+"""The categories that it scores in every language: what tells them is much the same."""
+DEMAND = 0.35
+"""What a window of a post must have more than the post as a whole, for each doubling of the number of windows.
+
+The largest of many sums is high by chance. Measured on long ordinary posts (docs/model-card.md)."""
+_TRIED = 2
+"""How many windows a category has computed exactly, after a rough look at all of them."""
 
 Floats = NDArray[np.float64]
 
@@ -71,22 +94,100 @@ class Weights:
     facts: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
 
-    def sums(self, text: str) -> Floats:
-        """The sum of the weights per category; of a long text, the largest of its parts."""
-        parts = [self._sum(part) for part in chunks(text)]
-        return np.asarray(np.maximum.reduce(parts), np.float64)
+    def scores(self, seen: Seen, language: str | None = None) -> dict[str, float]:
+        """The scores of a post, 0.0 to 1.0, without the categories of which no sentence could be read.
 
-    def _sum(self, text: str) -> Floats:
-        buckets, values = vectorise(text)
-        return np.asarray((values @ self.matrix[buckets]) * self.scales + self.constants, np.float64)
+        ``language`` is the post's; a mixed post is read sentence by sentence. Of the plain and the undisguised reading
+        the higher score counts, and of the whole and its windows the largest sum.
+        """
+        best: dict[str, float] = {}
+        undisguised = seen.undisguised(shared_vocabulary())
+        for reading in (seen.plain,) if undisguised is seen.plain else (seen.plain, undisguised):
+            for category, score in self._of_reading(seen, reading, language).items():
+                best[category] = max(score, best.get(category, 0.0))
+        return {category: best[category] for category in self.categories if category in best}
 
-    def scores(self, text: str, language: str = ENGLISH) -> dict[str, float]:
-        sums = self.sums(text)
+    def _of_reading(self, seen: Seen, reading: Reading, language: str | None) -> dict[str, float]:
+        sentences = sentences_of(seen, reading)
+        languages = of_sentences(seen, seen.slices(reading), language)
+        if not any(sentences):
+            return self._interpolated(self.sums(()), frozenset(self.categories), ENGLISH)
+        scores: dict[str, float] = {}
+        for tag in dict.fromkeys(tag for tag, tokens in zip(languages, sentences, strict=True) if tokens):
+            scored = frozenset(self.categories) if tag == ENGLISH else PER_LANGUAGE.get(tag, frozenset())
+            if scored:
+                of_tag = [tokens for tokens, own in zip(sentences, languages, strict=True) if own == tag]
+                scores |= self._higher(scores, self._interpolated(self.sums(of_tag), scored, tag))
+        if any(tag != ENGLISH for tag in languages):
+            scores |= self._higher(scores, self._interpolated(self.sums(sentences), EVERYWHERE, ENGLISH))
+        return scores
+
+    @staticmethod
+    def _higher(known: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
+        return {category: max(score, known.get(category, 0.0)) for category, score in found.items()}
+
+    def _interpolated(self, sums: Floats, scored: frozenset[str], language: str) -> dict[str, float]:
         shifts = self.shifts.get(language, {})
         return {
             category: round(float(np.interp(total + shifts.get(category, 0.0), points[0], points[1])), 6)
             for category, total, points in zip(self.categories, sums, self.points, strict=True)
+            if category in scored
         }
+
+    def sums(self, sentences: Sequence[Sequence[str]]) -> Floats:
+        """The sum of the weights per category, of the sentences' tokens: the largest of the whole and its windows."""
+        tokens: list[str] = []
+        shouted: list[bool] = []
+        lengths = []
+        for sentence in sentences:
+            is_loud = bool(sentence) and sentence[-1] == SHOUT
+            own = sentence[:-1] if is_loud else sentence
+            tokens += own
+            shouted += [is_loud] * len(own)
+            lengths.append(len(own))
+        sums = [self._sum(tokens, shouted, span) for span in wholes(len(tokens))]
+        spans = windows(lengths)
+        if spans:
+            # One that is the post itself in another cut has nothing to make up for.
+            demand = DEMAND * float(np.log2(1 + len(spans)))
+            sums += [self._sum(tokens, shouted, span) - demand for span in self._highest(tokens, spans)]
+        return np.asarray(np.maximum.reduce(sums), np.float64)
+
+    def _sum(self, tokens: Sequence[str], shouted: Sequence[bool], span: Span) -> Floats:
+        start, end = span
+        is_loud = sum(shouted[start:end]) * 2 > end - start
+        buckets, values = vector_of([*tokens[start:end], SHOUT] if is_loud else tokens[start:end])
+        return np.asarray((values @ self.matrix[buckets]) * self.scales + self.constants, np.float64)
+
+    def _highest(self, tokens: Sequence[str], spans: Sequence[Span]) -> Sequence[Span]:
+        """The windows that have the highest sums of a category, as far as a rough look tells.
+
+        It adds up tokens, of which each counts every time: that takes two lookups a window, whatever its length.
+        """
+        if len(spans) <= len(self.categories):
+            return spans
+        starts, ends = np.array(spans).T
+        pieces = np.stack([self._pieces(token) for token in tokens])
+        words = self.matrix[[bucket_of(f"w {token}") for token in tokens]].astype(np.float64)
+        pairs = self.matrix[[bucket_of(f"b {one} {other}") for one, other in pairwise(tokens)]]
+        words[:-1] += pairs
+        of_pieces, of_words = (np.vstack([np.zeros(part.shape[1]), part.cumsum(axis=0)]) for part in (pieces, words))
+        found = of_pieces[ends] - of_pieces[starts]
+        rough = (of_words[ends] - of_words[starts]) / np.sqrt(2.0 * (ends - starts))[:, None]
+        rough += found[:, :-1] / np.sqrt(np.maximum(found[:, -1:], 1.0))
+        best = np.argsort(-rough, axis=0, kind="stable")[:_TRIED]
+        return [spans[int(place)] for place in np.unique(best)]
+
+    @functools.cached_property
+    def _pieces(self) -> Callable[[str], Floats]:
+        """By token, the sums of the weights of its pieces, and as the last column their number."""
+
+        @functools.lru_cache(maxsize=8192)
+        def pieces(token: str) -> Floats:
+            buckets = piece_buckets(token)
+            return np.append(self.matrix[buckets].sum(axis=0, dtype=np.float64), len(buckets))
+
+        return pieces
 
 
 def read_weights(content: bytes) -> Weights:
@@ -143,8 +244,8 @@ def _shipped() -> Weights:
 class SeedClassifier:
     """The shipped model as a `Classifier`. The file is read once, on first use, and shared by all threads.
 
-    Its scores reach people (Tier 2) only (decision 0035), and none is above 0.95. A text in a language that it was
-    not trained on is not scored; one whose language is unknown is scored as English.
+    Its scores reach people (Tier 2) only (decision 0035), and none is above 0.95. A sentence in a language that it was
+    not trained on is scored in the categories of ``EVERYWHERE`` alone; one whose language is unknown as English.
     """
 
     name = "builtin.seed"
@@ -187,15 +288,10 @@ class SeedClassifier:
         """Return one result per text, in order. Only the first `MAX_CHARS` characters of a text count."""
         weights = self.load()
         model = f"{self.name} {self.version}"
-        language = context.primary_language or ENGLISH
-        scored = PER_LANGUAGE.get(language, self.categories if language == ENGLISH else frozenset())
         results = []
         for text in texts:
             started = time.perf_counter()
-            scores: Mapping[str, float] = {}
-            if scored:
-                every = weights.scores(text, language)
-                scores = {category: every[category] for category in weights.categories if category in scored}
+            scores = weights.scores(see(text[:MAX_CHARS]), context.primary_language)
             elapsed = round((time.perf_counter() - started) * 1000, 3)
             results.append(Result(scores=scores, model=model, ms=elapsed))
         return results

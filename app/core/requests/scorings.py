@@ -2,14 +2,19 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 
-from app.core.classify import Classifier, Context, OutOfTime, Result
+from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Result
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.classify.reading import see
 from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, raise_to, without_score
 from app.core.services.calling import stored_version
+
+QUOTED = " quoted"
+"""Ends the version of a classifier whose score is for words that a post quotes, which never acts alone."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +40,71 @@ class Scoring:
 
 
 def score_text(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
-    """Run every classifier on a text. Call it outside of any transaction."""
+    """Run every classifier on a text. Call it outside of any transaction.
+
+    Where a post quotes others, what a classifier finds in the author's own words may act alone, and a higher score for
+    the quotation may not: it is a scoring of its own.
+    """
     scorings = [
-        Scoring(
-            classifier.name,
-            classifier.version if classifier.local else stored_version(classifier.version, result),
-            classifier.tier1_categories if result.calibrated else frozenset(),
-            result,
-            round(result.ms),
-            classifier.categories,
-            classifier.local,
-        )
+        _scoring(classifier, result)
         for classifier, result in zip(classifiers, score_each(classifiers, text, context), strict=True)
     ]
+    own = see(text).own_words
+    if own is not None:
+        by_name = {classifier.name: classifier for classifier in classifiers}
+        scorings = [
+            part for scoring in scorings for part in _by_voice(by_name[scoring.classifier], scoring, own, context)
+        ]
     return with_community_model(classifiers, text, scorings)
+
+
+def _scoring(classifier: Classifier, result: Result) -> Scoring:
+    return Scoring(
+        classifier.name,
+        classifier.version if classifier.local else stored_version(classifier.version, result),
+        classifier.tier1_categories if result.calibrated else frozenset(),
+        result,
+        round(result.ms),
+        classifier.categories,
+        classifier.local,
+    )
+
+
+def _by_voice(classifier: Classifier, scoring: Scoring, own_words: str, context: Context) -> list[Scoring]:
+    """The scoring of a post that quotes others as two: of its own words, and where quotations score higher."""
+    if not any(scoring.scores.get(category, 0.0) > NOTABLE for category in scoring.tier1):
+        return [scoring]
+    own = classifier.score([own_words], context)[0]
+    if own.error is not None:  # What its author says is not known, so that nothing may act.
+        return [replace(scoring, tier1=frozenset())]
+    quoted = {
+        category: score
+        for category, score in scoring.scores.items()
+        if category in scoring.tier1 and score > own.scores.get(category, 0.0)
+    }
+    if not quoted:
+        return [scoring]
+    left = {category: own.scores.get(category, 0.0) for category in quoted}
+    is_in = [match.quoted and match.category in quoted for match in scoring.result.matches]
+    return [
+        replace(
+            scoring,
+            result=replace(
+                scoring.result,
+                scores={**scoring.result.scores, **left},
+                matches=tuple(match for match, is_quoted in zip(scoring.result.matches, is_in, strict=True) if not is_quoted),
+            ),
+        ),
+        Scoring(
+            scoring.classifier,
+            f"{scoring.version}{QUOTED}",
+            frozenset(),
+            Result(quoted, tuple(compress(scoring.result.matches, is_in)), scoring.result.model, own.ms),
+            round(own.ms),
+            frozenset(quoted),
+            scoring.local,
+        ),
+    ]
 
 
 def with_community_model(

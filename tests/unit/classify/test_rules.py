@@ -35,7 +35,7 @@ def found(compiled: CompiledPack, text: str) -> list[str]:
         (
             "phrase",
             "free money",
-            "free money, FREE-money free,  money freemoney",
+            "free money, FREE-money free,  money freemoneyx",
             ["free money", "FREE-money", "free,  money"],
         ),
         ("regex", r"colou?rs?", "Color colours discolour", ["Color", "colours"]),
