@@ -47,9 +47,10 @@ def test_each_line_gets_its_scores_in_order_and_no_database_is_made(tmp_path: Pa
 
 def test_the_language_decides_what_is_scored(tmp_path: Path) -> None:
     text = "Du bist ein Idiot, halt die Klappe."
+    other = "Tu es vraiment un idiot, personne ne veut lire tout cela."
     done = _invoke(
         tmp_path / "var",
-        _lines({"text": text, "language": "de"}, {"text": text, "language": "fr"}, {"text": text}),
+        _lines({"text": text, "language": "de"}, {"text": other, "language": "fr"}, {"text": text}),
     )
     german, french, unknown = (json.loads(line) for line in done.stdout.splitlines())
     assert german["toxicity"] > 0.5

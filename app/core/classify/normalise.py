@@ -184,7 +184,7 @@ def _spaced_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
 
 
 # A "!" belongs to a word only between or before letters; this form never tries a run of them twice.
-_TOKEN = re.compile(r"(?P<address>(?:https?://|www\.)\S+)|!?[\w@$]+(?:!+[\w@$]+)*")
+_TOKEN = re.compile(r"(?P<address>(?:https?://|www\.)\S+)|(?P<hash>\#(?=[^\W\d_]))?(?P<token>!?[\w@$]+(?:!+[\w@$]+)*)")
 _HELD = re.compile(r"([^\W\d_])\1{2,}")
 _ODD = re.compile(r"[0-9@$!]|[^\x00-\x7f]|([^\W\d_])\1\1")
 
@@ -249,11 +249,21 @@ def _undisguised(token: str, vocabulary: Vocabulary) -> _Characters | None:
     if _ODD.search(token):
         if len(token) <= TOKEN_MAX and vocabulary.longest:
             readings = (reading for disguise in _disguises(token) for reading in _held_down(disguise))
-            for characters in itertools.islice(readings, READINGS_MAX):
-                if _letters(characters) in vocabulary:
-                    return characters
+            tried = list(itertools.islice(readings, READINGS_MAX))
+            for among in (vocabulary.words, vocabulary):  # What rules look for goes before other words.
+                for characters in tried:
+                    if _letters(characters) in among:
+                        return characters
+            # Those with a letter held down, once before twice: other signs are part of too many names.
+            if vocabulary.shipped is not None and token.isalpha() and _HELD.search(token):
+                word = vocabulary.with_letters_once(token)
+                if word is not None:
+                    return [(letter, 0, len(token)) for letter in word]
+                for characters in reversed(tried):
+                    if vocabulary.knows(_letters(characters)):
+                        return characters
         latin = _mixed_scripts(token)
-    if vocabulary.shipped is not None and not vocabulary.knows(token):
+    if not vocabulary.is_usual(token):
         latin = latin if latin.isascii() else _unaccented(latin)
         meant = _meant(latin, vocabulary) if latin.isascii() and latin.isalpha() else None
         if meant is not None:
@@ -266,9 +276,9 @@ def _meant(token: str, vocabulary: Vocabulary) -> _Characters | None:
     """What an unknown word of Latin letters stands for: without its accents, letters once, one misspelt, or several joined."""
     if vocabulary.knows(token):
         return [(letter, n, n + 1) for n, letter in enumerate(token)]
-    if 3 <= len(token) <= TOKEN_MAX:
+    if 2 <= len(token) <= TOKEN_MAX:
         word = vocabulary.with_letters_once(token)
-        if word is None and len(token) <= MISSPELT_MAX:
+        if word is None and 3 <= len(token) <= MISSPELT_MAX:
             word = vocabulary.misspelt(token)
         if word is not None:
             return [(letter, 0, len(token)) for letter in word]
@@ -306,21 +316,23 @@ def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[
     for match in _TOKEN.finditer(reading.text):
         if match["address"]:
             continue
-        token = match[0]
+        token = match["token"]
         if token not in cache:
             is_usual = token.isdigit() or not (
-                _ODD.search(token) or (vocabulary.shipped is not None and not vocabulary.knows(token))
+                _ODD.search(token) or not vocabulary.is_usual(token)
             )
             tried += not is_usual
             is_usual = is_usual or tried > UNUSUAL_MAX
             cache[token] = None if is_usual else _undisguised(token, vocabulary)
-            if not is_usual and vocabulary.shipped is not None and not vocabulary.knows(token):
-                start, end = reading.original_span(*match.span())
+            if not is_usual and not _HELD.search(token) and not vocabulary.is_usual(token):
+                start, end = reading.original_span(*match.span("token"))
                 cache[token] = _humps(token, written[start:end], vocabulary) or cache[token]
         characters = cache[token]
+        if characters is None and match["hash"] and vocabulary.shipped is not None:
+            characters = [(letter, n, n + 1) for n, letter in enumerate(token)]
         if characters is not None:
-            at = match.start()
-            yield at, match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
+            at = match.start("token")
+            yield match.start(), match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -348,7 +360,10 @@ def _torn(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
         for parts in range(count, 1, -1):
             pieces = words[place : place + parts]
             joined = "".join(word for _, _, word in pieces)
-            if not 4 <= len(joined) <= vocabulary.longest or joined not in vocabulary:
+            if not 4 <= len(joined) <= TOKEN_MAX or not (
+                joined in vocabulary
+                or (parts == 2 and not any(known[word] for _, _, word in pieces) and vocabulary.knows(joined))
+            ):
                 continue
             # "k ill" is a word that rules look for; "b and" are two.
             has_word = any(known[word] and len(word) >= 3 for _, _, word in pieces)

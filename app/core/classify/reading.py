@@ -150,8 +150,9 @@ def _unchanged(text: str) -> Reading:
 # Where there is none of these, a post is what it looks like.
 _MARKUP = re.compile(r"[<&\[\]*_~|`\\^]|''|(?m:^[ ]{0,3}(?:[>#+•‣◦-]|\d{1,2}[.)][ ]|={3})|^\t|^ {4}|^(?i:from|von):)|(?i:forwarded message|original message|(?:wrote|schrieb)[^\n]{0,80}:[ ]*\n)|!<")
 _URL = r"(?:https?://|www\.)[^\s<>\"'|\[\]()`]+"
-# A run of signs that may open or close emphasis, code or a spoiler; those within addresses do not, nor across paragraphs.
-_RUN = re.compile(rf"{_URL}|<[^<>\n]{{0,500}}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)")
+# A run of signs that may open or close emphasis, code or a spoiler; those within addresses and between single letters
+# do not, nor across paragraphs.
+_RUN = re.compile(rf"{_URL}|(?<![^\W_])[^\W_](?P<sign>[*_~|])[^\W_](?:(?P=sign)[^\W_])+(?![^\W_])|<[^<>\n]{{0,500}}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)")
 _LINE = re.compile(
     r"[ \t]{0,8}(?:"
     r"(?P<fence>`{3,}|~{3,})[^\n`]*(?=\n|$)"

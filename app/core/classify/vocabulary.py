@@ -6,26 +6,39 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from itertools import groupby
+from math import gcd
 
 import numpy as np
 
 KNOWN_BITS = 1 << 19
 
 
+KNOWN_LONGEST = 16
+"""Letters; longer words are joined ones more often than words, and one in a hundred has its bits set by chance."""
+
+
+def known_places(word: str) -> tuple[int, int]:
+    """The two bits of a word."""
+    number = zlib.crc32(word.encode())
+    return number % KNOWN_BITS, (number * 2_654_435_761 >> 11) % KNOWN_BITS
+
+
 @dataclass(frozen=True, eq=False)
 class ShippedWords:
     """The words that come with the service.
 
-    ``listed``: words of this project's own sentences, the weightiest first. ``known``: a bit for each CRC-32 of a word
-    that people use (also of those that are in no list here): such a word is no disguise of another.
+    ``listed``: words of this project's own sentences, the weightiest first. ``known``: two bits for each word that
+    people use, also for those that are in no list here (a Bloom filter): such a word is no disguise of another.
     """
 
     listed: tuple[str, ...]
     known: bytes
 
     def knows(self, word: str) -> bool:
-        place = zlib.crc32(word.encode()) % KNOWN_BITS
-        return bool(self.known[place >> 3] & (128 >> (place & 7)))
+        if len(word) > KNOWN_LONGEST:
+            return False
+        return all(self.known[place >> 3] & (128 >> (place & 7)) for place in known_places(word))
 
 
 @functools.cache
@@ -50,7 +63,13 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str] = (), shipped: ShippedWords | None = None) -> None:
         self.written = frozenset(word for word in words if len(word) >= 3)
-        bent = (word + ending for word in self.written if len(word) >= 4 for ending in self._ENDINGS)
+        bent = (
+            word + ending
+            for word in self.written
+            if len(word) >= 4
+            for ending in self._ENDINGS
+            if word[-1] != ending[0] and not (word[-1] == "e" and ending == "y")
+        )
         self.words = self.written.union(bent)
         self.shipped = shipped
         listed = shipped.listed if shipped is not None else ()
@@ -64,15 +83,15 @@ class Vocabulary:
         return word in self.words or word in self._ranks
 
     def knows(self, word: str) -> bool:
-        """Whether a word is one that people use, or one with an ending, so that it stands for itself."""
-        if word in self.words or word in self._ranks:
-            return True
-        if self.shipped is None:
-            return False
-        if self.shipped.knows(word):
+        """Whether a word is one that people use."""
+        return word in self.words or word in self._ranks or (self.shipped is not None and self.shipped.knows(word))
+
+    def is_usual(self, word: str) -> bool:
+        """Whether a word stands for itself: it is known, or a known one with an ending."""
+        if self.shipped is None or self.knows(word):
             return True
         stems = (word.removesuffix(ending) for ending in self._ENDINGS if word.endswith(ending))
-        return any(len(stem) >= 4 and self.shipped.knows(stem) for stem in stems)
+        return any(len(stem) >= 4 and stem[-1] != word[-1] and self.shipped.knows(stem) for stem in stems)
 
     @functools.cached_property
     def _single(self) -> Mapping[str, str]:
@@ -90,9 +109,16 @@ class Vocabulary:
         return {shorter: tuple(words[:8]) for shorter, words in found.items()}
 
     def with_letters_once(self, token: str) -> str | None:
-        """The word that a token with doubled letters is ("kkiilll"); None if there is none."""
-        once = single(token)
-        return self._single.get(once) if once != token else None
+        """The word that a token with letters doubled or tripled is ("kkiillll"); None if there is none."""
+        runs = [(letter, sum(1 for _ in same)) for letter, same in groupby(token)]
+        factor = gcd(*(count for _, count in runs))
+        evenly = "".join(letter * (count // factor) for letter, count in runs)
+        if factor > 1 and self.knows(evenly):
+            return evenly
+        once = "".join(letter for letter, _ in runs)
+        if once == token:
+            return None
+        return self._single.get(once) or (once if self.knows(once) else None)
 
     def misspelt(self, token: str) -> str | None:
         """The weightiest word that a token of three letters and more is one edit from; None if there is none.
@@ -115,7 +141,7 @@ class Vocabulary:
         """The words that a token is written together of; None unless they are all known and of some length."""
         words = self._fewest(token)
         # "im poster" is one word, "i will find you" is four.
-        if len(words) < 2 or (len(words) == 2 and min(map(len, words)) < 3) or len(token) < 3 * len(words) - 1:
+        if len(words) < 2 or (len(words) == 2 and len(words[0]) < 3) or len(token) < 3 * len(words) - 1:
             return None
         return words if all(word in self._joinable for word in words) else None
 

@@ -12,7 +12,7 @@ from app.core.classify import CATEGORIES, Classifier, Context, combine
 from app.core.classify.features import CHUNK
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.samples import SAMPLES
-from app.core.classify.seed import SeedClassifier, read_weights, shipped_file
+from app.core.classify.seed import EVERYWHERE, SeedClassifier, read_weights, shipped_file
 from tests.unit.classify import texts
 
 ENGLISH = Context(language="en")
@@ -155,15 +155,15 @@ def test_naming_a_group_in_a_neutral_sentence_is_not_hate() -> None:
             assert scores(sentence.format(group))["hate"] <= 0.5, (sentence, group)
 
 
-def test_a_german_text_has_the_categories_that_the_german_data_label() -> None:
-    assert set(scores("Du bist ein Idiot, halt die Klappe.", "de")) == {"toxicity", "hate"}
+def test_a_german_text_has_the_categories_of_every_language_and_those_that_the_german_data_label() -> None:
+    assert set(scores("Du bist ein Idiot, halt die Klappe.", "de")) == {"toxicity", "hate", *EVERYWHERE}
     assert scores("Du bist ein Idiot, halt die Klappe.", "de")["toxicity"] > 0.5
     assert scores("Danke für die ausführliche Antwort, das hilft sehr.", "de-AT")["toxicity"] < 0.3
 
 
 def test_a_text_in_another_language_is_not_scored_rather_than_zero() -> None:
     (result,) = MODEL.score(["Vous êtes des imbéciles"], Context(language="fr"))
-    assert result.scores == {}
+    assert set(result.scores) == EVERYWHERE
     assert result.error is None
 
 
@@ -177,7 +177,7 @@ def test_an_attack_inside_a_long_text_is_found() -> None:
     assert len(talk) > 3 * CHUNK
     assert scores(talk)["toxicity"] < 0.5
     middle = len(talk) // 2
-    attack = "You are a worthless piece of shit and a stupid idiot. " * 12
+    attack = "You are a worthless piece of shit and a stupid idiot. "
     assert scores(talk[:middle] + attack + talk[middle:])["toxicity"] > 0.5
 
 
@@ -185,7 +185,7 @@ def test_an_attack_inside_a_long_text_is_found() -> None:
 def test_any_text_gets_scores_within_bounds_and_in_time(text: str) -> None:
     started = time.thread_time()
     found = scores(text)
-    assert set(found) == MODEL.categories
+    assert set(found) == (EVERYWHERE if "你" in text else MODEL.categories)
     assert all(0.0 <= value <= 1.0 for value in found.values())
     assert time.thread_time() - started < 3.0
 
