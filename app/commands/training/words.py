@@ -54,7 +54,12 @@ def packed_words(
 
 def common_words() -> frozenset[str]:
     """The words of common_words.txt."""
-    lines = resources.files("app.commands.training").joinpath("common_words.txt").read_text(encoding="utf-8").splitlines()
+    lines = (
+        resources.files("app.commands.training")
+        .joinpath("common_words.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 

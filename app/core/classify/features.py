@@ -73,20 +73,24 @@ def vectorise(text: str) -> Vector:
 
 def vector_of(tokens: Sequence[str]) -> Vector:
     """The vector of a text that is already in `tokens_of`."""
-    if not tokens:
-        return np.empty(0, np.int64), np.empty(0, np.float64)
-    words = {zlib.crc32(name.encode()) % BUCKETS for name in _word_names(tokens)}
-    pieces: set[int] = set()
-    for token in set(tokens):
-        pieces.update(piece_buckets(token))
+    words, pieces = buckets_of(tokens)
     found = sorted(words | pieces)
-    of_word, of_piece = _share(words), _share(pieces)
+    of_word, of_piece = share(words), share(pieces)
     of_both = of_word + of_piece
     # For some hundred numbers this takes half as long as numpy's ways.
     values = [
         of_piece if bucket not in words else of_both if bucket in pieces else of_word for bucket in found
     ]
     return np.array(found, np.int64), np.array(values, np.float64)
+
+
+def buckets_of(tokens: Sequence[str]) -> tuple[set[int], set[int]]:
+    """The buckets of the words and pairs of words, and those of the pieces of words."""
+    words = {zlib.crc32(name.encode()) % BUCKETS for name in _word_names(tokens)}
+    pieces: set[int] = set()
+    for token in set(tokens):
+        pieces.update(piece_buckets(token))
+    return words, pieces
 
 
 def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
@@ -152,7 +156,8 @@ def bucket_of(name: str) -> int:
     return zlib.crc32(name.encode()) % BUCKETS
 
 
-def _share(buckets: Collection[int]) -> float:
+def share(buckets: Collection[int]) -> float:
+    """What each bucket of a block counts, so that the block has length one."""
     return 1.0 / math.sqrt(max(1, len(buckets)))
 
 

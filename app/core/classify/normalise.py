@@ -184,7 +184,9 @@ def _spaced_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
 
 
 # A "!" belongs to a word only between or before letters; this form never tries a run of them twice.
-_TOKEN = re.compile(r"(?P<address>(?:https?://|www\.)\S+)|(?P<hash>\#(?=[^\W\d_]))?(?P<token>!?[\w@$]+(?:!+[\w@$]+)*)")
+_TOKEN = re.compile(
+    r"(?P<address>(?:https?://|www\.)\S+)|(?P<hash>\#(?=[^\W\d_]))?(?P<token>!?[\w@$]+(?:!+[\w@$]+)*)"
+)
 _HELD = re.compile(r"([^\W\d_])\1{2,}")
 _ODD = re.compile(r"[0-9@$!]|[^\x00-\x7f]|([^\W\d_])\1\1")
 
@@ -318,9 +320,7 @@ def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[
             continue
         token = match["token"]
         if token not in cache:
-            is_usual = token.isdigit() or not (
-                _ODD.search(token) or not vocabulary.is_usual(token)
-            )
+            is_usual = token.isdigit() or not (_ODD.search(token) or not vocabulary.is_usual(token))
             tried += not is_usual
             is_usual = is_usual or tried > UNUSUAL_MAX
             cache[token] = None if is_usual else _undisguised(token, vocabulary)
@@ -332,7 +332,11 @@ def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[
             characters = [(letter, n, n + 1) for n, letter in enumerate(token)]
         if characters is not None:
             at = match.start("token")
-            yield match.start(), match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
+            yield (
+                match.start(),
+                match.end(),
+                [(letter, first + at, last + at) for letter, first, last in characters],
+            )
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -374,7 +378,11 @@ def _torn(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
                 or _APOSTROPHE.search(text, max(0, start - 1), end + 1)
             ):
                 continue
-            yield start, end, [(letter, at + n, at + n + 1) for at, _, word in pieces for n, letter in enumerate(word)]
+            yield (
+                start,
+                end,
+                [(letter, at + n, at + n + 1) for at, _, word in pieces for n, letter in enumerate(word)],
+            )
             free = place + parts
             break
 

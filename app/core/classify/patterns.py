@@ -35,6 +35,10 @@ REACH = 512
 """Bytes: a longer match may be missed, or cut short, where a text is searched in pieces."""
 
 
+PIECE = 2_048
+"""Bytes of a text that are looked through at once for the words of patterns."""
+
+
 class PatternError(ValueError):
     """An expression that cannot be used. ``position`` is a code point offset into it, None when unknown."""
 
@@ -175,31 +179,51 @@ class Pattern:
             at += piece - 2 * REACH
         yield length
 
-    def hits(self, text: bytes) -> bool:
-        return self._compiled.search(text) is not None
+    def hits(self, text: bytes, start: int = 0, end: int | None = None) -> bool:
+        return self._compiled.search(text, start, len(text) if end is None else end) is not None
 
 
 class PatternSet:
     """Many patterns tested at once: which of them may match?
 
-    When a set exceeds its memory, RE2 answers as if nothing matched. The first member matches every text; when it
-    is missing from a result, the patterns are tested one by one instead, so that no match is lost.
+    Most patterns need some words that few texts have: one pass finds those words (RE2's FilteredRE2), whatever the number
+    of patterns. The others are a set, which is tested in one pass too. When a set exceeds its memory, RE2 answers as if
+    nothing matched. Its first member matches every text; when it is missing from a result, the patterns are tested one
+    by one instead, so that no match is lost.
     """
 
     def __init__(self, patterns: Sequence[Pattern], memory: int = SET_MEMORY) -> None:
         self._patterns = tuple(patterns)
+        self._filter: Any = re2.Filter()
+        for pattern in patterns:
+            self._filter.Add(pattern.source.encode(), _options())
+        if patterns:
+            self._filter.Compile()
+        self._always = self.possible(b"")
         self._set: Any = re2.Set.SearchSet(_options(memory))
         try:
-            for source in ("", *(pattern.broad for pattern in patterns)):
+            for source in ("", *(patterns[index].broad for index in self._always)):
                 self._set.Add(source.encode())
             self._set.Compile()
         except re2.error:
             self._set = None
 
+    def possible(self, text: bytes) -> list[int]:
+        """Indexes of the patterns whose words a text in small letters has, ascending; every pattern that matches is among them."""
+        return sorted(self._filter.Match(text, True) or ()) if self._patterns else []
+
     def candidates(self, text: bytes) -> list[int]:
-        """Indexes of the patterns that may match, ascending; every pattern that matches is among them."""
+        """Indexes of the patterns that match a text in small letters, or nearly so, ascending."""
+        found: set[int] = set()
+        without_words = set(self._always)
+        # Of a long text in pieces: each has the words of a few patterns, the whole those of most.
+        for start in range(0, max(1, len(text) - REACH), PIECE - REACH):
+            end = min(len(text), start + PIECE)
+            for n in self.possible(text[start:end]):
+                if n not in without_words and n not in found and self._patterns[n].hits(text, start, end):
+                    found.add(n)
         matches: Iterable[int] = (self._set.Match(text) or ()) if self._set is not None else ()
         indexes = sorted(matches)
         if indexes and indexes[0] == 0:
-            return [index - 1 for index in indexes[1:]]
-        return [index for index, pattern in enumerate(self._patterns) if pattern.hits(text)]
+            return sorted([*found, *(self._always[index - 1] for index in indexes[1:])])
+        return sorted([*found, *(n for n in self._always if self._patterns[n].hits(text))])

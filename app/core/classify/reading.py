@@ -148,11 +148,15 @@ def _unchanged(text: str) -> Reading:
 
 
 # Where there is none of these, a post is what it looks like.
-_MARKUP = re.compile(r"[<&\[\]*_~|`\\^]|''|(?m:^[ ]{0,3}(?:[>#+•‣◦-]|\d{1,2}[.)][ ]|={3})|^\t|^ {4}|^(?i:from|von):)|(?i:forwarded message|original message|(?:wrote|schrieb)[^\n]{0,80}:[ ]*\n)|!<")
+_MARKUP = re.compile(
+    r"[<&\[\]*_~|`\\^]|''|(?m:^[ ]{0,3}(?:[>#+•‣◦-]|\d{1,2}[.)][ ]|={3})|^\t|^ {4}|^(?i:from|von):)|(?i:forwarded message|original message|(?:wrote|schrieb)[^\n]{0,80}:[ ]*\n)|!<"
+)
 _URL = r"(?:https?://|www\.)[^\s<>\"'|\[\]()`]+"
 # A run of signs that may open or close emphasis, code or a spoiler; those within addresses and between single letters
 # do not, nor across paragraphs.
-_RUN = re.compile(rf"{_URL}|(?<![^\W_])[^\W_](?P<sign>[*_~|])[^\W_](?:(?P=sign)[^\W_])+(?![^\W_])|<[^<>\n]{{0,500}}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)")
+_RUN = re.compile(
+    rf"{_URL}|(?<![^\W_])[^\W_](?P<sign>[*_~|])[^\W_](?:(?P=sign)[^\W_])+(?![^\W_])|<[^<>\n]{{0,500}}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)"
+)
 _LINE = re.compile(
     r"[ \t]{0,8}(?:"
     r"(?P<fence>`{3,}|~{3,})[^\n`]*(?=\n|$)"
@@ -200,15 +204,21 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 _HIDES = re.compile(
     r"(?i)\shidden(?=[\s=/>])|(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d]))"
 )
-_TARGET = re.compile(r"(?i)\s(?:href|src)\s*=\s*(?:\"([^\"<>]{1,2000})\"|'([^'<>]{1,2000})'|([^\s\"'<>]{1,2000}))")
-_BB_BLOCKS = frozenset("quote code pre spoiler hide list ul ol li * center justify indent table tr td th hr br h1 h2 h3 h4 h5 h6 p div".split())
+_TARGET = re.compile(
+    r"(?i)\s(?:href|src)\s*=\s*(?:\"([^\"<>]{1,2000})\"|'([^'<>]{1,2000})'|([^\s\"'<>]{1,2000}))"
+)
+_BB_BLOCKS = frozenset(
+    "quote code pre spoiler hide list ul ol li * center justify indent table tr td th hr br h1 h2 h3 h4 h5 h6 p div".split()
+)
 _BB_QUOTING = frozenset({"quote", "code", "pre", "icode"})
-_SAYING = re.compile(
+_QUOTE_MARKS = re.compile(
+    r"\"([^\"]{2,3000})\"|“([^“”]{2,3000})”|„([^„“”\"]{2,3000})[“”\"]|«([^«»]{2,3000})»|»([^«»]{2,3000})«|(?<!\w)‘([^‘\n]{2,1000}?)’(?!\w)"
+)
+_SAYS = re.compile(
     r"\b(?i:sa(?:id|ys?|ying)|wr(?:ote|ites?|itten|iting)|post(?:ed|s|ing)?|t(?:old|ells?|exted)|sen[dt]s?|messaged?|messages|repl(?:ied|ies)"
-    r"|answer(?:ed|s)?|comment(?:ed|s)?|call(?:ed|s)|shout(?:ed|s)?|yell(?:ed|s)?|claim(?:ed|s)?|reads?|goes|was like|got|receiv(?:ed|e)|gets?|mails?"
-    r"|e-?mails?|emailed|quot(?:e[ds]?|ing)|tweet(?:ed|s)?|dm(?:ed|s)?|ask(?:ed|s)?|wording|text|line|phrases?|words|like|sagte?|schr(?:ieb|eibt)|meinte?)\b"
-    r"[^\n\"“”„«»‹›‘]{0,60}?(?:\"(?P<straight>[^\"]{2,3000})\"|“(?P<curly>[^“”]{2,3000})”|„(?P<low>[^„“”\"]{2,3000})[“”\"]|«(?P<angle>[^«»]{2,3000})»"
-    r"|»(?P<german>[^«»]{2,3000})«|‘(?P<single>[^‘\n]{2,1000}?)’(?!\w))"
+    r"|answer(?:ed|s)?|comment(?:ed|s)?|call(?:ed|s)|shout(?:ed|s)?|yell(?:ed|s)?|claim(?:ed|s)?|reads?|goes|was like|got|receiv(?:ed|e)|gets?"
+    r"|e-?mails?|emailed|quot(?:e[ds]?|ing)|tweet(?:ed|s)?|dm(?:ed|s)?|ask(?:ed|s)?|wording|texts?|line|phrases?|words|sagte?|schr(?:ieb|eibt)|meinte?)"
+    r"\b[^\n\"“”„«»]{0,60}$"
 )
 
 
@@ -220,8 +230,10 @@ def _voices(text: str, marks: list[tuple[int, Voice]], tail: int) -> tuple[Segme
             continue
         at = start
         if voice is Voice.OWN and start < tail:
-            for said in _SAYING.finditer(text, start, end):
-                first, last = said.span(said.lastgroup or 0)
+            for marked in _QUOTE_MARKS.finditer(text, start, end):
+                first, last = marked.span(marked.lastindex or 0)
+                if not _SAYS.search(text[max(start, at, first - 81) : first - 1]):
+                    continue
                 segments += [Segment(at, first, voice)] if at < first else []
                 segments.append(Segment(first, last, Voice.QUOTED))
                 at = last
@@ -381,7 +393,9 @@ class _Scan:
         closes = tag[1] == "/"
         name = _TAG_NAME.match(tag, 1 + closes)[0].lower()  # type: ignore[index]
         if name not in _BLOCKS and name not in _INLINE:
-            parts_word = start > 0 and self._source[start - 1].isalnum() and self._source[end : end + 1].isalnum()
+            parts_word = (
+                start > 0 and self._source[start - 1].isalnum() and self._source[end : end + 1].isalnum()
+            )
             if "-" not in name and not parts_word:
                 self._put(tag, start, end, spread=True)
             return end
@@ -389,7 +403,11 @@ class _Scan:
             return self._in_hidden(name, closes, tag, end)
         if name in _UNSEEN and not closes:
             closing = f"</{name}"
-            closes_at = None if closing in self._nowhere else re.compile(closing, re.IGNORECASE).search(self._source, end)
+            closes_at = (
+                None
+                if closing in self._nowhere
+                else re.compile(closing, re.IGNORECASE).search(self._source, end)
+            )
             if closes_at is None:
                 self._nowhere.add(closing)
                 return end
@@ -496,7 +514,12 @@ def _pairs(source: str) -> Iterator[tuple[int, int, int]]:
                 code = run[0] == "`"
                 found += [(first, last, int(code)), (start, end, -int(code))]
                 continue
-        if len(run) > 3 or not after or after.isspace() or (run[0] == "_" and len(run) == 1 and before.isalnum()):
+        if (
+            len(run) > 3
+            or not after
+            or after.isspace()
+            or (run[0] == "_" and len(run) == 1 and before.isalnum())
+        ):
             continue
         opened[run] = (start, end, before.isalnum() and run[0] in "*_~")
     return iter(sorted(found))

@@ -121,10 +121,10 @@ class CompiledPack:
     def _candidates(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
         """Indexes of the rules that may match.
 
-        Testing the set cannot be stopped, so all rules are returned where that would take long.
+        Testing them cannot be stopped, so those with the right words are returned where that would take long.
         """
         if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
-            return range(len(self._rules))
+            return self._set.possible(encoded)
         return self._set.candidates(encoded)
 
     def _matches(

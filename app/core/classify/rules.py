@@ -5,6 +5,7 @@ regex and in ``unless``, ``{{name}}`` matches any one expression of that list. R
 returns it: lower case, single spaces, straight quotes.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -72,7 +73,7 @@ class RulePack:
     digest: str
     size: int = 0
 
-    @property
+    @functools.cached_property
     def categories(self) -> frozenset[str]:
         """Categories with at least one rule, enabled or not: all of them are scored."""
         return frozenset(rule.category for rule in self.rules)

@@ -27,10 +27,11 @@ from app.core.classify.features import (
     MAX_CHARS,
     SHOUT,
     bucket_of,
+    buckets_of,
     is_shouted,
     piece_buckets,
     sentences_of,
-    vector_of,
+    share,
 )
 from app.core.classify.language import ENGLISH, of_sentences
 from app.core.classify.normalise import Reading
@@ -156,8 +157,15 @@ class Weights:
     def _sum(self, tokens: Sequence[str], shouted: Sequence[bool], span: Span) -> Floats:
         start, end = span
         is_loud = sum(shouted[start:end]) * 2 > end - start
-        buckets, values = vector_of([*tokens[start:end], SHOUT] if is_loud else tokens[start:end])
-        return np.asarray((values @ self.matrix[buckets]) * self.scales + self.constants, np.float64)
+        words, pieces = buckets_of([*tokens[start:end], SHOUT] if is_loud else tokens[start:end])
+        steps = self._steps(words) * share(words) + self._steps(pieces) * share(pieces)
+        return np.asarray(steps * self.scales + self.constants, np.float64)
+
+    def _steps(self, buckets: set[int]) -> Floats:
+        """The sum of the weights of these buckets, in steps."""
+        return np.asarray(
+            self.matrix[np.fromiter(buckets, np.int64, len(buckets))].sum(axis=0, dtype=np.float64)
+        )
 
     def _highest(self, tokens: Sequence[str], spans: Sequence[Span]) -> Sequence[Span]:
         """The windows that have the highest sums of a category, as far as a rough look tells.
@@ -171,7 +179,9 @@ class Weights:
         words = self.matrix[[bucket_of(f"w {token}") for token in tokens]].astype(np.float64)
         pairs = self.matrix[[bucket_of(f"b {one} {other}") for one, other in pairwise(tokens)]]
         words[:-1] += pairs
-        of_pieces, of_words = (np.vstack([np.zeros(part.shape[1]), part.cumsum(axis=0)]) for part in (pieces, words))
+        of_pieces, of_words = (
+            np.vstack([np.zeros(part.shape[1]), part.cumsum(axis=0)]) for part in (pieces, words)
+        )
         found = of_pieces[ends] - of_pieces[starts]
         rough = (of_words[ends] - of_words[starts]) / np.sqrt(2.0 * (ends - starts))[:, None]
         rough += found[:, :-1] / np.sqrt(np.maximum(found[:, -1:], 1.0))

@@ -35,6 +35,7 @@ class ShippedWords:
     listed: tuple[str, ...]
     known: bytes
 
+    @functools.lru_cache(maxsize=16_384)  # noqa: B019  There is one for the whole process.
     def knows(self, word: str) -> bool:
         if len(word) > KNOWN_LONGEST:
             return False
@@ -74,7 +75,9 @@ class Vocabulary:
         self.shipped = shipped
         listed = shipped.listed if shipped is not None else ()
         # Of several words that one may be a misspelling of, the first counts: rules name what they look for.
-        self._ranks: Mapping[str, int] = {word: n for n, word in enumerate(dict.fromkeys((*sorted(self.written), *listed)))}
+        self._ranks: Mapping[str, int] = {
+            word: n for n, word in enumerate(dict.fromkeys((*sorted(self.written), *listed)))
+        }
         self._joinable = self.words.union(self._SMALL, listed)
         self.longest = max(map(len, self.words), default=0)
         self._reach = min(24, max(map(len, self._joinable)))
@@ -84,7 +87,11 @@ class Vocabulary:
 
     def knows(self, word: str) -> bool:
         """Whether a word is one that people use."""
-        return word in self.words or word in self._ranks or (self.shipped is not None and self.shipped.knows(word))
+        return (
+            word in self.words
+            or word in self._ranks
+            or (self.shipped is not None and self.shipped.knows(word))
+        )
 
     def is_usual(self, word: str) -> bool:
         """Whether a word stands for itself: it is known, or a known one with an ending."""

@@ -53,7 +53,9 @@ def score_text(classifiers: Sequence[Classifier], text: str, context: Context) -
     if own is not None:
         by_name = {classifier.name: classifier for classifier in classifiers}
         scorings = [
-            part for scoring in scorings for part in _by_voice(by_name[scoring.classifier], scoring, own, context)
+            part
+            for scoring in scorings
+            for part in _by_voice(by_name[scoring.classifier], scoring, own, context)
         ]
     return with_community_model(classifiers, text, scorings)
 
@@ -92,7 +94,11 @@ def _by_voice(classifier: Classifier, scoring: Scoring, own_words: str, context:
             result=replace(
                 scoring.result,
                 scores={**scoring.result.scores, **left},
-                matches=tuple(match for match, is_quoted in zip(scoring.result.matches, is_in, strict=True) if not is_quoted),
+                matches=tuple(
+                    match
+                    for match, is_quoted in zip(scoring.result.matches, is_in, strict=True)
+                    if not is_quoted
+                ),
             ),
         ),
         Scoring(
