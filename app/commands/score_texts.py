@@ -33,7 +33,8 @@ class BadLine(click.ClickException):
 def score_texts(community: str | None) -> None:
     """Read JSON lines {"text": …} from standard input; write {category: score} for each, one line each, in order.
 
-    A line may also have "language", such as "en" or "de"; otherwise it is detected. Without --community, the shipped
+    A line may also have "language", such as "en" or "de"; otherwise it is detected. An "id", text or a whole
+    number, is written with that line's scores, first. Without --community, the shipped
     classifiers score, and no database is needed. A category that nothing scored is absent. A line that is not such
     an object ends the command with status 2 and names the line; the lines before it are scored.
     """
@@ -62,10 +63,11 @@ def _community_id(session: Session, reference: str) -> uuid.UUID:
 def _score(
     classifiers: Sequence[Classifier], lines: IO[bytes], community_id: uuid.UUID | None = None
 ) -> None:
-    for text, language in _texts(lines):
+    for text, language, reference in _texts(lines):
         about = Context(community_id=community_id, language=language or language_of(text))
         scores = combined(score_text(classifiers, text, about))
-        click.echo(json.dumps({name: scores[name].score for name in sorted(scores, key=_place)}))
+        kept = {} if reference is None else {"id": reference}
+        click.echo(json.dumps(kept | {name: scores[name].score for name in sorted(scores, key=_place)}))
         sys.stdout.flush()
 
 
@@ -74,13 +76,13 @@ def _place(category: str) -> tuple[int, str]:
     return (names.index(category) if category in names else len(names), category)
 
 
-def _texts(lines: IO[bytes]) -> Iterator[tuple[str, str | None]]:
+def _texts(lines: IO[bytes]) -> Iterator[tuple[str, str | None, str | int | None]]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield _text(number, line)
 
 
-def _text(number: int, line: bytes) -> tuple[str, str | None]:
+def _text(number: int, line: bytes) -> tuple[str, str | None, str | int | None]:
     try:
         row: Any = json.loads(line)
     except ValueError as error:
@@ -90,4 +92,7 @@ def _text(number: int, line: bytes) -> tuple[str, str | None]:
     language = row.get("language")
     if language is not None and not isinstance(language, str):
         raise BadLine(f'line {number}: "language" must be a string such as "en", or null')
-    return row["text"], language or None
+    reference = row.get("id")
+    if isinstance(reference, bool) or not isinstance(reference, str | int | None):
+        raise BadLine(f'line {number}: "id" must be a string or a whole number')
+    return row["text"], language or None, reference

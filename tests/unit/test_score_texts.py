@@ -41,6 +41,7 @@ def test_each_line_gets_its_scores_in_order_and_no_database_is_made(tmp_path: Pa
     assert max(talk.values()) < 0.5
     assert abuse["toxicity"] > 0.5 > abuse["spam"]
     assert spam["spam"] > 0.95
+    assert empty.pop("id") == 4
     assert max(empty.values()) < 0.5
     assert not folder.exists()
 
@@ -64,6 +65,7 @@ def test_a_bad_line_ends_it_and_is_named(tmp_path: Path) -> None:
         (b'["text"]\n', b"line 2 must be an object"),
         (b'{"text": 7}\n', b"line 2 must be an object"),
         (b'{"text": "a", "language": 7}\n', b'line 2: "language" must be'),
+        (b'{"text": "a", "id": [1]}\n', b'line 2: "id" must be'),
         (b'{"text": "\xff"}\n', b"line 2 is not JSON"),
     ):
         done = _invoke(tmp_path / "var", _lines({"text": TALK}) + bad + _lines({"text": TALK}))

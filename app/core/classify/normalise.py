@@ -341,7 +341,7 @@ def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SHORT = frozenset(
-    "a i u am an as at be by do go he hi if im in is it me my no of oh ok on or so to up us we".split()
+    ["a", "i", "u", "am", "an", "as", "at", "be", "by", "do", "go", "he", "hi", "if", "im", "in", "is", "it", "me", "my", "no", "of", "oh", "ok", "on", "or", "so", "to", "up", "us", "we"]
 )
 _PARTS = 4
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
+from app.core.classify import help_lines
 from app.core.classify.normalise import Reading, joints_open, plain_of, undisguised_of
 from app.core.classify.vocabulary import Vocabulary
 
@@ -92,6 +93,24 @@ class Seen:
                 places.append(match.end())
         places = sorted({*places, self.tail, len(text)})
         return tuple(pairwise(places))
+
+    @functools.cached_property
+    def offers(self) -> tuple[bool, ...]:
+        """For each of ``sentences``, whether it tells others of a line that helps in a crisis (`help_lines`)."""
+        return tuple(help_lines.names_one(text) for text in self.slices(self.plain))
+
+    @functools.cached_property
+    def is_plea(self) -> bool:
+        """Whether its author asks for help for themselves."""
+        return help_lines.asks_for_help(self.plain.text)
+
+    def is_offered(self, reading: Reading, start: int, end: int) -> bool:
+        """Whether ``reading.text[start:end]`` lies in a sentence that tells of a line that helps."""
+        if not any(self.offers):
+            return False
+        first, last = reading.original_span(start, end)
+        spans = (span for span, offers in zip(self.sentences, self.offers, strict=True) if offers)
+        return any(begin <= first and last <= until for begin, until in spans)
 
     def slices(self, reading: Reading) -> list[str]:
         """The text of a reading of this post for each of ``sentences``."""
@@ -189,18 +208,14 @@ _MARK = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
 )
 _BLOCKS = frozenset(
-    "address article aside blockquote body br center caption dd details div dl dt fieldset figcaption figure footer form h1 h2"
-    " h3 h4 h5 h6 head header hr html legend li main nav ol optgroup option p pre section summary table tbody td tfoot"
-    " th thead title tr ul".split()
+    ["address", "article", "aside", "blockquote", "body", "br", "center", "caption", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "legend", "li", "main", "nav", "ol", "optgroup", "option", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"]
 )
 _INLINE = frozenset(
-    "a abbr acronym audio b bdi bdo big button cite code data del dfn em embed font i iframe img input ins kbd label map mark"
-    " marquee math meta link meter nobr noscript object output picture param progress q rb rp rt ruby s samp script select"
-    " small source span strike strong style sub sup svg template textarea time track tt u var video wbr base blink".split()
+    ["a", "abbr", "acronym", "audio", "b", "bdi", "bdo", "big", "button", "cite", "code", "data", "del", "dfn", "em", "embed", "font", "i", "iframe", "img", "input", "ins", "kbd", "label", "map", "mark", "marquee", "math", "meta", "link", "meter", "nobr", "noscript", "object", "output", "picture", "param", "progress", "q", "rb", "rp", "rt", "ruby", "s", "samp", "script", "select", "small", "source", "span", "strike", "strong", "style", "sub", "sup", "svg", "template", "textarea", "time", "track", "tt", "u", "var", "video", "wbr", "base", "blink"]
 )
 _UNSEEN = frozenset({"script", "style", "template"})
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "samp"})
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 _HIDES = re.compile(
     r"(?i)\shidden(?=[\s=/>])|(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d]))"
 )
@@ -208,7 +223,7 @@ _TARGET = re.compile(
     r"(?i)\s(?:href|src)\s*=\s*(?:\"([^\"<>]{1,2000})\"|'([^'<>]{1,2000})'|([^\s\"'<>]{1,2000}))"
 )
 _BB_BLOCKS = frozenset(
-    "quote code pre spoiler hide list ul ol li * center justify indent table tr td th hr br h1 h2 h3 h4 h5 h6 p div".split()
+    ["quote", "code", "pre", "spoiler", "hide", "list", "ul", "ol", "li", "*", "center", "justify", "indent", "table", "tr", "td", "th", "hr", "br", "h1", "h2", "h3", "h4", "h5", "h6", "p", "div"]
 )
 _BB_QUOTING = frozenset({"quote", "code", "pre", "icode"})
 _QUOTE_MARKS = re.compile(

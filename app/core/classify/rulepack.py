@@ -29,6 +29,8 @@ CODE_VERSION = 3
 UNLESS_FACTOR = 0.25
 UNLESS_REACH = 80  # Bytes before and after a match: about a sentence.
 MATCHES_PER_RULE = 20
+NOT_OF_HELP = frozenset({"spam", "pii"})
+"""Categories that nothing counts for in a sentence that names a line for people in a crisis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,13 @@ class CompiledPack:
 
         Testing them cannot be stopped, so those with the right words are returned where that would take long.
         """
-        if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
-            return self._set.possible(encoded)
+        if stopwatch.is_limited:
+            possible = self._set.possible(encoded)
+            with stopwatch.paused():
+                for index in possible:
+                    self._rules[index].pattern.prepare()
+            if self.pack.size * len(encoded) > SET_WORK:
+                return possible
         return self._set.candidates(encoded)
 
     def _matches(
@@ -140,6 +147,8 @@ class CompiledPack:
                 end = start + CHECKS[rule.check](reading.text[start:end])
                 if end == start:
                     continue
+            if rule.category in NOT_OF_HELP and seen.is_offered(reading, start, end):
+                continue
             start, end = seen.source_span(reading, start, end)
             stopwatch.check()
             weight = rule.weight

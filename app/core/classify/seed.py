@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.classify import Context, Result
+from app.core.classify import Context, Result, help_lines
 from app.core.classify.features import (
     BUCKETS,
     FEATURES_VERSION,
@@ -28,7 +28,6 @@ from app.core.classify.features import (
     SHOUT,
     bucket_of,
     buckets_of,
-    is_shouted,
     piece_buckets,
     sentences_of,
     share,
@@ -45,10 +44,14 @@ PER_LANGUAGE: Mapping[str, frozenset[str]] = {"de": frozenset({"toxicity", "hate
 """The categories that the model scores in a language other than English; the training data label no others."""
 EVERYWHERE = frozenset({"spam", "sexual", "pii"})
 """The categories that it scores in every language: what tells them is much the same."""
-DEMAND = 0.35
+DEMAND = 0.25
 """What a window of a post must have more than the post as a whole, for each doubling of the number of windows.
 
 The largest of many sums is high by chance. Measured on long ordinary posts (docs/model-card.md)."""
+NOT_OF_OFFERS = frozenset({"spam", "pii", "self_harm"})
+"""The categories that do not count a sentence that names a line for people in a crisis."""
+NOT_SPAM = 0.05
+"""The most that a post scores in spam which asks for help for its author."""
 _TRIED = 2
 """How many windows a category has computed exactly, after a rough look at all of them."""
 
@@ -113,15 +116,33 @@ class Weights:
         languages = of_sentences(seen, seen.slices(reading), language)
         if not any(sentences):
             return self._interpolated(self.sums(()), frozenset(self.categories), ENGLISH)
+        has_tail = seen.tail < len(seen.shown.text)
         scores: dict[str, float] = {}
         for tag in dict.fromkeys(tag for tag, tokens in zip(languages, sentences, strict=True) if tokens):
             scored = frozenset(self.categories) if tag == ENGLISH else PER_LANGUAGE.get(tag, frozenset())
             if scored:
                 of_tag = [tokens for tokens, own in zip(sentences, languages, strict=True) if own == tag]
-                scores |= self._higher(scores, self._interpolated(self.sums(of_tag), scored, tag))
+                sums = self.sums(of_tag, has_tail=has_tail and languages[-1] == tag)
+                scores |= self._higher(scores, self._interpolated(sums, scored, tag))
         if any(tag != ENGLISH for tag in languages):
-            scores |= self._higher(scores, self._interpolated(self.sums(sentences), EVERYWHERE, ENGLISH))
+            sums = self.sums(sentences, has_tail=has_tail)
+            scores |= self._higher(scores, self._interpolated(sums, EVERYWHERE, ENGLISH))
+        if any(seen.offers) or seen.is_plea:
+            scores |= self._of_help(seen, sentences, scores)
         return scores
+
+    def _of_help(
+        self, seen: Seen, sentences: Sequence[Sequence[str]], scores: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The scores of a post that offers help in a crisis, or asks for it: by its other sentences, and no spam."""
+        others = [tokens for tokens, offers in zip(sentences, seen.offers, strict=True) if not offers]
+        without = self._interpolated(self.sums(others), NOT_OF_OFFERS & scores.keys(), ENGLISH)
+        texts = seen.slices(seen.plain)
+        if any(help_lines.is_about_oneself(text) for text in texts):
+            without.pop("self_harm", None)
+        if seen.is_plea and "spam" in scores:
+            without["spam"] = min(scores["spam"], NOT_SPAM)
+        return without
 
     @staticmethod
     def _higher(known: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
@@ -135,8 +156,11 @@ class Weights:
             if category in scored
         }
 
-    def sums(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """The sum of the weights per category, of the sentences' tokens: the largest of the whole and its windows."""
+    def sums(self, sentences: Sequence[Sequence[str]], *, has_tail: bool = False) -> Floats:
+        """The sum of the weights per category, of the sentences' tokens: the largest of the whole and its windows.
+
+        ``has_tail``: the last one stands after the text (`Seen.tail`); the text without it is a whole, too.
+        """
         tokens: list[str] = []
         shouted: list[bool] = []
         lengths = []
@@ -147,6 +171,8 @@ class Weights:
             shouted += [is_loud] * len(own)
             lengths.append(len(own))
         sums = [self._sum(tokens, shouted, span) for span in wholes(len(tokens))]
+        if has_tail and len(lengths) > 1:
+            sums += [self._sum(tokens, shouted, span) for span in wholes(len(tokens) - lengths[-1])]
         spans = windows(lengths)
         if spans:
             # One that is the post itself in another cut has nothing to make up for.

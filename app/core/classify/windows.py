@@ -28,7 +28,7 @@ def windows(lengths: Sequence[int]) -> list[Span]:
     ``lengths``: the number of tokens of each sentence. Empty for a post that is one such window as a whole.
     """
     ends = list(accumulate(length for length in lengths if length))
-    if not ends or len(ends) == 1 and ends[0] <= LONGEST:
+    if not ends or (len(ends) == 1 and ends[0] <= LONGEST):
         return []
     starts = [0, *ends[:-1]]
     spans: dict[Span, None] = {}

@@ -27,6 +27,7 @@ class Evidence:
     """Why the item is in the queue. Scores and thresholds are 0.0–1.0; ``others`` are other categories with a score.
 
     ``language`` is the detected one in words, None for a post scored before languages were detected.
+    ``is_quoted``: a passage lies in a quotation. ``not_scored``: active categories that nothing could read the post for.
     ``is_scored`` is false if the item has no category; it then has no score and no thresholds.
     """
 
@@ -43,6 +44,8 @@ class Evidence:
     unfinished: Sequence[str]
     observed: Sequence[str]
     language: str | None
+    is_quoted: bool
+    not_scored: Sequence[str]
 
 
 def evidence(
@@ -57,8 +60,10 @@ def evidence(
     rule = next((c for c in thresholds.categories if c.name == action.category), None) if thresholds else None
     text = action.request.content
     passages: dict[str, str] = {}
-    for match in details.get("matches", ()):
-        passages.setdefault(text[match["start"] : match["end"]], str(match.get("rule", "")))
+    matches: Sequence[Mapping[str, Any]] = details.get("matches", ())
+    for match in matches:
+        said = " (in a quotation)" if match.get("quoted") else ""
+        passages.setdefault(text[match["start"] : match["end"]], f"{match.get('rule', '')}{said}")
     scores: dict[str, float] = stored.get("scores") or {}
     return Evidence(
         is_scored=action.category not in UNNAMED,
@@ -83,7 +88,19 @@ def evidence(
         ],
         observed=[_observed(item) for item in details.get("observed", ())],
         language=language_name(action.request.language) if action.request.language else None,
+        is_quoted=any(match.get("quoted") for match in matches),
+        not_scored=_not_scored(thresholds, details, scores),
     )
+
+
+def _not_scored(
+    thresholds: ThresholdSet | None, details: Mapping[str, Any], scores: Mapping[str, float]
+) -> list[str]:
+    """The active categories that no classifier could read the post for, where the service scored it and none failed."""
+    used = details.get("classifiers", ())
+    if thresholds is None or not used or any(item.get("error") for item in used):
+        return []
+    return [category_name(c.name) for c in thresholds.categories if c.enabled and c.name not in scores]
 
 
 def _classifiers(used: Sequence[Mapping[str, Any]], scores: Sequence[Score]) -> list[str]:
