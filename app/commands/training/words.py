@@ -18,7 +18,7 @@ FEWEST = 3
 """In how many texts a word stands before it counts as one that people use."""
 RARE = 15
 SLIP = 100
-"""A word that stands in fewer texts than `RARE`, and is one edit from one that stands in so many times more, is a slip."""
+"""A word in fewer texts than `RARE` is a slip if it is one edit from one that stands in so many times more."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 

@@ -185,7 +185,7 @@ def sentences_of(seen: Seen, reading: Reading) -> list[list[str]]:
 
 
 def tokens_of(plain: str) -> list[str]:
-    """The words and signs of a plain reading, undisguised, with addresses, links, numbers and groups as one token each."""
+    """The words and signs of a plain reading; addresses, links, numbers and groups are one token each."""
     if "@" in plain:
         plain = _USER.sub(f" {USER} ", _MAIL.sub(f" {MAIL} ", plain))
     if "." in plain:

@@ -91,10 +91,10 @@ def detect(text: str) -> str:
 
 
 def of_sentences(seen: Seen, sentences: Sequence[str], tag: str | None) -> list[str]:
-    """The language of each sentence of a post in ``tag``: of its own where it is sure, ``UNKNOWN`` without Latin letters.
+    """The language of each sentence of a post in ``tag``; ``UNKNOWN`` for one that has no Latin letters.
 
-    ``sentences``: as `Seen.slices` gives them. In a post in English or in no known language, a sentence in Latin letters
-    counts as English; and in every other one where it is too short to tell.
+    ``sentences``: as `Seen.slices` gives them. In a post in English or in no known language, a sentence in Latin
+    letters counts as English; and in every other one where it is too short to tell.
     """
     is_english = tag in (None, UNKNOWN, ENGLISH)
     found = []
@@ -110,7 +110,7 @@ def of_sentences(seen: Seen, sentences: Sequence[str], tag: str | None) -> list[
 
 
 def in_script(text: str) -> str | None:
-    """The usual language of a text's script if most of its letters are not Latin ones; None for Latin letters or none."""
+    """The usual language of a text's script; None if most of its letters are Latin ones, or it has none."""
     if text.isascii():
         return None
     others = len(_OTHER.findall(text))

@@ -16,8 +16,8 @@ LOOKALIKES: dict[int, str] = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
 
 _SMALL_CAPITALS = "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
 
-# Small capitals and letters in filled circles, squares or brackets and those of flags are decorated Latin letters without a compatibility
-# decomposition, so NFKC does not change them.
+# Small capitals, letters in filled circles or squares and those of flags are decorated Latin letters that NFKC does not
+# change; letters in brackets it would change to three signs.
 COSTUMES: dict[int, str] = {
     **{ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()},
     **{first + n: chr(ord("a") + n) for first in (0x1F150, 0x1F170, 0x249C, 0x1F1E6) for n in range(26)},

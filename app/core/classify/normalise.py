@@ -247,6 +247,11 @@ def _undisguised(token: str, vocabulary: Vocabulary) -> _Characters | None:
     """The token as a person reads it; None when it should stay as written."""
     if token in _KEPT or token in vocabulary:
         return None
+    if len(token) == 1 and not token.isascii() and vocabulary.shipped is not None:
+        bare = _unaccented(
+            token
+        )  # "á complete waste": a letter with an accent alone is a word in few languages.
+        return [(bare, 0, 1)] if bare.isascii() and bare.isalpha() else None
     latin = token
     if _ODD.search(token):
         if len(token) <= TOKEN_MAX and vocabulary.longest:
@@ -275,7 +280,7 @@ def _undisguised(token: str, vocabulary: Vocabulary) -> _Characters | None:
 
 
 def _meant(token: str, vocabulary: Vocabulary) -> _Characters | None:
-    """What an unknown word of Latin letters stands for: without its accents, letters once, one misspelt, or several joined."""
+    """What an unknown word of Latin letters stands for: one with letters doubled, a misspelt one, or several joined."""
     if vocabulary.knows(token):
         return [(letter, n, n + 1) for n, letter in enumerate(token)]
     if 2 <= len(token) <= TOKEN_MAX:
@@ -340,9 +345,13 @@ def _tokens(reading: Reading, written: str, vocabulary: Vocabulary) -> Iterable[
 
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-_SHORT = frozenset(
-    ["a", "i", "u", "am", "an", "as", "at", "be", "by", "do", "go", "he", "hi", "if", "im", "in", "is", "it", "me", "my", "no", "of", "oh", "ok", "on", "or", "so", "to", "up", "us", "we"]
-)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHORT = _names("a i u am an as at be by do go he hi if im in is it me my no of oh ok on or so to up us we")
 _PARTS = 4
 
 

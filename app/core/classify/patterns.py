@@ -186,10 +186,10 @@ class Pattern:
 class PatternSet:
     """Many patterns tested at once: which of them may match?
 
-    Most patterns need some words that few texts have: one pass finds those words (RE2's FilteredRE2), whatever the number
-    of patterns. The others are a set, which is tested in one pass too. When a set exceeds its memory, RE2 answers as if
-    nothing matched. Its first member matches every text; when it is missing from a result, the patterns are tested one
-    by one instead, so that no match is lost.
+    Most patterns need some words that few texts have: one pass finds those words (RE2's FilteredRE2), however many
+    patterns there are. The others are a set, which is tested in one pass too. When a set exceeds its memory, RE2
+    answers as if nothing matched. Its first member matches every text; when it is missing from a result, the patterns
+    are tested one by one instead, so that no match is lost.
     """
 
     def __init__(self, patterns: Sequence[Pattern], memory: int = SET_MEMORY) -> None:
@@ -209,7 +209,7 @@ class PatternSet:
             self._set = None
 
     def possible(self, text: bytes) -> list[int]:
-        """Indexes of the patterns whose words a text in small letters has, ascending; every pattern that matches is among them."""
+        """Indexes of the patterns whose words a text in small letters has, ascending: all that match, and more."""
         return sorted(self._filter.Match(text, True) or ()) if self._patterns else []
 
     def candidates(self, text: bytes) -> list[int]:

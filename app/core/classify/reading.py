@@ -5,7 +5,7 @@ mixture. ``see`` takes the markup away, decodes entities once, and keeps for eve
 so that passages are marked in the post as it was sent. What readers cannot see without a click (the addresses of
 links, hidden elements) stands after the text, so that it parts no words.
 
-The text is in segments: the author's own words, titles, and quotations. Every step takes time in proportion to the length.
+The text is in segments: the author's own words, titles, and quotations. The time of every step is linear in the length.
 """
 
 import bisect
@@ -68,7 +68,7 @@ class Seen:
         return known
 
     def folded(self, vocabulary: Vocabulary) -> Reading:
-        """Undisguised, and with spaces for the punctuation within sentences; the same object where both change nothing."""
+        """Undisguised, with spaces for the punctuation within sentences; the same object where nothing changes."""
         known = self._folded.get(vocabulary)
         if known is None:
             known = self._folded[vocabulary] = joints_open(self.undisguised(vocabulary))
@@ -83,7 +83,7 @@ class Seen:
 
     @functools.cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
-        """The spans of ``shown.text`` between ends of sentences and lines; what stands after the text is one of its own."""
+        """The spans of ``shown.text`` between ends of sentences and lines; what stands after the text is one more."""
         text = self.shown.text
         # A shorter one goes with the next: a word says little, and a long post must not have too many.
         shortest = 10 if len(text) < 5_000 else 60
@@ -168,13 +168,16 @@ def _unchanged(text: str) -> Reading:
 
 # Where there is none of these, a post is what it looks like.
 _MARKUP = re.compile(
-    r"[<&\[\]*_~|`\\^]|''|(?m:^[ ]{0,3}(?:[>#+•‣◦-]|\d{1,2}[.)][ ]|={3})|^\t|^ {4}|^(?i:from|von):)|(?i:forwarded message|original message|(?:wrote|schrieb)[^\n]{0,80}:[ ]*\n)|!<"
+    r"[<&\[\]*_~|`\\^]|''|!<"
+    r"|(?m:^[ ]{0,3}(?:[>#+•‣◦-]|\d{1,2}[.)][ ]|={3})|^\t|^ {4}|^(?i:from|von):)"
+    r"|(?i:forwarded message|original message|(?:wrote|schrieb)[^\n]{0,80}:[ ]*\n)"
 )
 _URL = r"(?:https?://|www\.)[^\s<>\"'|\[\]()`]+"
 # A run of signs that may open or close emphasis, code or a spoiler; those within addresses and between single letters
 # do not, nor across paragraphs.
 _RUN = re.compile(
-    rf"{_URL}|(?<![^\W_])[^\W_](?P<sign>[*_~|])[^\W_](?:(?P=sign)[^\W_])+(?![^\W_])|<[^<>\n]{{0,500}}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)"
+    rf"{_URL}|(?<![^\W_])[^\W_](?P<sign>[*_~|])[^\W_](?:(?P=sign)[^\W_])+(?![^\W_])"
+    r"|<[^<>\n]{0,500}>|\\[*_~|`]|(?P<run>\*+|_+|~+|\|\|+|`+)|(?P<gap>\n[ \t]*\n)"
 )
 _LINE = re.compile(
     r"[ \t]{0,8}(?:"
@@ -184,61 +187,84 @@ _LINE = re.compile(
     r"|(?P<title>\#{1,6}[ \t]+)"
     r"|(?P<item>(?:[-*+•‣◦]|\d{1,2}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)"
     r"|(?P<row>\|(?!\|))"
-    r"|(?P<mail>-{2,}[ ]*(?i:begin )?(?i:forwarded|original|weitergeleitete|ursprüngliche)[ ](?i:message|nachricht)[ ]*-*"
+    r"|(?P<mail>-{2,}[ ]*(?i:begin )?(?i:forwarded|original|weitergeleitete|ursprüngliche)"
+    r"[ ](?i:message|nachricht)[ ]*-*"
     r"|(?i:begin forwarded message):"
     r"|(?i:on|am)[ ][^\n]{5,150}(?i:wrote|schrieb)[^\n]{0,80}:[ ]*(?=\n(?!\s*(?:>|&gt;)))"
     r"|(?i:from|von):[ ][^\n]{1,200}\n(?i:sent|date|to|subject|cc|reply-to|gesendet|datum|an|betreff):)"
     r")"
 )
 _BB = (
-    r"\[/?(?i:b|i|u|s|strike|sub|sup|url|email|img|color|colour|size|font|face|style|left|right|center|justify|indent|align|quote|code"
-    r"|pre|icode|spoiler|hide|list|ul|ol|li|table|tr|td|th|hr|br|h[1-6]|highlight|background|bg|glow|shadow|noparse|nobr"
-    r"|small|big|tt|p|div|span|media|video|youtube|del|ins|em|strong|\*)(?:[=\s][^\[\]\n]{0,500})?\]"
+    r"\[/?(?i:b|i|u|s|strike|sub|sup|url|email|img|color|colour|size|font|face|style|left|right|center|justify|indent"
+    r"|align|quote|code|pre|icode|spoiler|hide|list|ul|ol|li|table|tr|td|th|hr|br|h[1-6]|highlight|background|bg|glow"
+    r"|shadow|noparse|nobr|small|big|tt|p|div|span|media|video|youtube|del|ins|em|strong|\*)"
+    r"(?:[=\s][^\[\]\n]{0,500})?\](?!\()"
 )
 _MARK = re.compile(
-    rf"(?P<line>\n)|(?P<comment><!--)"
+    r"(?P<line>\n)|(?P<comment><!--)"
     r"|(?P<auto><(?:https?://|mailto:)[^\s<>|]{1,2000}(?:\|[^<>\n]{0,500})?>)"
     r"|(?P<tag></?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:[\s/][^<>]{0,2000})?>)"
-    r"|(?P<mention><(?:@[!&]?\w{5,25}(?:\|[^<>\n|]{0,80})?|\#\w{5,25}(?:\|[^<>\n|]{0,80})?|a?:\w{2,32}:\d{5,25}|t:-?\d{1,15}(?::[a-zA-Z])?|![a-z]{4,10})>)"
-    r"|(?P<entity>&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});|&(?:nbsp|shy)|&(?:amp|lt|gt|quot)(?![\w=;]))"
+    r"|(?P<mention><(?:@[!&]?\w{5,25}(?:\|[^<>\n|]{0,80})?|\#\w{5,25}(?:\|[^<>\n|]{0,80})?"
+    r"|a?:\w{2,32}:\d{5,25}|t:-?\d{1,15}(?::[a-zA-Z])?|![a-z]{4,10})>)"
+    r"|(?P<entity>&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});"
+    r"|&(?:nbsp|shy)|&(?:amp|lt|gt|quot)(?![\w=;]))"
     rf"|(?P<bb>{_BB})"
-    r"|(?P<link>!?\[(?P<text>[^\[\]\n]{0,500})\](?:\((?P<to>[^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,500})?)(?:[ ]+[\"'(][^\"\n]{0,300}[\"')])?\)|\[[^\[\]\n]{0,100}\]))"
+    r"|(?P<link>!?\[(?P<text>[^\[\]\n]{0,500})\]"
+    r"(?:\((?P<to>[^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,500})?)(?:[ ]+[\"'(][^\"\n]{0,300}[\"')])?\)"
+    r"|\[[^\[\]\n]{0,100}\]))"
     r"|(?P<wiki>\[\[(?:[^\[\]|\n]{0,200}\|)?|\]\])"
     r"|(?P<quotes>'{2,5})|(?P<clicked>>!|!<)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
 )
-_BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "br", "center", "caption", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "legend", "li", "main", "nav", "ol", "optgroup", "option", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"]
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BLOCKS = _names(
+    "address article aside blockquote body br center caption dd details div dl dt fieldset figcaption figure footer"
+    " form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol optgroup option p pre section summary table"
+    " tbody td tfoot th thead title tr ul"
 )
-_INLINE = frozenset(
-    ["a", "abbr", "acronym", "audio", "b", "bdi", "bdo", "big", "button", "cite", "code", "data", "del", "dfn", "em", "embed", "font", "i", "iframe", "img", "input", "ins", "kbd", "label", "map", "mark", "marquee", "math", "meta", "link", "meter", "nobr", "noscript", "object", "output", "picture", "param", "progress", "q", "rb", "rp", "rt", "ruby", "s", "samp", "script", "select", "small", "source", "span", "strike", "strong", "style", "sub", "sup", "svg", "template", "textarea", "time", "track", "tt", "u", "var", "video", "wbr", "base", "blink"]
+_INLINE = _names(
+    "a abbr acronym audio b bdi bdo big button cite code data del dfn em embed font i iframe img input ins kbd label"
+    " map mark marquee math meta link meter nobr noscript object output picture param progress q rb rp rt ruby s"
+    " samp script select small source span strike strong style sub sup svg template textarea time track tt u var"
+    " video wbr base blink"
 )
 _UNSEEN = frozenset({"script", "style", "template"})
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "samp"})
-_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
+_VOID = _names("area base br col embed hr img input link meta param source track wbr")
 _HIDES = re.compile(
-    r"(?i)\shidden(?=[\s=/>])|(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d]))"
+    r"(?i)\shidden(?=[\s=/>])|(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d]))"
 )
 _TARGET = re.compile(
     r"(?i)\s(?:href|src)\s*=\s*(?:\"([^\"<>]{1,2000})\"|'([^'<>]{1,2000})'|([^\s\"'<>]{1,2000}))"
 )
-_BB_BLOCKS = frozenset(
-    ["quote", "code", "pre", "spoiler", "hide", "list", "ul", "ol", "li", "*", "center", "justify", "indent", "table", "tr", "td", "th", "hr", "br", "h1", "h2", "h3", "h4", "h5", "h6", "p", "div"]
+_BB_BLOCKS = _names(
+    "quote code pre spoiler hide list ul ol li * center justify indent table tr td th hr br h1 h2 h3 h4 h5 h6 p div"
 )
 _BB_QUOTING = frozenset({"quote", "code", "pre", "icode"})
 _QUOTE_MARKS = re.compile(
-    r"\"([^\"]{2,3000})\"|“([^“”]{2,3000})”|„([^„“”\"]{2,3000})[“”\"]|«([^«»]{2,3000})»|»([^«»]{2,3000})«|(?<!\w)‘([^‘\n]{2,1000}?)’(?!\w)"
+    r"\"([^\"]{2,3000})\"|“([^“”]{2,3000})”|„([^„“”\"]{2,3000})[“”\"]|«([^«»]{2,3000})»|»([^«»]{2,3000})«"
+    r"|(?<!\w)‘([^‘\n]{2,1000}?)’(?!\w)"
 )
 _SAYS = re.compile(
-    r"\b(?i:sa(?:id|ys?|ying)|wr(?:ote|ites?|itten|iting)|post(?:ed|s|ing)?|t(?:old|ells?|exted)|sen[dt]s?|messaged?|messages|repl(?:ied|ies)"
-    r"|answer(?:ed|s)?|comment(?:ed|s)?|call(?:ed|s)|shout(?:ed|s)?|yell(?:ed|s)?|claim(?:ed|s)?|reads?|goes|was like|got|receiv(?:ed|e)|gets?"
-    r"|e-?mails?|emailed|quot(?:e[ds]?|ing)|tweet(?:ed|s)?|dm(?:ed|s)?|ask(?:ed|s)?|wording|texts?|line|phrases?|words|sagte?|schr(?:ieb|eibt)|meinte?)"
+    r"\b(?i:sa(?:id|ys?|ying)|wr(?:ote|ites?|itten|iting)|post(?:ed|s|ing)?|t(?:old|ells?|exted)|sen[dt]s?|messaged?"
+    r"|messages|repl(?:ied|ies)|answer(?:ed|s)?|comment(?:ed|s)?|call(?:ed|s)|shout(?:ed|s)?|yell(?:ed|s)?"
+    r"|claim(?:ed|s)?|reads?|goes|was like|got|receiv(?:ed|e)|gets?|e-?mails?|emailed|quot(?:e[ds]?|ing)"
+    r"|tweet(?:ed|s)?|dm(?:ed|s)?|ask(?:ed|s)?|wording|texts?|line|phrases?|words|sagte?|schr(?:ieb|eibt)|meinte?)"
     r"\b[^\n\"“”„«»]{0,60}$"
 )
 
 
 def _voices(text: str, marks: list[tuple[int, Voice]], tail: int) -> tuple[Segment, ...]:
-    """The segments, from the places where another voice begins; words in quotation marks after a verb of saying are quoted."""
+    """The segments, from the places where another voice begins.
+
+    Of the author's own, words in quotation marks after a verb of saying are quoted.
+    """
     segments: list[Segment] = []
     for (start, voice), end in zip(marks, [*(at for at, _ in marks[1:]), len(text)], strict=True):
         if start == end:
@@ -508,7 +534,10 @@ _CLOSING_QUESTION = re.compile(r"(?<=\n\n)[^\n]{3,200}\?\s*$")
 
 
 def _pairs(source: str) -> Iterator[tuple[int, int, int]]:
-    """The signs of emphasis, code and spoilers that come in pairs, in order: (start, end, 1 or -1 where code begins or ends)."""
+    """The signs of emphasis, code and spoilers that come in pairs, in order.
+
+    Start, end, and 1 where code begins, -1 where it ends, else 0.
+    """
     found: list[tuple[int, int, int]] = []
     opened: dict[str, tuple[int, int, bool]] = {}
     for match in _RUN.finditer(source):

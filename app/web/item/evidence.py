@@ -27,7 +27,7 @@ class Evidence:
     """Why the item is in the queue. Scores and thresholds are 0.0–1.0; ``others`` are other categories with a score.
 
     ``language`` is the detected one in words, None for a post scored before languages were detected.
-    ``is_quoted``: a passage lies in a quotation. ``not_scored``: active categories that nothing could read the post for.
+    ``is_quoted``: a passage lies in a quotation. ``not_scored``: active categories that no classifier reads it for.
     ``is_scored`` is false if the item has no category; it then has no score and no thresholds.
     """
 

@@ -8,7 +8,9 @@ TALK = "Lovely weather at the harbour today. "
 
 
 def _words(change: Form) -> Form:
-    return lambda text: " ".join(change(word) if word.isalpha() and len(word) > 2 else word for word in text.split(" "))
+    return lambda text: " ".join(
+        change(word) if word.isalpha() and len(word) > 2 else word for word in text.split(" ")
+    )
 
 
 def _around(before: str, after: str) -> Form:
@@ -43,7 +45,7 @@ def _marked(mark: str) -> Form:
 
 def _long_enough(change: Callable[[str, random.Random], str], least: int) -> Form:
     def changed(word: str) -> str:
-        return change(word, random.Random(word)) if len(word) >= least else word
+        return change(word, random.Random(word)) if len(word) >= least else word  # noqa: S311
 
     return _words(changed)
 
@@ -100,11 +102,17 @@ FAMILIES: Mapping[str, Mapping[str, Form]] = {
         "table": lambda text: f"| {' | '.join(text.split())} |",
         "links": _around("[", "](/a)"),
     },
-    "joined words": {"hashtag": _hashtag, "camel": lambda text: _hashtag(text)[1:], "hashtags": _around("#", "")},
+    "joined words": {
+        "hashtag": _hashtag,
+        "camel": lambda text: _hashtag(text)[1:],
+        "hashtags": _around("#", ""),
+    },
     "separators": {sign: _parted(sign) for sign in (".", "-", "_", "*", "🙂", "~", "|", ",", "·")},
     "repetition": {
         "all twice": _words(lambda word: "".join(letter * 2 for letter in word)),
-        "vowels": _words(lambda word: "".join(letter * 4 if letter in "aeiou" else letter for letter in word)),
+        "vowels": _words(
+            lambda word: "".join(letter * 4 if letter in "aeiou" else letter for letter in word)
+        ),
         "one": _long_enough(_doubled, 4),
     },
     "spelling": {"swapped": _long_enough(_swapped, 5), "replaced": _long_enough(_replaced, 5)},
@@ -116,13 +124,17 @@ FAMILIES: Mapping[str, Mapping[str, Form]] = {
         "full width": _mapped(0xFF41, 0xFF21),
         "circled": _mapped(0x24D0, 0x24B6),
         "bracketed": lambda text: _mapped(0x249C)(text.lower()),
-        "flags": lambda text: "".join(chr(0x1F1E6 + ord(c) - 97) + "\u200b" if "a" <= c <= "z" else c for c in text.lower()),
+        "flags": lambda text: "".join(
+            chr(0x1F1E6 + ord(c) - 97) + "\u200b" if "a" <= c <= "z" else c for c in text.lower()
+        ),
     },
     "dilution": {
         "before": lambda text: TALK * 3 + text,
         "after": lambda text: f"{text} {TALK * 3}",
         "lines": lambda text: f"Hello everyone\n\n{text}\n\nSee you on Sunday at the boat house",
-        "French": lambda text: "Il fait très beau au port aujourd'hui et tout le monde se promène. " * 2 + text,
+        "French": lambda text: (
+            "Il fait très beau au port aujourd'hui et tout le monde se promène. " * 2 + text
+        ),
         "Russian": lambda text: f"Сегодня очень хорошая погода в гавани, все довольны. {text}",
     },
 }

@@ -44,7 +44,8 @@ def held() -> dict[tuple[str, str], float]:
     assert all(score > 0.5 for _, _, score in plain)
     return {
         (family, name): sum(
-            scores(FAMILIES[family][name](text)).get(category, 0.0) >= score - 0.05 for category, text, score in plain
+            scores(FAMILIES[family][name](text)).get(category, 0.0) >= score - 0.05
+            for category, text, score in plain
         )
         / len(plain)
         for family, name in FORMS
@@ -72,7 +73,7 @@ def test_a_form_of_disguise_is_read(family: str, name: str, held: dict[tuple[str
         ("one<br>two<p>three</p>", "one\ntwo\nthree\n"),
         ("Tom &amp; &lt;b&gt; &amp;lt;", "Tom & <b> &lt;"),
         ("k<!-- never -->ill<script>x()</script>", "kill\n never "),
-        ('a<span hidden>b <i>c</i></span>d', "ad\nb \nc"),
+        ("a<span hidden>b <i>c</i></span>d", "ad\nb \nc"),
         ("[b]bo[/b]ld [url=https://a.example]x[/url] [sic]", "bold x [sic]\nhttps://a.example"),
         ("# Title\n- one\n1. two\n---\nend", "Title\none\ntwo\n\nend"),
         ("hi <@429334691257594485> <#123456> <:boat:1044402791860548573>", "hi @user   :boat:"),
@@ -143,7 +144,7 @@ QUOTATIONS = [
     "This is the mail I got:\n```\n{}\n```\nIs that a scam?",
     "This is the mail I got:\n\n    {}\n\nIs that a scam?",
     "Is `{}` a scam?",
-    "He wrote: \"{}\" Is that a scam?",
+    'He wrote: "{}" Is that a scam?',
     "He wrote “{}” to all of us",
     "Is this real?\n\n---------- Forwarded message ---------\nFrom: x@bank.example\nSubject: hi\n\n{}",
     "See below\n\nOn Mon, 3 Nov 2025 at 10:00, Bob wrote:\n> {}\n\nIs that a scam?",
@@ -157,12 +158,16 @@ def test_what_a_post_quotes_never_acts_alone_and_is_still_reviewed(form: str) ->
     spam = combined(scorings)["spam"]
     assert spam.score > 0.95
     assert (spam.acting or 0.0) < 0.55
-    matches = [m for scoring in scorings for m in scoring.result.matches if m.category == "spam" and m.weight > 0.5]
+    matches = [
+        m for scoring in scorings for m in scoring.result.matches if m.category == "spam" and m.weight > 0.5
+    ]
     assert matches
     assert all(match.quoted for match in matches)
 
 
-@pytest.mark.parametrize("form", ["{}", "> {}", "`{}`", "```\n{}\n```", "<blockquote>{}</blockquote>", "[quote]{}[/quote]"])
+@pytest.mark.parametrize(
+    "form", ["{}", "> {}", "`{}`", "```\n{}\n```", "<blockquote>{}</blockquote>", "[quote]{}[/quote]"]
+)
 def test_a_post_that_is_nothing_but_a_quotation_is_its_authors_own(form: str) -> None:
     spam = combined(score_text(CLASSIFIERS, form.format(SPAM), Context(language="en")))["spam"]
     assert spam.calibrated or spam.acting is not None
@@ -204,13 +209,22 @@ def test_a_line_beside_it_does_not_shield_spam_and_a_plea_is_none() -> None:
 
 def test_an_attack_in_one_language_is_read_beside_another() -> None:
     attack = "all jews should be gassed"
-    for beside in ("Сегодня очень хорошая погода в гавани, все довольны. ", "今日は港の天気がとてもいいです。"):
+    for beside in (
+        "Сегодня очень хорошая погода в гавани, все довольны. ",
+        "今日は港の天気がとてもいいです。",
+    ):
         assert scores(beside + attack)["hate"] > 0.55
 
 
 @pytest.mark.parametrize(
     ("text", "tag"),
-    [("今天天气很好", "zh"), ("आज मौसम अच्छा है", "hi"), ("오늘 날씨가 좋아요", "ko"), ("الطقس جميل اليوم", "ar"), ("今日はいい", "ja")],
+    [
+        ("今天天气很好", "zh"),
+        ("आज मौसम अच्छा है", "hi"),
+        ("오늘 날씨가 좋아요", "ko"),
+        ("الطقس جميل اليوم", "ar"),
+        ("今日はいい", "ja"),
+    ],
 )
 def test_the_script_decides_and_what_nothing_reads_is_not_scored(text: str, tag: str) -> None:
     assert language_of(text) == tag
@@ -218,7 +232,19 @@ def test_the_script_decides_and_what_nothing_reads_is_not_scored(text: str, tag:
 
 
 def test_a_post_of_fifty_thousand_signs_is_read_in_time() -> None:
-    for part in ("**a** ", "<a ", "[a](b) ", "> ", "`", "k.i.l.l ", '"said ', "&lt;", "<!-- ", "<script>", "a_*~|"):
+    for part in (
+        "**a** ",
+        "<a ",
+        "[a](b) ",
+        "> ",
+        "`",
+        "k.i.l.l ",
+        '"said ',
+        "&lt;",
+        "<!-- ",
+        "<script>",
+        "a_*~|",
+    ):
         started = time.thread_time()
         see.__wrapped__((part * 50_000)[:50_000]).undisguised(shared_vocabulary())
         assert time.thread_time() - started < 2.0, part
