@@ -30,15 +30,16 @@ from app.core.classify.seed import shipped_file
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Where to write the weights; by default in place of the shipped ones.",
+    help="Where to write the weights, with words.npz beside them; by default in place of the shipped ones.",
 )
 def train_seed(data: Path, out: Path | None) -> None:
     """Train the shipped model. The same file gives the same weights, byte by byte; it takes some minutes."""
     try:
-        content = train(read_examples(data), own_examples(), lambda message: click.echo(message, err=True))
+        content, words = train(read_examples(data), own_examples(), lambda message: click.echo(message, err=True))
     except (BadLine, TooFew) as error:
         raise click.ClickException(f"{data.name}: {error}") from error
     target = out or shipped_file()
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
-    click.echo(f"{target}: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
+    for file, written in ((target, content), (target.with_name("words.npz"), words)):
+        file.write_bytes(written)
+        click.echo(f"{file}: {len(written):,} bytes, sha256 {hashlib.sha256(written).hexdigest()}")

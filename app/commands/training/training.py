@@ -12,14 +12,17 @@ from app.commands.training.examples import CATEGORIES, Example
 from app.commands.training.fitting import fit_all, matrix_of
 from app.commands.training.packing import packed
 from app.commands.training.reserved import reserved_logits
+from app.commands.training.words import packed_words
 
 
 class TooFew(Exception):
     """A category has no example of one of its two labels."""
 
 
-def train(given: Sequence[Example], own: Sequence[Example], say: Callable[[str], None]) -> bytes:
+def train(given: Sequence[Example], own: Sequence[Example], say: Callable[[str], None]) -> tuple[bytes, bytes]:
     """Train on the given examples and on ``own``, those of the corpus. The same examples give the same bytes.
+
+    Return the file of weights and the file of words.
 
     Raises:
         TooFew: a category cannot be learned from these examples.
@@ -43,7 +46,8 @@ def train(given: Sequence[Example], own: Sequence[Example], say: Callable[[str],
         "numpy": np.__version__,
         "scipy": scipy.__version__,
     }
-    return packed(models, points, curves, THRESHOLDS, facts)
+    words = packed_words(given, own, {category: model.weights for category, model in models.items()})
+    return packed(models, points, curves, THRESHOLDS, facts), words
 
 
 def _digest(examples: Sequence[Example]) -> str:

@@ -15,10 +15,10 @@ from app.core.classify.normalise import plain_text
 from app.core.classify.vocabulary import KNOWN_BITS, ShippedWords, Vocabulary, known_places
 
 FEWEST = 3
-"""In how many texts a word stands before it counts as one that people use."""
+"""How many texts have a word that counts as one that people use."""
 RARE = 15
 SLIP = 100
-"""A word in fewer texts than `RARE` is a slip if it is one edit from one that stands in so many times more."""
+"""A word of fewer texts than `RARE` is a slip if it is one edit from a word of so many times more texts."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 

@@ -351,11 +351,10 @@ class _Scan:
         elif kind == "bb":
             return self._bb(found[0], start, end)
         elif found["link"] is not None:
-            inner, after = found.span("text")
             if found["to"]:
                 self._leads(found["to"].strip("<>"), start, end)
-            self._skip = (after, end)
-            return inner
+            self._skip = (found.end("text"), end)
+            return found.start("text")
         elif kind == "escaped":
             self._put(found["escaped"], start, end)
         return end

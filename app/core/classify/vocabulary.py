@@ -103,7 +103,7 @@ class Vocabulary:
     @functools.cached_property
     def _single(self) -> Mapping[str, str]:
         """By a word with no letter twice in a row, the word."""
-        return {single(word): word for word in reversed(self._ranks) if len(word) >= 3}
+        return {single(word): word for word in reversed(list(self._ranks)) if len(word) >= 3}
 
     @functools.cached_property
     def _shortened(self) -> Mapping[str, tuple[str, ...]]:

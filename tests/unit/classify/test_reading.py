@@ -16,7 +16,7 @@ from app.core.requests.scorings import combined, score_text
 from tests.examples import examples
 from tests.unit.classify.disguises import FAMILIES
 
-CLASSIFIERS = (RulePackClassifier(), SeedClassifier())
+SHIPPED = (RulePackClassifier(), SeedClassifier())
 PLAIN = [
     *(("spam", text) for text in SAMPLES["spam_certain"][2:4]),
     *(
@@ -30,7 +30,7 @@ FORMS = [(family, name) for family, forms in FAMILIES.items() for name in forms]
 
 def scores(text: str) -> dict[str, float]:
     about = Context(language=language_of(text))
-    return {name: scored.score for name, scored in combined(score_text(CLASSIFIERS, text, about)).items()}
+    return {name: scored.score for name, scored in combined(score_text(SHIPPED, text, about)).items()}
 
 
 def undisguised(text: str) -> str:
@@ -127,7 +127,7 @@ def test_ordinary_words_are_no_disguise(text: str) -> None:
     ],
 )
 def test_marks_show_the_letters_of_the_source(source: str, marked: str) -> None:
-    (result,) = CLASSIFIERS[0].score([source], Context())
+    (result,) = SHIPPED[0].score([source], Context())
     passages = [source[match.start : match.end] for match in result.matches if match.category == "toxicity"]
     assert any(marked.lstrip("*") in passage or passage in marked for passage in passages), passages
 
@@ -154,7 +154,7 @@ QUOTATIONS = [
 @pytest.mark.parametrize("form", QUOTATIONS)
 def test_what_a_post_quotes_never_acts_alone_and_is_still_reviewed(form: str) -> None:
     text = form.format(SPAM)
-    scorings = score_text(CLASSIFIERS, text, Context(language="en"))
+    scorings = score_text(SHIPPED, text, Context(language="en"))
     spam = combined(scorings)["spam"]
     assert spam.score > 0.95
     assert (spam.acting or 0.0) < 0.55
@@ -169,14 +169,14 @@ def test_what_a_post_quotes_never_acts_alone_and_is_still_reviewed(form: str) ->
     "form", ["{}", "> {}", "`{}`", "```\n{}\n```", "<blockquote>{}</blockquote>", "[quote]{}[/quote]"]
 )
 def test_a_post_that_is_nothing_but_a_quotation_is_its_authors_own(form: str) -> None:
-    spam = combined(score_text(CLASSIFIERS, form.format(SPAM), Context(language="en")))["spam"]
+    spam = combined(score_text(SHIPPED, form.format(SPAM), Context(language="en")))["spam"]
     assert spam.calibrated or spam.acting is not None
     assert (spam.acting or 0.0) > 0.95
 
 
 def test_own_spam_acts_beside_a_quotation_of_more_spam() -> None:
     text = f"> {SAMPLES['spam_certain'][0]} {SAMPLES['spam_certain'][1]}\n\n{SPAM}"
-    assert (combined(score_text(CLASSIFIERS, text, Context(language="en")))["spam"].acting or 0.0) > 0.95
+    assert (combined(score_text(SHIPPED, text, Context(language="en")))["spam"].acting or 0.0) > 0.95
 
 
 def test_the_parts_of_a_post_name_who_says_them() -> None:
