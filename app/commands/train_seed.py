@@ -35,7 +35,9 @@ from app.core.classify.seed import shipped_file
 def train_seed(data: Path, out: Path | None) -> None:
     """Train the shipped model. The same file gives the same weights, byte by byte; it takes some minutes."""
     try:
-        content, words = train(read_examples(data), own_examples(), lambda message: click.echo(message, err=True))
+        content, words = train(
+            read_examples(data), own_examples(), lambda message: click.echo(message, err=True)
+        )
     except (BadLine, TooFew) as error:
         raise click.ClickException(f"{data.name}: {error}") from error
     target = out or shipped_file()

@@ -19,7 +19,9 @@ class TooFew(Exception):
     """A category has no example of one of its two labels."""
 
 
-def train(given: Sequence[Example], own: Sequence[Example], say: Callable[[str], None]) -> tuple[bytes, bytes]:
+def train(
+    given: Sequence[Example], own: Sequence[Example], say: Callable[[str], None]
+) -> tuple[bytes, bytes]:
     """Train on the given examples and on ``own``, those of the corpus. The same examples give the same bytes.
 
     Return the file of weights and the file of words.

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from app.core.classify.identities import IDENTITIES, PEOPLE
 from app.core.classify.lookalikes import LOOKALIKES
-from app.core.classify.normalise import Reading
 from app.core.classify.reading import Seen, see
 
 FEATURES_VERSION = 3
@@ -173,10 +172,10 @@ def _tokens(text: str) -> list[str]:
     return [*tokens, SHOUT] if tokens and is_shouted(seen.shown.text) else tokens
 
 
-def sentences_of(seen: Seen, reading: Reading) -> list[list[str]]:
-    """The tokens of each sentence of a post, in one of its readings; a shouted sentence ends with `SHOUT`."""
+def sentences_of(seen: Seen, slices: Sequence[str]) -> list[list[str]]:
+    """The tokens of each sentence of a post, from its `Seen.slices`; a shouted sentence ends with `SHOUT`."""
     sentences = []
-    for text, (start, end) in zip(seen.slices(reading), seen.sentences, strict=True):
+    for text, (start, end) in zip(slices, seen.sentences, strict=True):
         tokens = tokens_of(text)
         if tokens and is_shouted(seen.shown.text[start:end]):
             tokens.append(SHOUT)

@@ -52,6 +52,8 @@ NOT_OF_OFFERS = frozenset({"spam", "pii", "self_harm"})
 """The categories that do not count a sentence that names a line for people in a crisis."""
 NOT_SPAM = 0.05
 """The most that a post scores in spam which asks for help for its author."""
+LONG = 5_000
+"""Code points of a post of which only the disguised sentences are scored once more with their disguises undone."""
 _TRIED = 2
 """How many windows a category has computed exactly, after a rough look at all of them."""
 
@@ -112,8 +114,15 @@ class Weights:
         return {category: best[category] for category in self.categories if category in best}
 
     def _of_reading(self, seen: Seen, reading: Reading, language: str | None) -> dict[str, float]:
-        sentences = sentences_of(seen, reading)
-        languages = of_sentences(seen, seen.slices(reading), language)
+        slices = seen.slices(reading)
+        sentences = sentences_of(seen, slices)
+        languages = of_sentences(seen, slices, language)
+        if reading is not seen.plain and len(seen.source) > LONG:
+            # Only those in which a disguise was undone: the others have been scored.
+            changed = [one != other for one, other in zip(slices, seen.slices(seen.plain), strict=True)]
+            sentences = [
+                tokens if is_changed else [] for tokens, is_changed in zip(sentences, changed, strict=True)
+            ]
         if not any(sentences):
             return self._interpolated(self.sums(()), frozenset(self.categories), ENGLISH)
         has_tail = seen.tail < len(seen.shown.text)
@@ -170,7 +179,7 @@ class Weights:
             tokens += own
             shouted += [is_loud] * len(own)
             lengths.append(len(own))
-        sums = [self._sum(tokens, shouted, span) for span in wholes(len(tokens))]
+        sums = [self._sum(tokens, shouted, span) for span in self._highest(tokens, wholes(len(tokens)))]
         if has_tail and len(lengths) > 1:
             sums += [self._sum(tokens, shouted, span) for span in wholes(len(tokens) - lengths[-1])]
         spans = windows(lengths)
