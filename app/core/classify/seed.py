@@ -179,14 +179,17 @@ class Weights:
             tokens += own
             shouted += [is_loud] * len(own)
             lengths.append(len(own))
-        sums = [self._sum(tokens, shouted, span) for span in self._highest(tokens, wholes(len(tokens)))]
+        parts, spans = wholes(len(tokens)), windows(lengths)
+        count = len(spans)
+        if max(len(parts), len(spans)) > len(self.categories):
+            added_up = self._added_up(tokens)
+            parts, spans = self._highest(added_up, parts), self._highest(added_up, spans)
+        sums = [self._sum(tokens, shouted, span) for span in parts]
         if has_tail and len(lengths) > 1:
-            sums += [self._sum(tokens, shouted, span) for span in wholes(len(tokens) - lengths[-1])]
-        spans = windows(lengths)
+            sums += [self._sum(tokens, shouted, span) for span in wholes(len(tokens) - lengths[-1])[:1]]
         if spans:
-            # One that is the post itself in another cut has nothing to make up for.
-            demand = DEMAND * float(np.log2(1 + len(spans)))
-            sums += [self._sum(tokens, shouted, span) - demand for span in self._highest(tokens, spans)]
+            demand = DEMAND * float(np.log2(1 + count))
+            sums += [self._sum(tokens, shouted, span) - demand for span in spans]
         return np.asarray(np.maximum.reduce(sums), np.float64)
 
     def _sum(self, tokens: Sequence[str], shouted: Sequence[bool], span: Span) -> Floats:
@@ -202,21 +205,25 @@ class Weights:
             self.matrix[np.fromiter(buckets, np.int64, len(buckets))].sum(axis=0, dtype=np.float64)
         )
 
-    def _highest(self, tokens: Sequence[str], spans: Sequence[Span]) -> Sequence[Span]:
-        """The windows that have the highest sums of a category, as far as a rough look tells.
+    def _added_up(self, tokens: Sequence[str]) -> tuple[Floats, Floats]:
+        """The running totals of the weights of words and pairs, and of pieces with their number, from a row of zeros."""
+        pieces = np.stack([self._pieces(token) for token in tokens])
+        words = self.matrix[[bucket_of(f"w {token}") for token in tokens]].astype(np.float64)
+        words[:-1] += self.matrix[[bucket_of(f"b {one} {other}") for one, other in pairwise(tokens)]]
+        of_words, of_pieces = (np.zeros((len(tokens) + 1, part.shape[1])) for part in (words, pieces))
+        np.cumsum(words, axis=0, out=of_words[1:])
+        np.cumsum(pieces, axis=0, out=of_pieces[1:])
+        return of_words, of_pieces
 
-        It adds up tokens, of which each counts every time: that takes two lookups a window, whatever its length.
+    def _highest(self, added_up: tuple[Floats, Floats], spans: Sequence[Span]) -> Sequence[Span]:
+        """The parts of a post that have the highest sums of a category, as far as a rough look tells.
+
+        It counts every occurrence of a token: that takes two lookups a part, whatever its length.
         """
         if len(spans) <= len(self.categories):
             return spans
+        of_words, of_pieces = added_up
         starts, ends = np.array(spans).T
-        pieces = np.stack([self._pieces(token) for token in tokens])
-        words = self.matrix[[bucket_of(f"w {token}") for token in tokens]].astype(np.float64)
-        pairs = self.matrix[[bucket_of(f"b {one} {other}") for one, other in pairwise(tokens)]]
-        words[:-1] += pairs
-        of_pieces, of_words = (
-            np.vstack([np.zeros(part.shape[1]), part.cumsum(axis=0)]) for part in (pieces, words)
-        )
         found = of_pieces[ends] - of_pieces[starts]
         rough = (of_words[ends] - of_words[starts]) / np.sqrt(2.0 * (ends - starts))[:, None]
         rough += found[:, :-1] / np.sqrt(np.maximum(found[:, -1:], 1.0))
