@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.classify import Result
+from app.core.classify import Context, Result
+from app.core.classify.rulepack import RulePackClassifier
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.policies import policies, previews
@@ -17,7 +18,7 @@ from app.core.policies.outcomes import Outcome
 from app.core.policies.route_counts import SHOWN_ITEMS, Judged, judge, route
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
-from app.core.requests.scorings import Scoring, combined
+from app.core.requests.scorings import Scoring, combined, score_text
 from app.core.services import figures
 from app.core.vocabulary import ActionState, ActionTier, Verb
 from app.wiring import Wiring
@@ -237,3 +238,20 @@ def test_observing_records_what_would_happen_and_does_nothing(wiring: Wiring, ca
         since = clock.now() - timedelta(days=30)
         found = policies.observed(session, SYSTEM, cast.community_id, since)
         assert found == {"spam": policies.Observed(acted=2, reviewed=1)}
+
+
+def test_what_a_post_quotes_asks_people_and_never_acts_also_under_other_values(
+    wiring: Wiring, cast: Cast
+) -> None:
+    spam = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back."
+    texts = (f"Look what came:\n> {spam}\n\nIs that a scam?", f"> {spam}")
+    given = [score_text([RulePackClassifier()], text, Context(language="en")) for text in texts]
+    score(wiring, cast, given)
+    with wiring.database.reading() as session:
+        quoted, own = session.scalars(sa.select(Action).order_by(Action.created_at, Action.id)).all()
+        assert (quoted.action_tier, own.action_tier) == (ActionTier.CONSENSUS, ActionTier.IMMEDIATE)
+        assert quoted.score == own.score
+        assert quoted.evidence is not None
+        assert all(match["quoted"] for match in quoted.evidence["details"]["matches"])
+        made = previews.preview(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.5, 0.6)])
+    assert (made.periods[0].before, made.periods[0].after) == (previews.Effect(1, 1), previews.Effect(1, 1))

@@ -59,6 +59,22 @@ def test_the_panel_shows_score_thresholds_and_what_matched(visit: Visit, cast: C
     assert "Review above 0.55, never act alone" in page
     assert "fixed-rule" in page
     assert "<mark>This</mark>" in page
+    assert "in a quotation" not in page
+
+
+def test_the_panel_says_what_a_post_only_quotes_and_what_nothing_could_read_it_for(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post("This is what somebody wrote.")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        assert action.evidence is not None
+        details = action.evidence["details"]
+        quoted = [{**match, "quoted": True} for match in details["matches"]]
+        action.evidence = {**action.evidence, "details": {**details, "matches": quoted}}
+    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "fixed-rule (in a quotation)" in page
+    assert "no classifier reads the post’s language for them" in page
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ class Weights:
         )
 
     def _added_up(self, tokens: Sequence[str]) -> tuple[Floats, Floats]:
-        """The running totals of the weights of words and pairs, and of pieces with their number, from a row of zeros."""
+        """The running totals of the weights of words and pairs, and of pieces and their number, from a row of zeros."""
         pieces = np.stack([self._pieces(token) for token in tokens])
         words = self.matrix[[bucket_of(f"w {token}") for token in tokens]].astype(np.float64)
         words[:-1] += self.matrix[[bucket_of(f"b {one} {other}") for one, other in pairwise(tokens)]]
