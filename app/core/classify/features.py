@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from app.core.classify.identities import IDENTITIES, PEOPLE
 from app.core.classify.lookalikes import LOOKALIKES
 from app.core.classify.reading import Seen, see
+from app.core.classify.rulepack import shared_vocabulary
 
 FEATURES_VERSION = 3
 """Increase it with any change that could change the vector of a text: weights only fit vectors of one version."""
@@ -68,6 +69,18 @@ def vectorise(text: str) -> Vector:
     whole, a short attack is lost among the rest.
     """
     return vector_of(_tokens(text[:MAX_CHARS]))
+
+
+def vectors_of(text: str) -> list[Vector]:
+    """The vectors of a text's `chunks`, as they are written and, where it differs, with disguises undone."""
+    vectors = []
+    for chunk in chunks(text):
+        vectors.append(vectorise(chunk))
+        seen = see(chunk)
+        undisguised = seen.undisguised(shared_vocabulary())
+        if undisguised is not seen.plain:
+            vectors.append(vector_of(tokens_of(undisguised.text)))
+    return vectors
 
 
 def vector_of(tokens: Sequence[str]) -> Vector:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.classify import Context, Result
-from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, Vector, chunks, vectorise
+from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, Vector, vectors_of
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.learning.blend import Blend
 from app.core.learning.logistic import Linear
@@ -82,7 +82,7 @@ class CommunityModel:
 
     def blended(self, text: str, base: Mapping[str, float]) -> dict[str, float]:
         """The scores that replace those of the others, for the categories in ``base``: their scores without it."""
-        vectors = [vectorise(part) for part in chunks(text)]
+        vectors = vectors_of(text)
         return {
             category: self._loaded[category].score(vectors, score)
             for category, score in base.items()

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.classify.features import chunks, vectorise
+from app.core.classify.features import vectors_of
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.errors import Conflict
 from app.core.learning import scorer, versions
@@ -126,7 +126,7 @@ def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scor
     own = post.base
     if loaded is not None:
         base = post.base or Scored(0.0, calibrated=False)
-        value = loaded.score([vectorise(part) for part in chunks(post.content)], base.score)
+        value = loaded.score(vectors_of(post.content), base.score)
         own = Scored(round(value, 4), base.calibrated)
     candidates = [scored for scored in (own, post.rules) if scored is not None]
     if not candidates:

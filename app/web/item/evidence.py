@@ -105,18 +105,20 @@ def _not_scored(
 
 def _classifiers(used: Sequence[Mapping[str, Any]], scores: Sequence[Score]) -> list[str]:
     """A line for each classifier: "builtin.rules 3: Toxicity 0.83". Services name the model that answered, too."""
-    lines = {str(item["name"]): f"{item['name']} {item['version']}" for item in used}
+    # Of two lines of one classifier, the second is for what the post quotes.
+    lines = {str(item["name"]): f"{item['name']} {item['version']}" for item in reversed(used)}
+    lines = dict(reversed(lines.items()))
     observed = {score.classifier: score for score in scores if score.is_observed}
     lines |= {name: f"{name} {score.classifier_version}" for name, score in observed.items()}
     return [_answer(name, line, scores, is_observed=name in observed) for name, line in lines.items()]
 
 
 def _answer(name: str, line: str, scores: Sequence[Score], *, is_observed: bool) -> str:
-    said = [
-        f"{category_name(score.category)} {score.score:.2f}"
-        for score in scores
-        if score.classifier == name and not score.category.startswith(VENDOR_PREFIX)
-    ][:SHOWN_SCORES]
+    highest: dict[str, float] = {}
+    for score in scores:
+        if score.classifier == name and not score.category.startswith(VENDOR_PREFIX):
+            highest[score.category] = max(score.score, highest.get(score.category, 0.0))
+    said = [f"{category_name(category)} {value:.2f}" for category, value in highest.items()][:SHOWN_SCORES]
     told = f"{line}: {', '.join(said)}" if said else line
     return f"{told} (observed only, led to nothing)" if is_observed else told
 
