@@ -123,15 +123,14 @@ class CompiledPack:
     def _candidates(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
         """Indexes of the rules that may match.
 
-        Testing them cannot be stopped, so those with the right words are returned where that would take long.
+        Testing them cannot be stopped, so all rules are returned where that would take long.
         """
+        if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
+            return range(len(self._rules))
         if stopwatch.is_limited:
-            possible = self._set.possible(encoded)
             with stopwatch.paused():
-                for index in possible:
+                for index in self._set.possible(encoded):
                     self._rules[index].pattern.prepare()
-            if self.pack.size * len(encoded) > SET_WORK:
-                return possible
         return self._set.candidates(encoded)
 
     def _matches(
