@@ -215,7 +215,7 @@ class Weights:
         np.cumsum(pieces, axis=0, out=of_pieces[1:])
         return of_words, of_pieces
 
-    def _highest(self, added_up: tuple[Floats, Floats], spans: Sequence[Span]) -> Sequence[Span]:
+    def _highest(self, added_up: tuple[Floats, Floats], spans: list[Span]) -> list[Span]:
         """The parts of a post that have the highest sums of a category, as far as a rough look tells.
 
         It counts every occurrence of a token: that takes two lookups a part, whatever its length.
