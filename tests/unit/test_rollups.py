@@ -21,6 +21,7 @@ from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
+from app.core.policies import policies
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring
 from app.core.review import verbs
@@ -183,3 +184,21 @@ def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:
     roll_up(wiring.database)
     assert figures(wiring, cast) == rows
     assert clock.now().date() > FIRST
+
+
+def test_posts_that_are_not_scored_for_every_category_are_counted(wiring: Wiring, cast: Cast) -> None:
+    at(datetime(2026, 3, 30, 9, tzinfo=UTC))
+    missing: tuple[set[str], ...] = (set(), {"hate"}, {"hate", "toxicity"})
+    for number, without in enumerate(missing):
+        request_id = factories.submit(wiring, cast, request_id=f"partly-{number}")
+        with wiring.database.writing() as session:
+            categories = policies.current(session, cast.community_id).categories
+            names = frozenset(category.name for category in categories if category.name not in without)
+            assert scoring.start(session, request_id)
+            by = Scoring("first", "1", names, Result(scores=dict.fromkeys(names, 0.0)))
+            scoring.record_scores(session, request_id, [by])
+    advance(minutes=30)
+    before = figures(wiring, cast)
+    assert [sum(day.partly_scored for day in one.volume) for one in before.trends] == [2, 2]
+    roll_up(wiring.database)
+    assert figures(wiring, cast) == before == of_the_rows(wiring, cast)

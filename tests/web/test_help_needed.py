@@ -280,9 +280,7 @@ def test_a_silly_poll_is_refused(visit: Visit, cast: Cast, query: str) -> None:
     assert visit(cast.rater).get(f"/help-needed/new-count?{query}").status_code == 422
 
 
-def test_too_many_ratings_are_refused(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
-) -> None:
+def test_too_many_ratings_are_refused(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
     limited = wiring.settings.model_copy(
         update={"rate_limit_enabled": True, "rate_limit_ratings": "1 per hour"}
     )

@@ -117,9 +117,9 @@ def test_each_figure_counts_what_happened_in_the_readers_days(
         page = moderator.get(f"/insights{PERIOD}").text
     assert len(seen) < 45, "with the period before, and what needs attention"
     assert table(moderator, "volume") == [
-        ["2026-03-30", "1", "1", "0", "0", "0"],
-        ["2026-03-29", "1", "0", "0", "1", "0"],
-        ["2026-03-28", "1", "0", "1", "0", "0"],
+        ["2026-03-30", "1", "1", "0", "0", "0", "1"],
+        ["2026-03-29", "1", "0", "0", "1", "0", "1"],
+        ["2026-03-28", "1", "0", "1", "0", "0", "1"],
     ]
     assert table(moderator, "time")[2] == ["2026-03-28", "1", "7200", "7200"]
     assert table(moderator, "backlog") == [

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.core import quantiles
 from app.core.insights import groups, outcome_days
 from app.core.insights.group_queries import GroupQueries
-from app.core.insights.rollups import COUNTS
+from app.core.insights.rollups import COUNTS, VOLUME
 from app.core.insights.trend_figures import Decisions, Delay, Overturned
 from app.core.insights.trend_queries import Rows
 from app.core.models import InsightSlot
@@ -75,7 +75,7 @@ class PeriodSums:
         seconds = [[np.fromstring(texts.get(part, ""), np.int64, sep=",")] for part in parts]
         if self._rows is not None:
             found: tuple[tuple[Rows, Sequence[str]], ...] = (
-                (self._rows.volume(), COUNTS[:4]),
+                (self._rows.volume(), VOLUME),
                 (self._rows.opened(), ("opened",)),
                 (self._rows.closed(), ("closed",)),
                 (self._rows.ratings(), ("ratings",)),

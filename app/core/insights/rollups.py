@@ -46,11 +46,9 @@ CHUNK = 20_000
 """About so many history entries are counted in one transaction while a community is counted for the first time."""
 RUNS = 12
 """Late changes are counted in at most about so many stretches of slots; what lies between them is counted along."""
+VOLUME = ("submitted", "acted", "reviewed", "ignored", "partly_scored")
 COUNTS = (
-    "submitted",
-    "acted",
-    "reviewed",
-    "ignored",
+    *VOLUME,
     "opened",
     "closed",
     "ratings",
@@ -269,7 +267,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
     queries = GroupQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
     rows: dict[int, dict[str, Any]] = defaultdict(dict)
     for counts, names in (
-        (queries.volume(), ("submitted", "acted", "reviewed", "ignored")),
+        (queries.volume(), VOLUME),
         (queries.opened(), ("opened",)),
         (queries.closed(), ("closed",)),
         (queries.ratings(), ("ratings",)),

@@ -8,13 +8,17 @@ from app.core.periods import Period
 
 @dataclass(frozen=True)
 class Volume:
-    """Submissions of one bucket: acted on at once, sent to review, ignored, and not scored (yet)."""
+    """Submissions of one bucket: acted on at once, sent to review, ignored, and not scored (yet).
+
+    ``partly_scored``: those of them that no classifier could read for at least one of the active categories.
+    """
 
     submitted: int = 0
     acted: int = 0
     reviewed: int = 0
     ignored: int = 0
     unscored: int = 0
+    partly_scored: int = 0
 
 
 @dataclass(frozen=True)

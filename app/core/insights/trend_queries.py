@@ -11,7 +11,17 @@ from sqlalchemy.orm import Session
 
 from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE
 from app.core.listed import is_one_of
-from app.core.models import Action, Decision, HistoryEntry, Note, Rating, Request, Score
+from app.core.models import (
+    Action,
+    Category,
+    Decision,
+    HistoryEntry,
+    Note,
+    Rating,
+    Request,
+    Score,
+    ThresholdSet,
+)
 from app.core.periods import Period, unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
@@ -61,7 +71,7 @@ class TrendQueries:
         self._tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
 
     def volume(self) -> Rows:
-        """By part: submitted, acted, reviewed, ignored."""
+        """By part: submitted, acted, reviewed, ignored, and scored, but not for every active category."""
         tier = (
             sa.select(sa.func.min(Action.action_tier))
             .where(Action.request_id == Request.id, _OWN)
@@ -69,7 +79,12 @@ class TrendQueries:
             .scalar_subquery()
         )
         posts = (
-            sa.select(self._span.part(Request.requested_at).label("part"), tier.label("tier"), Request.status)
+            sa.select(
+                self._span.part(Request.requested_at).label("part"),
+                tier.label("tier"),
+                Request.status,
+                self._is_partly_scored().label("is_partly_scored"),
+            )
             .where(
                 Request.community_id == self._community_id,
                 Request.withdrawn_at.is_(None),
@@ -86,8 +101,26 @@ class TrendQueries:
                 sa.func.count().filter(posts.c.tier == ActionTier.IMMEDIATE),
                 sa.func.count().filter(posts.c.tier == ActionTier.CONSENSUS),
                 sa.func.count().filter(posts.c.tier.is_(None), scored),
+                sa.func.count().filter(posts.c.is_partly_scored),
             ).group_by(posts.c.part)
         )
+
+    def _is_partly_scored(self) -> sa.ColumnElement[bool]:
+        """Whether a request has scores, but none in one of the categories that are active now."""
+        in_force = (
+            sa.select(ThresholdSet.id)
+            .where(ThresholdSet.community_id == self._community_id)
+            .order_by(ThresholdSet.version.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        scores = sa.select(Score.id).where(Score.request_id == Request.id)
+        is_missing = sa.exists().where(
+            Category.policy_id == in_force,
+            Category.enabled,
+            sa.not_(scores.where(Score.category == Category.name).correlate(Request, Category).exists()),
+        )
+        return sa.and_(scores.correlate(Request).exists(), is_missing.correlate(Request))
 
     def waits(self) -> Iterator[tuple[int, int]]:
         """Part and seconds from submission to decision, for each review."""

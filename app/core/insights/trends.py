@@ -125,10 +125,10 @@ def _waiting(
 
 
 def _volume(counts: Counts) -> list[Volume]:
-    of_names = (counts.by_name[name] for name in ("submitted", "acted", "reviewed", "ignored"))
+    of_names = (counts.by_name[name] for name in rollups.VOLUME)
     return [
-        Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored)
-        for submitted, acted, reviewed, ignored in zip(*of_names, strict=True)
+        Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored, partly_scored)
+        for submitted, acted, reviewed, ignored, partly_scored in zip(*of_names, strict=True)
     ]
 
 

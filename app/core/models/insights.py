@@ -24,7 +24,8 @@ class Rollup(Base):
 class InsightSlot(Base):
     """The counts of one quarter of an hour, numbered from 1970 in UTC; a slot in which nothing happened has no row.
 
-    Quarters, because days begin at another moment in every time zone, and always at a full quarter. ``waits`` are the
+    Quarters, because days begin at another moment in every time zone, and always at a full quarter. ``partly_scored``:
+    posts that no classifier could read for at least one of the active categories. ``waits`` are the
     seconds from submission to decision of the slot's reviews, separated by commas.
     """
 
@@ -36,6 +37,7 @@ class InsightSlot(Base):
     acted: Mapped[int] = mapped_column(default=0)
     reviewed: Mapped[int] = mapped_column(default=0)
     ignored: Mapped[int] = mapped_column(default=0)
+    partly_scored: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     opened: Mapped[int] = mapped_column(default=0)
     closed: Mapped[int] = mapped_column(default=0)
     ratings: Mapped[int] = mapped_column(default=0)

@@ -67,7 +67,12 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
         "volume",
         "Submitted posts",
         "By what became of them when they were scored.",
-        [_begin(trends), ("Posts", "submitted"), *((short, field) for _, short, field, _ in parts)],
+        [
+            _begin(trends),
+            ("Posts", "submitted"),
+            *((short, field) for _, short, field, _ in parts),
+            ("In part", "partly_scored"),
+        ],
         _by_part(
             trends,
             days,
@@ -78,12 +83,21 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
                 count_cell(day.reviewed),
                 count_cell(day.ignored),
                 count_cell(day.unscored),
+                count_cell(day.partly_scored),
             ],
             links.by_part(),
         ),
         charts.stacked(days, series),
-        _peak(trends, "posts", days, [day.submitted for day in trends.volume]),
+        _peak(trends, "posts", days, [day.submitted for day in trends.volume]) + _partly_scored(trends),
     )
+
+
+def _partly_scored(trends: Trends) -> str:
+    posts = sum(day.partly_scored for day in trends.volume)
+    if not posts:
+        return ""
+    was = "post was" if posts == 1 else "posts were"
+    return f" {posts:,} {was} scored in part: no classifier reads them for some of your categories."
 
 
 def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
