@@ -116,7 +116,7 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
         ({"note_pages": "https://a.example/x One\nhttps://a.example/x Two"}, "name each address once."),
         (
             {"note_pages": "\n".join(f"https://a.example/{n} It" for n in range(21))},
-            "must be at most 20 lines.",
+            "has at most 20 pages that drafted notes may cite",
         ),
         ({"reason": ""}, "Enter a reason."),
         ({"reason": " "}, "Reason must not be blank."),

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock
-from app.core.actions import decisions, panels_due
+from app.core.actions import author_texts, decisions, panels_due
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
@@ -110,6 +110,7 @@ def decide_act(
     why: Why = UNSAID,
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
+    author_texts.add_support_text(session, action)
     make_move(
         session,
         actor,

@@ -18,6 +18,13 @@ from app.core.errors import Invalid
 from app.core.models import Community
 from app.core.vocabulary import WhoDecides
 
+SUPPORT_TEXT = (
+    "Thank you for writing this. You do not have to be alone with it. If you may be in danger, please call your local "
+    "emergency number now. In many countries people listen day and night: 988 in the USA and Canada, 116 123 in "
+    "much of Europe, 13 11 14 in Australia; findahelpline.com lists others."
+)
+"""The shipped answer to a post about self-harm."""
+
 
 @dataclass(frozen=True)
 class CommunitySettings:
@@ -47,6 +54,7 @@ class CommunitySettings:
     times its target time, and when automatic actions have been paused for ``pause_alert_hours``; None: never.
 
     ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
+    ``support_text``: what the author of a post about self-harm is told with a notice; empty: nothing.
     """
 
     min_ratings: int = 5
@@ -70,6 +78,7 @@ class CommunitySettings:
     panel_hours: int = 24
     moderator_figures: bool = False
     note_pages: str = ""
+    support_text: str = SUPPORT_TEXT
     backlog_alert: int | None = 500
     overdue_alert: int | None = 3
     pause_alert_hours: int | None = 24
@@ -101,7 +110,10 @@ _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_
 """Settings that may have decimals; the other numbers are whole."""
 SWITCHES = frozenset({"published", "second_look", "moderator_figures"})
 _CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
-_TEXTS: Mapping[str, Callable[[str], object]] = {"note_pages": cited_pages.parse}
+_TEXTS: Mapping[str, Callable[[str], object]] = {
+    "note_pages": cited_pages.parse,
+    "support_text": lambda text: limits.text(text, "support_text", limits.REASON_MAX, least=0),
+}
 """What raises Invalid for a text that cannot be used."""
 OPTIONAL = frozenset(
     {
@@ -126,6 +138,7 @@ _NOT_SCORED = frozenset(
         "panel_seats",
         "panel_hours",
         "note_pages",
+        "support_text",
         "backlog_alert",
         "overdue_alert",
         "pause_alert_hours",

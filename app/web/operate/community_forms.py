@@ -100,6 +100,7 @@ LABELS: Mapping[str, str] = {
     "is_public": "Public",
     "ai_notes_enabled": "AI notes",
     "note_pages": "Pages that notes by AI may cite",
+    "support_text": "Support text",
     "published": "Published algorithm only",
     "second_look": "Second look",
     "moderator_figures": "Figures by moderator",
@@ -167,6 +168,11 @@ class CommunityForm(Form):
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     note_pages = TextAreaField(LABELS["note_pages"], [_usable_pages], filters=[forms.whole_lines])
     published = BooleanField(LABELS["published"])
+    support_text = TextAreaField(
+        LABELS["support_text"],
+        [forms.at_most(limits.REASON_MAX, LABELS["support_text"])],
+        filters=[forms.whole_lines],
+    )
     second_look = BooleanField(LABELS["second_look"])
     moderator_figures = BooleanField(LABELS["moderator_figures"])
     who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
@@ -207,7 +213,7 @@ class CommunityForm(Form):
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
         switches = {name: bool(self[name].data) for name in community_settings.SWITCHES}
         settings = asdict(was.settings) | numbers | switches
-        settings["note_pages"] = (self.note_pages.data or "").strip()
+        settings |= {name: (self[name].data or "").strip() for name in ("note_pages", "support_text")}
         settings["who_decides"] = self.who_decides.data or was.settings.who_decides
         return Draft(
             name=self.name.data or "",
