@@ -14,9 +14,9 @@ from pathlib import Path
 
 import click
 
-from app.commands.training.corpus import own_examples
 from app.commands.training.examples import BadLine, read_examples
 from app.commands.training.training import TooFew, train
+from app.core.classify.corpus import own_examples
 from app.core.classify.seed import shipped_file
 
 

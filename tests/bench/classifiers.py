@@ -19,11 +19,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from app.commands.training import calibrating
-from app.commands.training.corpus import own_examples
 from app.commands.training.examples import CATEGORIES, Example, read_examples
 from app.commands.training.fitting import Floats, labels_of, matrix_of
 from app.commands.training.reserved import reserved_logits
 from app.core.classify import Context
+from app.core.classify.corpus import own_examples
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.seed import SeedClassifier
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from app.commands.training.examples import CATEGORIES, Example
+from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import Floats
+from app.core.classify.corpus import Example
 from app.core.classify.seed import PER_LANGUAGE
 
 ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackoverflow", "polis", "sms")

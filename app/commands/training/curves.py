@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.commands.training.calibrating import is_ordinary, source_weights
-from app.commands.training.examples import Example
 from app.commands.training.fitting import Floats
 from app.core.classify import Context
+from app.core.classify.corpus import Example
 from app.core.classify.rulepack import RulePackClassifier
 
 THRESHOLDS = np.round(np.arange(0.05, 1.0, 0.05), 2)

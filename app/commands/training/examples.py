@@ -1,11 +1,10 @@
 """Labelled texts for training, read from a file of JSON lines."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.commands.files import lines
+from app.core.classify.corpus import Example
 
 CATEGORIES = ("toxicity", "hate", "threat", "sexual", "self_harm", "spam", "pii")
 """The categories of the model, in the order of its arrays: all shipped ones except misinformation."""
@@ -13,20 +12,6 @@ CATEGORIES = ("toxicity", "hate", "threat", "sexual", "self_harm", "spam", "pii"
 
 class BadLine(Exception):
     """A line of the file is not a labelled text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A text with its labels: 0 or 1 by category; a category without a label is unknown.
-
-    ``template``: the template that the text was made from; "" for a text that somebody wrote as a whole.
-    """
-
-    text: str
-    labels: Mapping[str, int]
-    source: str
-    language: str
-    template: str = ""
 
 
 def read_examples(path: Path) -> list[Example]:

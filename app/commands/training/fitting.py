@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from app.commands.training.examples import CATEGORIES, Example
+from app.commands.training.examples import CATEGORIES
 from app.core.classify import features
+from app.core.classify.corpus import Example
 
 Floats = NDArray[np.float64]
 

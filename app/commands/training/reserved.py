@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from app.commands.training.examples import CATEGORIES, Example
+from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import Floats, fit_all
+from app.core.classify.corpus import Example
 
 PARTS: tuple[frozenset[str], ...] = (
     frozenset({"wikitalk", "wikitalk_rated", "toxigen_demo"}),

@@ -8,11 +8,12 @@ import scipy
 
 from app.commands.training.calibrating import all_points, shifts_of
 from app.commands.training.curves import THRESHOLDS, curves_of
-from app.commands.training.examples import CATEGORIES, Example
+from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import fit_all, matrix_of
 from app.commands.training.packing import packed
 from app.commands.training.reserved import reserved_logits
 from app.commands.training.words import packed_words
+from app.core.classify.corpus import Example
 
 
 class TooFew(Exception):

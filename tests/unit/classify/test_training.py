@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 
 from app.commands import main as cli
 from app.commands import train_seed
-from app.commands.training import calibrating, corpus, fitting, packing
-from app.commands.training.corpus import own_examples, read_corpus
+from app.commands.training import calibrating, fitting, packing
 from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import Linear
-from app.core.classify import Context
+from app.core.classify import Context, corpus
+from app.core.classify.corpus import own_examples, read_corpus
 from app.core.classify.features import BUCKETS
 from app.core.classify.seed import SeedClassifier, read_weights, shipped_file
 

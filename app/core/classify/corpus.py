@@ -15,17 +15,30 @@ import random
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
-
-from app.commands.training.examples import Example
 
 FILLINGS = 20
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text with its labels: 0 or 1 by category; a category without a label is unknown.
+
+    ``template``: the template that the text was made from; "" for a text that somebody wrote as a whole.
+    """
+
+    text: str
+    labels: Mapping[str, int]
+    source: str
+    language: str
+    template: str = ""
+
+
 def own_examples() -> list[Example]:
     """All sentences of the corpus, in order of the files' names."""
-    folder = resources.files("app.commands.training").joinpath("corpus")
+    folder = resources.files("app.core.classify").joinpath("corpus")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda f: f.name)
     return [example for file in files for example in read_corpus(file.read_text(encoding="utf-8"))]
 
