@@ -43,6 +43,16 @@ def own_examples() -> list[Example]:
     return [example for file in files for example in read_corpus(file.read_text(encoding="utf-8"))]
 
 
+def harmless(category: str, most: int) -> list[str]:
+    """Up to so many sentences of ordinary talk, which have no label of 1, evenly from the whole corpus.
+
+    They are those whose label for this category is 0; for a category that the corpus has no label for, all.
+    """
+    found = [example for example in own_examples() if not any(example.labels.values())]
+    chosen = [example for example in found if category in example.labels] or found
+    return [example.text for example in chosen[:: max(1, -(-len(chosen) // most))]]
+
+
 def read_corpus(text: str) -> Iterator[Example]:
     """The sentences of one file.
 

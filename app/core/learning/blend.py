@@ -16,6 +16,10 @@ LEAST, MOST = 0.01, 0.99
 """Base scores outside of this range count as its ends: a score of 0 is no certainty."""
 PARTS = 5
 BINS = 10
+DRAWS, SURE = 300, 0.95
+"""Of so many random draws of the labels, this share must agree. Of few labels it asks for more of a difference."""
+LEAST_RISE = 0.05
+"""``a`` below this: from its least to its most, the base would move the score by no more than a tenth."""
 _PRIOR = np.array([1.0, 0.5, 0.0])
 _LOOSE = np.array([0.5, 0.5, 2.0])
 """Where a, b and c are expected to be without any labels, and how far from it: a few labels must not turn the base."""
@@ -28,6 +32,11 @@ class Blend:
     a: float
     b: float
     c: float
+
+    @property
+    def rises(self) -> bool:
+        """Whether the score rises with the base. Otherwise it would overrule every other classifier."""
+        return self.a >= LEAST_RISE
 
     def scores(self, base: Floats, own: Floats) -> Floats:
         """The blended scores, 0.0 to 1.0."""
@@ -104,6 +113,23 @@ def average_precision(labels: Floats, scores: Floats) -> float:
     hits = np.cumsum(labels[order])[ends]
     gained = np.diff(hits, prepend=0.0)
     return float(np.sum(gained / total * hits / (ends + 1)))
+
+
+def surely_more_precise(labels: Floats, before: Floats, after: Floats) -> bool:
+    """Whether the average precision of ``after`` is higher than of ``before`` by more than chance.
+
+    The labels are drawn again and again with replacement: in nearly all draws it must be higher. The draws are fixed,
+    so that the same scores always give the same answer.
+    """
+    dice = np.random.default_rng(7)
+    higher = 0
+    for _ in range(DRAWS):
+        drawn = dice.integers(0, len(labels), len(labels))
+        gain = average_precision(labels[drawn], after[drawn]) - average_precision(
+            labels[drawn], before[drawn]
+        )
+        higher += gain > 0
+    return higher >= SURE * DRAWS
 
 
 def brier(labels: Floats, scores: Floats) -> float:

@@ -62,10 +62,11 @@ class Label:
 
 @dataclass(frozen=True)
 class Ordinary:
-    """A post that no one was asked about, with the scores of the other classifiers by category."""
+    """A post that nobody acted on, with the scores of the other classifiers by category."""
 
     content: str
     base: dict[str, float]
+    scored_at: datetime | None = None
 
 
 def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, datetime]]:
@@ -164,16 +165,24 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
 
 
 def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
-    """The newest posts of the last days for which nothing was opened: how often would a model ask about them?
+    """The newest posts of the last days that nobody acted on: how often would a model ask about them?
 
-    A sample that raters would have acted on is not one of them.
+    They are those for which nothing was opened, and those that a model raised, until people act on them: what each
+    version raises would otherwise be left out when the next is checked. A sample that raters would have acted on is
+    not one of them.
     """
+    is_raised_by_model = sa.exists().where(
+        Score.request_id == Action.request_id,
+        Score.category == Action.category,
+        Score.classifier == COMMUNITY_MODEL,
+        Score.is_highest,
+    )
     opened = sa.or_(
-        sa.exists().where(Action.request_id == Request.id),
+        sa.exists().where(Action.request_id == Request.id, sa.or_(_ACTED == 1, ~is_raised_by_model)),
         sa.exists().where(SampledPost.request_id == Request.id, SampledPost.acted.is_(True)),
     )
     rows = session.execute(
-        sa.select(Request.id, _BEGINNING.label("content"))
+        sa.select(Request.id, _BEGINNING.label("content"), Request.scored_at)
         .where(
             Request.community_id == community_id,
             Request.scored_at >= clock.now() - timedelta(days=ORDINARY_DAYS),
@@ -196,7 +205,7 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
         )
         for request_id, category, score in stored:
             base[request_id][category] = score
-    return [Ordinary(row.content, base[row.id]) for row in rows]
+    return [Ordinary(row.content, base[row.id], row.scored_at) for row in rows]
 
 
 def capped(labels: Sequence[Label], clusters: NDArray[Any]) -> list[int]:

@@ -136,7 +136,8 @@ def in_force(session: Session, community_id: uuid.UUID) -> dict[str, int]:
 
 
 def load(session: Session, community_id: uuid.UUID, category: str, version: int) -> Loaded | None:
-    """One version; None if it was erased, or was trained with other features than this release computes."""
+    """One version; None if it was erased, was trained with other features than this release computes, or does not
+    rise with the scores of the others, as no version does that this release calls better."""
     row = session.scalars(
         sa.select(LearnedModel).where(
             LearnedModel.community_id == community_id,
@@ -146,4 +147,5 @@ def load(session: Session, community_id: uuid.UUID, category: str, version: int)
     ).first()
     if row is None or row.weights is None or row.features != FEATURES_VERSION:
         return None
-    return Loaded(version, Linear.from_bytes(row.weights), Blend(row.blend_a, row.blend_b, row.blend_c))
+    blend = Blend(row.blend_a, row.blend_b, row.blend_c)
+    return Loaded(version, Linear.from_bytes(row.weights), blend) if blend.rises else None

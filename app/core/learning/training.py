@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from app.core.classify import corpus
 from app.core.classify.features import vectorise
 from app.core.learning import blend, duplicates, logistic, words
 from app.core.learning.blend import Bin, Blend
@@ -30,9 +31,12 @@ NEWEST = 0.2
 LEAST_NEWEST = 5
 """So many of each kind among the newest labels, or they cannot judge anything."""
 GAIN = 0.01
-"""By how much the average precision must be better: less is chance."""
+"""By how much the average precision must be better at least, however many labels judge it."""
 ORDINARY_SHARE = 0.01
-"""The share of ordinary posts that the blend may ask about beyond those that the others ask about."""
+"""The share of ordinary posts, which the others do not ask about, that the blend may ask about."""
+LEAST_ORDINARY = 100
+"""With fewer ordinary posts known, the blend must leave the service's own sentences alone too."""
+STAND_INS = 500
 
 
 class Outcome(StrEnum):
@@ -47,7 +51,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Figures:
-    """What the newest labels say: average precision and Brier score of the others (base) and of the blend (own)."""
+    """What the newest labels say: average precision and Brier score of the others (base) and of the blend (own).
+
+    ``ordinary``: how many posts that nobody acted on it was checked with; ``more_a_day``: about how many of them a day
+    it would ask about and the others alone would not, None if no such posts are known.
+    """
 
     newest: int
     base_precision: float
@@ -55,6 +63,8 @@ class Figures:
     base_brier: float
     own_brier: float
     bins: Sequence[Bin]
+    ordinary: int = 0
+    more_a_day: float | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ def train(
 ) -> Trained:
     """Train a version from labels, oldest first. The same input always gives the same version.
 
-    ``threshold`` is the score above which people are asked; ``ordinary`` are posts that nobody was asked about.
+    ``threshold`` is the score above which people are asked; ``ordinary`` are posts that nobody acted on.
     """
     rows = logistic.matrix([vectorise(label.content) for label in labels])
     clusters = duplicates.clusters(rows)
@@ -99,17 +109,33 @@ def train(
     numbers: dict[str, int] = {}
     authors = np.array([numbers.setdefault(label.author, len(numbers)) for label in labels])
     base = np.array([label.base for label in labels])
+    rules = np.array([label.rules for label in labels])
     own = logistic.fit(rows[older], acted[older], authors[older]).outputs(rows[newest])
     fitted = blend.fit(base[newest], own, acted[newest])
     linear = logistic.fit(rows, acted, authors)
-    guarded = _guarded(fitted, linear, category, ordinary, threshold)
+    is_mistake = (acted[newest] == 0) & (np.maximum(base, rules)[newest] <= threshold)
+    mistakes = _heights(fitted, base[newest][is_mistake], own[is_mistake])
+    # What was learned from says nothing about new posts.
+    learned = {label.content for label in labels}
+    left_alone = [
+        post for post in ordinary if post.base.get(category, 0.0) <= threshold and post.content not in learned
+    ]
+    others = _heights_of(fitted, linear, category, left_alone)
+    known = np.concatenate([others, mistakes])
+    guarded = _guarded(fitted, linear, category, known, threshold)
     # The version is judged as cautious as it will be used.
     scores = _shifted(blend.cross_fitted(base[newest], own, acted[newest]), guarded.c - fitted.c)
-    figures = _figures(
-        acted[newest], base[newest], np.array([label.rules for label in labels])[newest], scores
+    # The community's rules count on both sides: what would be routed is judged.
+    before, after = np.maximum(base, rules)[newest], np.maximum(scores, rules[newest])
+    figures = replace(
+        _figures(acted[newest], before, after),
+        ordinary=len(known),
+        more_a_day=_more_a_day(left_alone, blend.sigmoid(others + guarded.c) > threshold),
     )
+    is_sure = guarded.rises and blend.surely_more_precise(acted[newest], before, after)
     made = words.strongest(linear, [(label.content, label.author) for label in labels])
-    return Trained(_judged(figures), len(labels), positives, Version(linear, guarded, figures, made))
+    outcome = _judged(figures, is_sure=is_sure)
+    return Trained(outcome, len(labels), positives, Version(linear, guarded, figures, made))
 
 
 def _is_one_sided(acted: Floats, newest: NDArray[np.bool_], older: NDArray[np.bool_]) -> bool:
@@ -117,9 +143,7 @@ def _is_one_sided(acted: Floats, newest: NDArray[np.bool_], older: NDArray[np.bo
     return bool(min(among, newest.sum() - among) < LEAST_NEWEST or not 0 < acted[older].sum() < older.sum())
 
 
-def _figures(acted: Floats, base: Floats, rules: Floats, scores: Floats) -> Figures:
-    """Judge what would be routed: the community's rules count on both sides."""
-    before, after = np.maximum(base, rules), np.maximum(scores, rules)
+def _figures(acted: Floats, before: Floats, after: Floats) -> Figures:
     return Figures(
         len(acted),
         round(blend.average_precision(acted, before), 4),
@@ -130,32 +154,50 @@ def _figures(acted: Floats, base: Floats, rules: Floats, scores: Floats) -> Figu
     )
 
 
-def _judged(figures: Figures) -> Outcome:
-    if figures.own_precision < figures.base_precision + GAIN:
+def _judged(figures: Figures, *, is_sure: bool) -> Outcome:
+    if not is_sure or figures.own_precision < figures.base_precision + GAIN:
         return Outcome.NOT_BETTER
     if figures.own_brier > figures.base_brier:
         return Outcome.LESS_RELIABLE
     return Outcome.BETTER
 
 
-def _guarded(
-    fitted: Blend, linear: Linear, category: str, ordinary: Sequence[Ordinary], threshold: float
-) -> Blend:
-    """The blend with ``c`` lowered until it leaves ordinary posts alone.
+def _heights(fitted: Blend, base: Floats, own: Floats) -> Floats:
+    """The blended scores before ``c`` and the sigmoid."""
+    return fitted.a * blend.logit(base) + fitted.b * own
 
-    Labels come only from posts that somebody was asked about; of all the others they say nothing.
+
+def _heights_of(fitted: Blend, linear: Linear, category: str, posts: Sequence[Ordinary]) -> Floats:
+    rows: sp.csr_matrix = logistic.matrix([vectorise(post.content) for post in posts])
+    base = np.array([post.base.get(category, 0.0) for post in posts])
+    return _heights(fitted, base, linear.outputs(rows))
+
+
+def _guarded(fitted: Blend, linear: Linear, category: str, known: Floats, threshold: float) -> Blend:
+    """The blend with ``c`` lowered until it leaves ordinary posts alone; ``known`` are the heights of some.
+
+    Labels come only from posts that somebody was asked about; of all the others they say nothing. Where few are known,
+    the service's own sentences stand in, each as high as the others may score a post that they leave alone.
     """
-    if not ordinary or not 0.0 < threshold < 1.0:
+    if not 0.0 < threshold < 1.0:
         return fitted
-    base = np.array([post.base.get(category, 0.0) for post in ordinary])
-    rows: sp.csr_matrix = logistic.matrix([vectorise(post.content) for post in ordinary])
-    heights = np.sort(fitted.a * blend.logit(base) + fitted.b * linear.outputs(rows))[::-1]
-    allowed = int((base > threshold).sum()) + int(ORDINARY_SHARE * len(ordinary))
-    if allowed >= len(ordinary):
-        return fitted
+    if len(known) < LEAST_ORDINARY:
+        sentences = corpus.harmless(category, STAND_INS)
+        talk = [Ordinary(sentence, {category: threshold}) for sentence in sentences]
+        known = np.concatenate([known, _heights_of(fitted, linear, category, talk)])
+    highest = float(np.sort(known)[::-1][int(ORDINARY_SHARE * len(known))])
     # A little less, or rounding would lift many equal posts over the threshold.
-    most = math.log(threshold / (1.0 - threshold)) - float(heights[allowed]) - 1e-5
+    most = math.log(threshold / (1.0 - threshold)) - highest - 1e-5
     return replace(fitted, c=round(min(fitted.c, most), 6))
+
+
+def _more_a_day(posts: Sequence[Ordinary], asked: NDArray[np.bool_]) -> float | None:
+    """How many of these posts a day would be asked about; None if their times are not known."""
+    times = [post.scored_at for post in posts if post.scored_at is not None]
+    if not times:
+        return None
+    days = max(1.0, (max(times) - min(times)).total_seconds() / 86_400)
+    return round(float(asked.sum()) / days, 2)
 
 
 def _shifted(scores: Floats, by: float) -> Floats:

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.classify.names import COMMUNITY_MODEL
 from app.core.history.why import Why
 from app.core.learning import labels
 from app.core.models import Action, Community, Request, Score
@@ -205,3 +206,39 @@ def test_ordinary_posts_are_those_that_nothing_was_opened_for(wiring: Wiring, ca
         assert labels.ordinary(session, cast.other_community_id) == []
     assert calm.content == "A pear tree grows by the pond."
     assert calm.base[TOXICITY] < 0.55
+
+
+def test_what_the_model_raised_counts_as_ordinary_until_people_act_on_it(wiring: Wiring, cast: Cast) -> None:
+    """Otherwise each version could raise as many posts more as the one before it."""
+    waiting, kept, acted, raised_by_others = (
+        factories.scored_action(wiring, cast, f"{ABUSE} {n}", f"p-{n}") for n in range(4)
+    )
+    for action_id in (waiting, kept, acted):
+        _raised_by_model(wiring, action_id)
+    decide(wiring, cast, kept, ActionVerb.DISMISS)
+    decide(wiring, cast, acted, ActionVerb.FORCE_PUBLISH)
+    decide(wiring, cast, raised_by_others, ActionVerb.DISMISS)
+    with wiring.database.reading() as session:
+        ordinary = {post.content for post in labels.ordinary(session, cast.community_id)}
+    assert ordinary == {f"{ABUSE} 0", f"{ABUSE} 1"}
+
+
+def _raised_by_model(wiring: Wiring, action_id: uuid.UUID) -> None:
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        session.execute(
+            sa.update(Score)
+            .where(Score.request_id == action.request_id, Score.is_highest)
+            .values(is_highest=False)
+        )
+        session.add(
+            Score(
+                community_id=action.community_id,
+                request_id=action.request_id,
+                category=action.category,
+                classifier=COMMUNITY_MODEL,
+                classifier_version="toxicity 1",
+                score=0.7,
+                is_highest=True,
+            )
+        )

@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -146,7 +147,8 @@ def test_one_author_with_five_percent_wrong_labels_hardly_moves_the_model(
         patch.setattr(training, "capped", lambda labels, _clusters: list(range(len(labels))))
         unprotected = version(poisoned)
     assert mean(before) - mean(after) < 0.5 * (mean(before) - mean(unprotected))
-    assert mean(after) > 0.7
+
+    assert mean(after) > 0.65
 
 
 def _is_charter(item: talk.Post) -> bool:
@@ -203,7 +205,7 @@ def test_the_blend_never_turns_the_base_around() -> None:
     assert blend.fit(base, -labels, labels).b >= 0.0
 
 
-def test_ordinary_posts_are_left_alone() -> None:
+def test_ordinary_posts_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly everything that was asked about was acted on. That says nothing about posts that nobody asked about."""
     found = [item for item in talk.posts(900, seed=6) if item.wrong or item.base > 0.65]
     labels = talk.labels([replace(item, base=min(item.base, 0.6)) for item in found])
@@ -214,12 +216,110 @@ def test_ordinary_posts_are_left_alone() -> None:
         outputs = [made.linear.output(vectorise(post.content)) for post in calm]
         return sum(made.blend.score(0.3, output) > threshold for output in outputs)
 
-    bold = training.train(labels, category="spam", threshold=threshold).version
     careful = training.train(labels, category="spam", ordinary=calm, threshold=threshold).version
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_guarded", lambda fitted, *_given: fitted)
+        bold = training.train(labels, category="spam", threshold=threshold).version
     assert bold is not None
     assert careful is not None
     assert asked(bold) > training.ORDINARY_SHARE * len(calm)
     assert asked(careful) <= training.ORDINARY_SHARE * len(calm)
+
+
+def test_where_no_ordinary_post_is_known_the_forums_own_talk_is_left_alone_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight in ten of what people were asked about was acted on, and nothing else is known."""
+    dice = random.Random(4)  # noqa: S311
+    seen = talk.posts(3_000, seed=7)
+    found = [item for item in seen if item.base > 0.5 and (item.wrong or dice.random() < 0.25)]
+    labels = talk.labels(found[:400], mistakes=0.05)
+    quiet = [replace(item, base=0.9 * item.base) for item in FRESH if not item.wrong and item.base <= 0.5]
+
+    def raised() -> float:
+        made = training.train(labels, category="spam", threshold=0.5).version
+        assert made is not None
+        assert (made.figures.ordinary, made.figures.more_a_day) == (0, None)
+        outputs = [made.linear.output(vectorise(item.text)) for item in quiet]
+        scores = [made.blend.score(item.base, output) for item, output in zip(quiet, outputs, strict=True)]
+        return sum(score > 0.5 for score in scores) / len(scores)
+
+    careful = raised()
+    monkeypatch.setattr(training, "_guarded", lambda fitted, *_given: fitted)
+    assert raised() > 0.2
+    assert careful < 0.1
+
+
+def test_what_the_model_alone_raised_and_people_left_alone_counts_as_its_mistakes() -> None:
+    threshold = 0.4
+    dice = random.Random(3)  # noqa: S311
+    found = [replace(item, base=0.6) for item in SEEN]
+    labels = talk.labels(found)
+    kept = [talk.post(dice, wrong=True, author=f"kept-{number}") for number in range(12)]
+    calm = [Ordinary(f"Happy birthday {number}, dear grandmother!", {"spam": 0.3}) for number in range(400)]
+
+    def trained(base: float) -> Version:
+        mistakes = [
+            replace(label, acted=False, base=base, decided_at=labels[-1].decided_at)
+            for label in talk.labels(kept)
+        ]
+        made = training.train([*labels, *mistakes], category="spam", ordinary=calm, threshold=threshold)
+        assert made.version is not None
+        return made.version
+
+    def raised(made: Version) -> int:
+        offers = [vectorise(item.text) for item in FRESH if item.wrong]
+        return sum(made.blend.score(0.35, made.linear.output(offer)) > threshold for offer in offers)
+
+    by_others, by_model = trained(threshold + 0.01), trained(threshold - 0.01)
+    assert by_others.figures.ordinary == 400
+    assert 405 < by_model.figures.ordinary <= 412
+    assert raised(by_model) < 0.5 * raised(by_others)
+
+
+def test_the_page_can_say_how_many_more_posts_a_day_it_asks_about() -> None:
+    begin = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
+    ordinary = [
+        Ordinary(item.text, {"spam": 0.4}, begin + timedelta(days=10) * number / 599)
+        for number, item in enumerate(FRESH)
+    ]
+    labels = talk.labels([replace(item, base=0.6) for item in SEEN])
+    made = training.train(labels, category="spam", ordinary=ordinary, threshold=0.5).version
+    assert made is not None
+    assert made.figures.ordinary == len(ordinary)
+    assert made.figures.more_a_day is not None
+    assert 0.1 < made.figures.more_a_day <= 0.6, "one in a hundred of 60 a day"
+
+
+def test_a_blend_that_does_not_rise_with_the_others_is_refused() -> None:
+    """High scores were dismissed and low ones acted on, whatever was written: only a flat blend fits."""
+    shuffled = random.Random(9).sample(SEEN, len(SEEN))  # noqa: S311
+    labels = [
+        replace(label, content=other.text, acted=label.base < 0.55)
+        for label, other in zip(talk.labels(SEEN), shuffled, strict=True)
+    ]
+    trained = training.train(labels, category="spam", threshold=0.55)
+    assert trained.version is not None
+    figures = trained.version.figures
+    assert not trained.version.blend.rises
+    assert figures.own_precision > figures.base_precision + training.GAIN
+    assert trained.outcome is Outcome.NOT_BETTER
+
+
+def test_labels_by_lot_hardly_ever_look_better() -> None:
+    """The newest labels of 200 decisions, many times: what is no better by more than chance passes in one of 50."""
+    by_figures = by_draws = 0
+    for seed in range(100):
+        dice = np.random.default_rng(seed)
+        labels = (dice.random(40) < 0.5).astype(float)
+        base, own = np.clip(dice.normal(0.7, 0.12, 40), 0.56, 0.99), dice.normal(0.0, 1.0, 40)
+        scores = blend.cross_fitted(base, own, labels)
+        gain = blend.average_precision(labels, scores) - blend.average_precision(labels, base)
+        if gain >= training.GAIN and blend.brier(labels, scores) <= blend.brier(labels, base):
+            by_figures += 1
+            by_draws += blend.surely_more_precise(labels, base, scores)
+    assert by_figures >= 5
+    assert by_draws <= 2
 
 
 def test_average_precision_does_not_depend_on_the_order_of_equal_scores() -> None:
