@@ -81,7 +81,8 @@ def read_moderation_action(action_id: str) -> Response:
 def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
     """Acknowledge an action, appeal against it, or make a moderator's move.
 
-    Repeating an acknowledgement or a move changes nothing and is 200.
+    A moderator's decision may name the ``category`` that it is filed under, which the community's own model learns
+    from. Repeating an acknowledgement or a move changes nothing and is 200.
     """
     actor = auth.actor()
     with wired().database.writing() as session:
@@ -94,6 +95,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
             why=Why(json_data.reason or ""),
+            category=json_data.category,
         )
         return jsonapi.answer(_document(session, action.id))
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.api.schemas.actions import ActionAttributes
+from app.core.learning import labels
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
@@ -388,6 +389,69 @@ def test_staff_moves_need_staff_where_a_user_acts_and_the_key_itself_where_none_
     refused = move(proposed, "confirmed", member)
     assert (refused.status_code, refused.json) == (403, ADMIN_REQUIRED)
     assert move(proposed, "confirmed", acting("9", Admin="true")).status_code == 200
+
+
+def test_a_decision_may_name_the_category_that_it_teaches(
+    api: Api, wiring: Wiring, cast: Cast, reviewed: str, jobs: InlineEngine
+) -> None:
+    api.submit("calm", "A pear tree grows by the pond.")
+    jobs.run_all()
+    assert api.patch("/requests/calm", json={"escalated": True}).status_code == 200
+    (escalated,) = {row["id"] for row in api.get(f"{PATH}?action_state=under_review").json["data"]} - {
+        reviewed
+    }
+
+    def learned(category: str) -> list[bool]:
+        with wiring.database.reading() as session:
+            return [label.acted for label in labels.read(session, cast.community_id, category)]
+
+    for action_id, state, category in ((reviewed, "dismissed", "hate"), (escalated, "proposed", "spam")):
+        body = {"action_state": state, "reason": "Seen", "category": category}
+        for _ in ("once", "again"):
+            answer = api.patch(f"{PATH}/{action_id}", json=body)
+            assert answer.status_code == 200, answer.text
+        assert answer.json["data"]["attributes"]["action_state"] == state
+    assert (learned("hate"), learned("spam"), learned("toxicity")) == ([False], [True], [])
+    with wiring.database.reading() as session:
+        filed = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "action.filed")).all()
+        assert [entry.after for entry in filed] == [{"category": "hate"}, {"category": "spam"}]
+    api.patch(f"{PATH}/{escalated}", json={"action_state": "applied"})
+    api.patch(f"{PATH}/{escalated}", json={"action_state": "retro_review", "reason": "I meant it well"})
+    body = {"action_state": "overturned", "reason": "A mistake", "category": "toxicity"}
+    assert api.patch(f"{PATH}/{escalated}", json=body).status_code == 200
+    assert (learned("spam"), learned("toxicity")) == ([], [False])
+
+
+@pytest.mark.parametrize(
+    ("body", "msg"),
+    [
+        ({"action_state": "dismissed", "category": "weather"}, "one of this community's categories"),
+        ({"action_state": "applied", "category": "spam"}, "a move that decides"),
+        ({"action_state": "dismissed", "category": ""}, "at least 1 character"),
+        ({"action_state": "dismissed", "category": 7}, "valid string"),
+    ],
+)
+def test_a_category_that_cannot_be_named_is_422_and_changes_nothing(
+    api: Api, wiring: Wiring, reviewed: str, body: dict[str, Any], msg: str
+) -> None:
+    answer = api.patch(f"{PATH}/{reviewed}", json=body)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json["detail"]
+    assert error["loc"] == ["body", "category"]
+    assert msg in error["msg"]
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, uuid.UUID(reviewed))
+        assert (action.action_state, action.decided_category) == (ActionState.UNDER_REVIEW, None)
+
+
+def test_a_member_cannot_file_what_they_may_not_decide(api: Api, wiring: Wiring, reviewed: str) -> None:
+    body = {"action_state": "dismissed", "category": "spam"}
+    headers = acting("7", Moderator="false")
+    refused = api.call("PATCH", f"{PATH}/{reviewed}", json=body, headers=headers)
+    assert refused.status_code == 403
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, uuid.UUID(reviewed)).decided_category is None
+        assert session.scalar(sa.select(HistoryEntry.id).where(HistoryEntry.what == "action.filed")) is None
 
 
 def test_any_integration_may_appeal_with_a_reason(api: Api, wiring: Wiring, proposed: str) -> None:

@@ -20,11 +20,13 @@ from app.api.shapes import (
 )
 from app.core import limits
 from app.core.paging import Slice
+from app.core.requests.score_rows import CATEGORY_MAX
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
 
 State = Annotated[ActionState, one_of(ActionState)]
 Tier = Annotated[ActionTier, one_of(ActionTier)]
 Reason = Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE]
+CategoryName = Annotated[str, Field(min_length=1, max_length=CATEGORY_MAX), STORABLE]
 
 PAGE_MAX = 100
 BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000
@@ -110,6 +112,13 @@ class ActionPatch(Body):
         None, description="The platform's own id of what it did; only with `applied`."
     )
     reason: Reason | None = Field(None, description="Why, in words; needed for an appeal.")
+    category: CategoryName | None = Field(
+        None,
+        description=(
+            "The community's category that a decision (`proposed`, `dismissed`, `confirmed`, `overturned`) is filed "
+            "under; the category of the score if not given."
+        ),
+    )
 
 
 class ActionCreate(Body):

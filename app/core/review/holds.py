@@ -17,16 +17,14 @@ from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
-from app.core.history import chain as history
-from app.core.history import facts, notices
+from app.core.history import notices
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
-from app.core.review import claims, decision_trace, reopening, verbs
+from app.core.review import claims, decision_trace, filing, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
 from app.core.vocabulary import (
@@ -84,7 +82,7 @@ def hold(
         limits.text(why.comment, "comment", limits.REASON_MAX)
     act_as, author_text = _checked_choice(verb, action, act_as, author_text)
     if category is not None and action is not None:
-        category = _checked_category(session, action, category)
+        category = filing.checked(session, action, category, "policy")
     serialise(session, subject.community_id)
     session.refresh(subject)
     holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
@@ -227,13 +225,7 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
-        # The category is for the new action; the reopened dismissal keeps its own.
-        is_reopening = held.verb is ActionVerb.REOPEN
-        if held.category is not None and not is_reopening:
-            _file_under(session, actor, action, held.category)
-        decided = verbs.decide(session, actor, action, held.verb, _details(held, why))
-        if held.category is not None and is_reopening:
-            _file_under(session, actor, decided, held.category)
+        verbs.decide(session, actor, action, held.verb, _details(held, why))
         return
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
@@ -254,7 +246,13 @@ def _settle(session: Session, held: Hold, cause: str) -> None:
 
 
 def _details(held: Hold, why: Why) -> Details:
-    return Details(why, reopen_to=held.reopen_to, act_as=held.act_as, author_text=held.author_text)
+    return Details(
+        why,
+        reopen_to=held.reopen_to,
+        act_as=held.act_as,
+        author_text=held.author_text,
+        category=held.category,
+    )
 
 
 def carries_text(verb: ActionVerb, action: Action, act_as: ActionType | None) -> bool:
@@ -282,40 +280,6 @@ def _checked_choice(
             raise Invalid.field("verb", "leads to no action of the platform", verb.value)
         return None, None
     return None if act_as is action.action_type else act_as, text
-
-
-def _checked_category(session: Session, action: Action, category: str) -> str | None:
-    """The category if it is one of the community's; None if the action is in this category already.
-
-    Raises:
-        Invalid: the community has no such category.
-    """
-    if category == (action.decided_category or action.category):
-        return None
-    known = {
-        known_category.name for known_category in policies.current(session, action.community_id).categories
-    }
-    if category not in known:
-        raise Invalid.field("policy", "must be one of this community's categories", category[:50])
-    return category
-
-
-def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
-    """Set the category of an action's decision and record it in history."""
-    before = action.decided_category or action.category
-    action.decided_category = category
-    session.flush()
-    facts.file_under(session, action, category)
-    history.record(
-        session,
-        actor,
-        action.community_id,
-        "action.filed",
-        "action",
-        action.id,
-        before={"category": before},
-        after={"category": category},
-    )
 
 
 def _was_edited(session: Session, note: Note, held: Hold) -> bool:

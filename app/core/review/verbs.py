@@ -17,7 +17,7 @@ from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note
 from app.core.notes import verdicts
 from app.core.permissions import Actor
-from app.core.review import reopening
+from app.core.review import filing, reopening
 from app.core.states import ACTION
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
@@ -26,13 +26,15 @@ from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 class Details:
     """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
     ``reopen_to``, where the item goes, and for *force_publish* ``act_as``, another action than the configured one, with
-    ``author_text``, what the author is told."""
+    ``author_text``, what the author is told. ``category`` is what a decision is filed under, if not under the category
+    that the action has; that of a reopened dismissal is for the new action."""
 
     why: Why = UNSAID
     platform_action_id: str | None = None
     reopen_to: ReopenTo | None = None
     act_as: ActionType | None = None
     author_text: str | None = None
+    category: str | None = None
 
 
 class ToNote(Protocol):
@@ -57,10 +59,14 @@ def change_action(
     *,
     platform_action_id: str | None = None,
     why: Why = UNSAID,
+    category: str | None = None,
 ) -> Action:
     """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
 
+    ``category`` is what the decision is filed under; None leaves the category as it is.
+
     Raises:
+        Invalid: the community has no such category, or the move decides nothing.
         IllegalMove: no verb leads there from the action's current state.
         Forbidden, NotFound: this actor may not make the move.
     """
@@ -70,7 +76,11 @@ def change_action(
         if action.action_state is target:
             return action
         raise IllegalMove("action_state", action.action_state, target)
-    return carry_out(session, actor, action, verb, Details(why, platform_action_id))
+    if category is not None:
+        if verb not in _DECIDING:
+            raise Invalid.field("category", "can only be named with a move that decides", category)
+        category = filing.checked(session, action, category, "category")
+    return carry_out(session, actor, action, verb, Details(why, platform_action_id, category=category))
 
 
 def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
@@ -104,7 +114,12 @@ def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, 
     # ``acknowledge`` checks itself for repeated calls, because later moves do not undo an acknowledgement.
     if verb is not ActionVerb.ACKNOWLEDGE and action.action_state is ACTION.target_of(verb):
         return action
+    is_reopening = verb is ActionVerb.REOPEN
+    if details.category is not None and not is_reopening:
+        filing.file_under(session, actor, action, details.category)
     result = FUNCTIONS[verb].to_action(session, actor, action, details)
+    if details.category is not None and is_reopening:
+        filing.file_under(session, actor, result, details.category)
     session.refresh(result)
     return result
 
@@ -171,6 +186,10 @@ FUNCTIONS: Mapping[ActionVerb, Functions] = {
 }
 """Verbs that nobody requests are left out: a score or a submission opens an action, and the service makes some moves
 by itself."""
+
+
+_DECIDING = frozenset({ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS, ActionVerb.CONFIRM, ActionVerb.OVERTURN})
+"""The verbs by which the API decides, and can name a category."""
 
 
 def _rationale(session: Session, action: Action) -> Note | None:
