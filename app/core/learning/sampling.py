@@ -5,8 +5,10 @@ A sample is no action, so nothing happens to its post, no event is sent, and no 
 """
 
 import hashlib
+import math
 import secrets
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
@@ -15,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.ids import new_id
-from app.core.models import Action, Community, Learning, Request, SampledPost
+from app.core.models import Action, Community, LearnedCategory, Learning, Request, SampledPost
 from app.core.policies.routing import MISINFORMATION, CategoryRule, Scored
 from app.core.vocabulary import ReviewGroup
 
@@ -25,6 +27,10 @@ OPEN_FOR = timedelta(days=7)
 """How long raters are asked about a post."""
 MOST_A_DAY = 20
 """A community gets at most so many samples within 24 hours, however many posts it has."""
+ENOUGH_LABELS = 200
+"""With so many labels a category is trained (``training``), and lacks no more of them than others that have as many."""
+LEAST_NEED, LEAST_NEARNESS = 0.1, 0.05
+"""A category with enough labels, or a score of 0, is asked about too, but seldom."""
 _ONE = 2**64
 
 
@@ -55,8 +61,11 @@ def choose(
         return None
     if request.is_test or not is_chosen(request.id, learning.sample_key, learning.sample_share):
         return None
-    rule = category_to_ask(request.id, learning.sample_key, scores, rules)
-    if rule is None or _is_enough(session, request.community_id):
+    if _is_enough(session, request.community_id):
+        return None
+    known = _known(session, request.community_id)
+    rule = category_to_ask(request.id, learning.sample_key, scores, rules, known)
+    if rule is None:
         return None
     now = clock.now()
     sample = SampledPost(
@@ -75,12 +84,19 @@ def choose(
 
 
 def category_to_ask(
-    request_id: uuid.UUID, key: str, scores: Mapping[str, Scored], rules: Sequence[CategoryRule]
+    request_id: uuid.UUID,
+    key: str,
+    scores: Mapping[str, Scored],
+    rules: Sequence[CategoryRule],
+    known: Mapping[str, int],
 ) -> CategoryRule | None:
-    """The category that raters are asked about: the one whose score is nearest to its Tier 2 threshold.
+    """The category that raters are asked about. ``known``: the labels that there are or will be, by category.
+
+    The key draws one, the more often the more labels it lacks and the nearer its score is to its Tier 2 threshold: were
+    it always the nearest, most questions would be about one or two categories.
 
     Only categories that raters review and that a classifier scored. Whether a claim is false needs research and not an
-    answer at a glance, so misinformation is none of them. Among equals, the key chooses.
+    answer at a glance, so misinformation is none of them.
     """
     asked = [
         rule
@@ -91,14 +107,14 @@ def category_to_ask(
         and rule.name != MISINFORMATION
         and rule.name in scores
     ]
-    return max(
-        asked,
-        key=lambda rule: (
-            scores[rule.name].score / max(rule.tier2, 0.01),
-            _number(request_id, key, rule.name),
-        ),
-        default=None,
-    )
+
+    def wait(rule: CategoryRule) -> float:
+        """Of several waiting times that are drawn like this, one is the shortest as often as its weight says."""
+        need = max(LEAST_NEED, 1.0 - known.get(rule.name, 0) / ENOUGH_LABELS)
+        nearness = max(LEAST_NEARNESS, scores[rule.name].score / max(rule.tier2, 0.01))
+        return -math.log((_number(request_id, key, rule.name) + 1) / (_ONE + 1)) / (need * nearness)
+
+    return min(asked, key=wait, default=None)
 
 
 def end_all(session: Session, community_id: uuid.UUID) -> None:
@@ -118,6 +134,27 @@ def _is_enough(session: Session, community_id: uuid.UUID) -> bool:
         )
     )
     return (count or 0) >= MOST_A_DAY
+
+
+def _known(session: Session, community_id: uuid.UUID) -> Counter[str]:
+    """By category the labels at the last training, and the samples that are still open."""
+    trained = session.execute(
+        sa.select(LearnedCategory.category, LearnedCategory.labels).where(
+            LearnedCategory.community_id == community_id
+        )
+    )
+    known = Counter({category: labels for category, labels in trained})
+    known.update(
+        session.scalars(
+            sa.select(SampledPost.category).where(
+                SampledPost.community_id == community_id,
+                SampledPost.ended_at.is_(None),
+                # At most some hundreds: `MOST_A_DAY` of the days in which they are open.
+                SampledPost.created_at > clock.now() - OPEN_FOR,
+            )
+        )
+    )
+    return known
 
 
 def _number(request_id: uuid.UUID, key: str, purpose: str) -> int:

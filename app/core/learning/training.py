@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from app.core.classify import corpus
 from app.core.classify.features import vectorise
-from app.core.learning import blend, duplicates, logistic, words
+from app.core.learning import blend, duplicates, logistic, sampling, words
 from app.core.learning.blend import Bin, Blend
 from app.core.learning.labels import Label, Ordinary, capped
 from app.core.learning.logistic import Linear
@@ -24,7 +24,7 @@ from app.core.learning.words import Words
 
 Floats = NDArray[np.float64]
 
-LEAST_LABELS = 200
+LEAST_LABELS = sampling.ENOUGH_LABELS
 LEAST_OF_A_KIND = 40
 """So many labels, and so many of posts acted on and of posts left alone, before anything is trained."""
 NEWEST = 0.2

@@ -1,6 +1,7 @@
 """Samples: a share of the posts below every threshold that raters are asked about only to learn from the answers."""
 
 import uuid
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from app.core.models import (
     Decision,
     Event,
     HistoryEntry,
+    LearnedCategory,
     Learning,
     Profile,
     RaterParameters,
@@ -110,26 +112,62 @@ def test_the_key_chooses_the_share_and_always_the_same_posts() -> None:
     assert len(chosen & other) < len(chosen) / 5
 
 
-def test_raters_are_asked_about_the_category_nearest_to_its_threshold() -> None:
-    rules = [
-        CategoryRule("toxicity", 0.5),
-        CategoryRule("spam", 0.2),
-        CategoryRule("hate", 0.5, review_group=ReviewGroup.STAFF),
-        CategoryRule("misinformation", 0.5),
-        CategoryRule("threat", 0.5, enabled=False),
-        CategoryRule("sexual", 0.5, observe_only=True),
-    ]
+RULES = [
+    CategoryRule("toxicity", 0.5),
+    CategoryRule("spam", 0.2),
+    CategoryRule("hate", 0.5, review_group=ReviewGroup.STAFF),
+    CategoryRule("misinformation", 0.5),
+    CategoryRule("threat", 0.5, enabled=False),
+    CategoryRule("sexual", 0.5, observe_only=True),
+    CategoryRule("pii", 0.5),
+]
+
+
+def asked(known: dict[str, int], **scores: float) -> Counter[str | None]:
+    """By category, how many of 1,000 posts with these scores raters are asked about."""
     near = dict.fromkeys(("hate", "misinformation", "threat", "sexual"), Scored(0.49))
+    found = near | {name: Scored(score) for name, score in scores.items()}
+    rules = [
+        sampling.category_to_ask(uuid.UUID(int=number * 7919), "key", found, RULES, known)
+        for number in range(1_000)
+    ]
+    return Counter(rule.name if rule else None for rule in rules)
 
-    def asked(**scores: float) -> str | None:
-        found = near | {name: Scored(score) for name, score in scores.items()}
-        rule = sampling.category_to_ask(uuid.UUID(int=1), "key", found, rules)
-        return rule.name if rule else None
 
-    assert asked(toxicity=0.3, spam=0.1) == "toxicity"
-    assert asked(toxicity=0.2, spam=0.1) == "spam"
-    assert asked(spam=0.0) == "spam"
-    assert asked() is None
+def test_only_categories_that_raters_review_and_a_classifier_scored_are_asked_about() -> None:
+    assert asked({}) == {None: 1_000}
+    assert asked({}, spam=0.0) == {"spam": 1_000}
+    assert set(asked({}, spam=0.1, toxicity=0.3, pii=0.0)) == {"spam", "toxicity", "pii"}
+
+
+def test_samples_are_spread_over_the_categories_and_go_where_labels_are_missing() -> None:
+    """The score of toxicity is the nearest to its threshold in every post."""
+    scores = {"toxicity": 0.3, "spam": 0.08, "pii": 0.1}
+    new = asked({}, **scores)
+    assert new["toxicity"] < 600
+    assert new["toxicity"] > new["spam"] > new["pii"] > 100, "the nearer, the more often"
+    later = asked({"toxicity": 300, "spam": 140}, **scores)
+    assert later["toxicity"] < 250
+    assert later["pii"] > later["spam"] > later["toxicity"]
+    assert asked({"toxicity": 300}, **scores) == asked({"toxicity": 9_000}, **scores)
+
+
+@pytest.mark.both_databases
+def test_categories_with_labels_or_open_samples_are_asked_about_less(wiring: Wiring, cast: Cast) -> None:
+    sample_all(wiring, cast)
+    with wiring.database.writing() as session:
+        scored_by_all = {"toxicity", "spam", "threat", "sexual", "self_harm", "pii", "hate"}
+        for category in scored_by_all - {"spam", "toxicity"}:
+            session.add(
+                LearnedCategory(
+                    community_id=cast.community_id, category=category, labels=10_000, outcome="better"
+                )
+            )
+    for number in range(20):
+        scored(wiring, cast, f"{PEAR} {number}", f"post-{number}")
+    found = Counter(sample.category for sample in sampled(wiring))
+    assert found["spam"] + found["toxicity"] > 12
+    assert min(found["spam"], found["toxicity"]) > 3
 
 
 @pytest.mark.both_databases
