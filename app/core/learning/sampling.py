@@ -29,8 +29,10 @@ MOST_A_DAY = 20
 """A community gets at most so many samples within 24 hours, however many posts it has."""
 ENOUGH_LABELS = 200
 """With so many labels a category is trained (``training``), and lacks no more of them than others that have as many."""
-LEAST_NEED, LEAST_NEARNESS = 0.1, 0.05
-"""A category with enough labels, or a score of 0, is asked about too, but seldom."""
+WANTED_MORE = 9
+"""A category without labels is asked about so many times as often as one with enough."""
+LEAST_NEARNESS = 0.05
+"""A category with a score of 0 is asked about too, but seldom."""
 _ONE = 2**64
 
 
@@ -110,7 +112,8 @@ def category_to_ask(
 
     def wait(rule: CategoryRule) -> float:
         """Of several waiting times that are drawn like this, one is the shortest as often as its weight says."""
-        need = max(LEAST_NEED, 1.0 - known.get(rule.name, 0) / ENOUGH_LABELS)
+        share = min(1.0, known.get(rule.name, 0) / ENOUGH_LABELS)
+        need = 1.0 / (1.0 + (WANTED_MORE - 1) * share)
         nearness = max(LEAST_NEARNESS, scores[rule.name].score / max(rule.tier2, 0.01))
         return -math.log((_number(request_id, key, rule.name) + 1) / (_ONE + 1)) / (need * nearness)
 
