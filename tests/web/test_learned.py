@@ -1,12 +1,17 @@
 """The community's own model on the dashboard: its state, the trial, putting in force, the way back, the switch."""
 
 import re
+import uuid
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
-from app.core.learning import versions
+from app.core import clock
+from app.core.learning import training, versions
 from app.core.learning.versions import State
+from app.core.models import Request, Score
 from app.core.permissions import SYSTEM
 from app.jobs import learning
 from app.wiring import Wiring
@@ -138,3 +143,59 @@ def test_only_operators_may_see_and_steer_it(visit: Visit, cast: Cast, wiring: W
             answer = visitor.post(f"{path}?community=harbour-forum", reason="x", version="1")
             assert answer.status_code == status, path
     assert state(wiring, cast) == (State.IN_FORCE, 1)
+
+
+def ordinary_posts(wiring: Wiring, cast: Cast, count: int) -> None:
+    """Store posts of the last two days for which nothing was opened."""
+    step = timedelta(days=2) / count
+    with wiring.database.writing() as session:
+        for number, item in enumerate(talk.posts(count, seed=5, share=0.0)):
+            at = clock.now() - number * step
+            row = talk.request_row(cast.community_id, uuid.uuid4(), item, at)
+            session.execute(sa.insert(Request), [row])
+            session.execute(sa.insert(Score), [talk.score_row(cast.community_id, row["id"], "spam", 0.3, at)])
+
+
+def test_the_page_warns_where_no_ordinary_post_is_known_and_says_how_many_more_it_asks_about(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    learn(wiring, cast, 260)
+    for page in ("/classifiers", PAGE):
+        shown = text_of(operator.get(page).text)
+        assert "fewer than 100 posts are known here that nobody acted on" in shown
+        assert "1 if all" in shown
+        assert "more posts a day" not in shown
+    ordinary_posts(wiring, cast, 120)
+    learn(wiring, cast, 60, seed=4, days=0.001)
+    assert state(wiring, cast) == (State.IN_FORCE, 2)
+    shown = text_of(operator.get(PAGE).text)
+    assert "fewer than 100 posts are known" not in shown
+    assert re.search(r"It would ask people about (no|less than one|about 1) more posts? a day", shown)
+
+
+def test_operators_get_a_notice_when_a_version_goes_in_or_out_by_itself(
+    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator, moderator = visit(cast.operator), visit(cast.moderator)
+    learn(wiring, cast, 260)
+    shown = text_of(operator.get("/notices").text)
+    assert "Version 1 of the own model for Spam is in force in Harbour forum" in shown
+    assert "better on the newest of them" in shown
+    assert f'href="{PAGE}?community=harbour-forum"' in operator.get("/notices").text
+    assert "own model" not in text_of(moderator.get("/notices").text)
+
+    learn(wiring, cast, 60, seed=4, days=0.001)
+    shown = text_of(operator.get("/notices").text)
+    assert "Version 2 of the own model" in shown
+    assert "Version 1 of the own model" not in shown, "only the newest is still news"
+    monkeypatch.setattr(training, "GAIN", 1.0)
+    learn(wiring, cast, 60, seed=6, days=0.001)
+    assert state(wiring, cast)[1] == 0
+    shown = text_of(operator.get("/notices").text)
+    assert "The own model for Spam is out of force in Harbour forum" in shown
+    assert "1 notice" in shown
+
+    assert operator.post("/notices/read").status_code == 303
+    assert operator.post(f"{PAGE}/2", reason="It was good", version="0").status_code == 303
+    assert "1 notice" in text_of(operator.get("/notices").text), "none about what they did themselves"

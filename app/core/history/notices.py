@@ -1,7 +1,8 @@
 """Notices: messages to one person, shown in the dashboard.
 
 Moderators get one when their decision was overturned, reopened or could not be carried out, and when a colleague
-took over their claim; operators get one when a webhook was disabled, or when something else wants an operator.
+took over their claim; operators get one when a webhook was disabled, when something else wants an operator, and when a
+version of the community's own model began or ceased to score by itself.
 
 A notice is written in the same transaction as the change. It contains no text: names and reasons are read from
 history, where they can be erased.
@@ -109,18 +110,44 @@ def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry
 
 def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     """Notify the community's operators and admins of an item that a moderator sent to staff; not the actor."""
-    operators = session.scalars(
+    for account_id in _revisers(session, entry.community_id):
+        if account_id != actor.account_id:
+            _tell(session, account_id, entry)
+
+
+def tell_learned(session: Session, entry: HistoryEntry) -> None:
+    """Notify the community's operators and admins that a version of its own model began or ceased to score by itself.
+
+    It replaces their unread notices about the same category: a new version may come every day.
+    """
+    about = sa.select(HistoryEntry.id).where(
+        HistoryEntry.community_id == entry.community_id,
+        HistoryEntry.object_type == entry.object_type,
+        HistoryEntry.after["category"].as_string() == entry.after["category"],
+    )
+    session.execute(
+        sa.delete(Notice)
+        .where(
+            Notice.community_id == entry.community_id, Notice.read_at.is_(None), Notice.entry_id.in_(about)
+        )
+        .execution_options(synchronize_session=False)
+    )
+    for account_id in _revisers(session, entry.community_id):
+        session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id))
+    session.flush()
+
+
+def _revisers(session: Session, community_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The accounts that set how a community is classified."""
+    return session.scalars(
         sa.select(Membership.account_id)
         .join(Account, Account.id == Membership.account_id)
         .where(
-            Membership.community_id == entry.community_id,
+            Membership.community_id == community_id,
             Membership.role.in_(roles_with(Permission.REVISE_POLICY)),
             Account.disabled_at.is_(None),
         )
-    )
-    for account_id in operators:
-        if account_id != actor.account_id:
-            _tell(session, account_id, entry)
+    ).all()
 
 
 def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:

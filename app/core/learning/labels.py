@@ -33,6 +33,8 @@ MOST_ORDINARY = 1_000
 ORDINARY_DAYS = 30
 AUTHOR_LEAST, AUTHOR_SHARE = 3, 0.005
 """Of one author count at most this many labels, or this share of all, whichever is more: the newest."""
+ASKER_SHARE = 0.5
+"""Who asked for more than this share of the posts without an author is the platform, and no author."""
 CLUSTER_MOST = 3
 """Of texts that are nearly the same count at most this many labels, the newest."""
 LEAST_RATERS = 2
@@ -122,6 +124,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
             Action.request_id,
             _BEGINNING.label("content"),
             Request.platform_author_id,
+            Request.requested_by,
             _ACTED.label("acted"),
             _DECIDED_AT.label("decided_at"),
             _RATERS.label("raters"),
@@ -141,6 +144,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
             SampledPost.request_id,
             _BEGINNING.label("content"),
             Request.platform_author_id,
+            Request.requested_by,
             SampledPost.acted,
             SampledPost.ended_at.label("decided_at"),
         )
@@ -151,10 +155,11 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
     for row in sorted([*decided, *sampled], key=lambda row: row.decided_at, reverse=True)[:MOST_LABELS]:
         newest.setdefault(row.request_id, row)
     scores = _scores(session, list(newest), category)
+    askers = Counter(row.requested_by for row in newest.values() if not row.platform_author_id)
     found = [
         Label(
             row.content,
-            row.platform_author_id or f"post {request_id}",
+            _author(row, askers),
             bool(row.acted),
             row.decided_at,
             *scores.get(request_id, (0.0, 0.0)),
@@ -162,6 +167,17 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
         for request_id, row in newest.items()
     ]
     return found[::-1]
+
+
+def _author(row: Any, askers: Counter[str]) -> str:
+    """The author of a labelled post; where the platform names none, the one who asked for it.
+
+    Not the platform's own account, which asks for all posts: then each post counts as one by an author of its own.
+    """
+    if row.platform_author_id:
+        return str(row.platform_author_id)
+    is_platform = askers[row.requested_by] > ASKER_SHARE * askers.total()
+    return f"post {row.request_id}" if is_platform else f"asked by {row.requested_by}"
 
 
 def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:

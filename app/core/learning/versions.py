@@ -19,6 +19,7 @@ from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history import notices
 from app.core.history.why import UNSAID, Why
 from app.core.learning import sampling
 from app.core.learning.training import Outcome
@@ -225,7 +226,10 @@ def set_in_force(
     *,
     why: Why = UNSAID,
 ) -> None:
-    """Change which version of a category is in force, and write it to history. The caller holds the lock."""
+    """Change which version of a category is in force, and write it to history. The caller holds the lock.
+
+    Operators get a notice where none of them did it.
+    """
     previous, row.version_in_force = row.version_in_force, chosen.version if chosen is not None else 0
     row.in_force_since = clock.now() if chosen is not None else None
     if chosen is None or chosen.version >= row.waiting_version:
@@ -234,7 +238,7 @@ def set_in_force(
     after: dict[str, Any] = {"category": row.category}
     if chosen is not None:
         after |= {"version": chosen.version, "labels": chosen.labels}
-    history.record(
+    entry = history.record(
         session,
         actor,
         row.community_id,
@@ -245,6 +249,8 @@ def set_in_force(
         after=after,
         why=why,
     )
+    if actor.kind == "system":
+        notices.tell_learned(session, entry)
 
 
 def take_out(session: Session, row: LearnedCategory, cause: str) -> None:

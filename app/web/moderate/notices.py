@@ -11,7 +11,7 @@ from flask import Response, url_for
 
 from app.core.history import notices
 from app.core.history.notices import NoticeEntry
-from app.core.models import HistoryEntry
+from app.core.models import Community, HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import assignments, claims
@@ -20,6 +20,7 @@ from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.categories import category_name
 from app.web.filters import state_word
 from app.web.item.timeline import actor_name, cause_words
 from app.web.moderate import bell, pending_undo
@@ -36,7 +37,8 @@ class NoticeRow:
     Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
     says that ``who`` took over the reader's claim, ``is_escalation`` that ``who`` sent an item to
     staff, ``is_assignment`` that ``who`` gave it to the reader.
-    ``attention`` is what wants an operator, in words; ``open_words`` are those of the link to where it is dealt with.
+    ``attention`` is what wants an operator, or what the own model did by itself, in words; ``open_words`` are those of
+    the link to where it is dealt with.
     ``is_reopening``: ``who`` reopened the reader's dismissal.
     """
 
@@ -109,6 +111,8 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         return _attention_row(notice_entry)
     if entry.object_type == "webhook":
         return _webhook_row(notice_entry)
+    if entry.object_type == "learned_model":
+        return _learned_row(notice_entry)
     lapsed = entry.what == "hold.lapsed"
     decision = NAMES.get(str(entry.after.get("verb", "")), "") if lapsed else ""
     if notice_entry.decided is not None:
@@ -167,7 +171,7 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
 def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
     entry = notice_entry.entry
     reason = AttentionReason(entry.after["attention"])
-    community = next((one for one in auth.current_reader().communities if one.id == entry.community_id), None)
+    community = _community_of(entry)
     slug = community.slug if community is not None else None
     if reason is AttentionReason.WEBHOOK_FAILING:
         url, open_words = url_for("web.webhook_page", endpoint_id=entry.object_id), "Open webhook"
@@ -175,7 +179,33 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
         url, open_words = url_for("web.community_page", community=slug), "Open community"
     else:
         url, open_words = url_for("web.review", community=slug), "Open review queue"
-    title = TITLES[reason]
+    return _community_row(notice_entry, community, TITLES[reason], url, open_words)
+
+
+def _learned_row(notice_entry: NoticeEntry) -> NoticeRow:
+    """Return the row of a version of the community's own model that began or ceased to score by itself."""
+    entry = notice_entry.entry
+    category, version = str(entry.after["category"]), entry.after.get("version")
+    community = _community_of(entry)
+    title = (
+        f"Version {version} of the own model for {category_name(category)} is in force"
+        if version
+        else f"The own model for {category_name(category)} is out of force"
+    )
+    url = url_for(
+        "web.learned_page", category=category, community=community.slug if community is not None else None
+    )
+    return _community_row(notice_entry, community, title, url, "Open own model")
+
+
+def _community_of(entry: HistoryEntry) -> Community | None:
+    return next((one for one in auth.current_reader().communities if one.id == entry.community_id), None)
+
+
+def _community_row(
+    notice_entry: NoticeEntry, community: Community | None, title: str, url: str, open_words: str
+) -> NoticeRow:
+    entry = notice_entry.entry
     return NoticeRow(
         id=notice_entry.notice.id,
         decision="",

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired
 from app.core import limits
 from app.core.errors import NotFound
 from app.core.learning import versions
-from app.core.learning.training import LEAST_LABELS, LEAST_OF_A_KIND, Outcome
+from app.core.learning.training import LEAST_LABELS, LEAST_OF_A_KIND, LEAST_ORDINARY, Outcome
 from app.core.learning.versions import CategoryStanding, Standing, State
 from app.core.models import LearnedModel
 from app.core.permissions import Actor
@@ -90,6 +90,7 @@ class LearnedSection:
     is_on: bool
     rows: Sequence[CategoryRow]
     samples: str
+    warning: str
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ class LearnedPage:
     lowering: Sequence[str]
     chart: Chart | None
     chart_says: str
+    more: str
+    warning: str
     versions: Sequence[LearnedVersionRow]
 
 
@@ -137,6 +140,7 @@ def section(
         standing.is_on,
         [_row(now) for now in standing.categories],
         _sampled(standing),
+        _warning([now for now in standing.categories if now.figures]),
     )
 
 
@@ -169,6 +173,8 @@ def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: s
         _words(shown, "lowering"),
         chart,
         says,
+        _more(figures),
+        _warning([replace(now, figures=figures)] if figures else []),
         [_version_row(item, now) for item in found[: versions.SHOWN_VERSIONS]],
     )
 
@@ -243,6 +249,33 @@ def _pair(figures: Mapping[str, Any] | None, name: str) -> str:
     if not figures:
         return ""
     return f"{figures[f'base_{name}']:.2f} → {figures[f'own_{name}']:.2f}"
+
+
+def _more(figures: Mapping[str, Any] | None) -> str:
+    """Return how many more posts a day a version asks people about; empty where that is not known."""
+    more = figures.get("more_a_day") if figures else None
+    if more is None:
+        return ""
+    count = "no" if more == 0 else "less than one" if more < 1 else f"about {round(more):,}"
+    posts = "post" if 0 < more < 1.5 else "posts"
+    return f"It would ask people about {count} more {posts} a day than the other classifiers alone."
+
+
+def _warning(trained: Sequence[CategoryStanding]) -> str:
+    """Return a warning if a version was checked with few ordinary posts; empty if none was."""
+    # Versions from before this was counted do not say.
+    few = [now.category for now in trained if _ordinary(now) < LEAST_ORDINARY]
+    if not few:
+        return ""
+    names = ", ".join(category_name(category) for category in few)
+    return (
+        f"{names}: fewer than {LEAST_ORDINARY} posts are known here that nobody acted on, so the model was checked "
+        "with sentences that the service brings. It may ask about more posts than it should."
+    )
+
+
+def _ordinary(now: CategoryStanding) -> int:
+    return int((now.figures or {}).get("ordinary", LEAST_ORDINARY))
 
 
 def _words(model: LearnedModel | None, side: str) -> list[str]:

@@ -208,6 +208,33 @@ def test_ordinary_posts_are_those_that_nothing_was_opened_for(wiring: Wiring, ca
     assert calm.base[TOXICITY] < 0.55
 
 
+def test_where_the_platform_names_no_author_the_one_who_asked_counts_as_author(
+    wiring: Wiring, cast: Cast
+) -> None:
+    """Unless one account asks for most posts: that is the platform, and caps would leave nothing to learn."""
+
+    def decided(who: str, number: int) -> None:
+        action_id = factories.scored_action(wiring, cast, f"{ABUSE} {who} {number}", f"{who}-{number}")
+        with wiring.database.writing() as session:
+            request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+            request.platform_author_id, request.requested_by = None, who
+        decide(wiring, cast, action_id, ActionVerb.DISMISS)
+
+    def authors() -> list[str]:
+        with wiring.database.reading() as session:
+            return [label.author for label in labels.read(session, cast.community_id, TOXICITY)]
+
+    for number in range(2):
+        decided("ann", number)
+        decided("ben", number)
+    assert authors() == ["asked by ann", "asked by ben"] * 2
+    for number in range(5):
+        decided("forum", number)
+    found = authors()
+    assert found[:4] == ["asked by ann", "asked by ben"] * 2
+    assert len({author for author in found[4:] if author.startswith("post ")}) == 5
+
+
 def test_what_the_model_raised_counts_as_ordinary_until_people_act_on_it(wiring: Wiring, cast: Cast) -> None:
     """Otherwise each version could raise as many posts more as the one before it."""
     waiting, kept, acted, raised_by_others = (
