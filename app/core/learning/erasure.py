@@ -59,19 +59,21 @@ def person_erased(
 
     ``author_ids`` are the person's ids on the platform, as their posts have them now.
     """
+    is_theirs = sa.or_(
+        Request.platform_author_id.in_(author_ids),
+        sa.and_(Request.platform_author_id.is_(None), Request.requested_by.in_(author_ids)),
+    )
     learned_from = session.scalars(
         sa.select(Request.community_id)
         .join(Action, Action.request_id == Request.id)
         .where(
             Request.community_id.in_(list(community_ids)),
-            Request.platform_author_id.in_(author_ids),
+            is_theirs,
             Action.action_tier.is_not(None),
         )
         .distinct()
     ).all()
-    theirs = sa.select(Request.id).where(
-        Request.community_id.in_(list(community_ids)), Request.platform_author_id.in_(author_ids)
-    )
+    theirs = sa.select(Request.id).where(Request.community_id.in_(list(community_ids)), is_theirs)
     sampled_in = delete_samples(session, SampledPost.request_id.in_(theirs))
     for community_id in sorted({*learned_from, *sampled_in}):
         forget(session, community_id)

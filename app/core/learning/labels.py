@@ -312,7 +312,7 @@ def _usable() -> sa.ColumnElement[bool]:
         Request.is_test.is_(False),
         Request.withdrawn_at.is_(None),
         Request.content_removed_at.is_(None),
-        sa.or_(Request.platform_author_id.is_(None), ~Request.platform_author_id.startswith(_ERASED)),
+        ~sa.func.coalesce(Request.platform_author_id, Request.requested_by).startswith(_ERASED),
     )
 
 

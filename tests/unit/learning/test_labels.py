@@ -142,15 +142,16 @@ def test_a_lone_rating_is_no_label_even_where_it_decides(wiring: Wiring, cast: C
 
 
 def test_tests_withdrawn_posts_and_erased_ones_are_no_labels(wiring: Wiring, cast: Cast) -> None:
-    made = [factories.scored_action(wiring, cast, f"{ABUSE} {n}", f"p-{n}") for n in range(4)]
+    made = [factories.scored_action(wiring, cast, f"{ABUSE} {n}", f"p-{n}") for n in range(5)]
     for action_id in made:
         decide(wiring, cast, action_id, ActionVerb.DISMISS)
-    assert found(wiring, cast) == [False] * 4
+    assert found(wiring, cast) == [False] * 5
     changes: list[dict[str, Any]] = [
         {"is_test": True},
         {"withdrawn_at": clock.now()},
         {"content_removed_at": clock.now()},
         {"platform_author_id": f"erased-{uuid.uuid4()}"},
+        {"platform_author_id": None, "requested_by": f"erased-{uuid.uuid4()}"},
     ]
     for number, change in enumerate(changes, start=1):
         with wiring.database.writing() as session:
@@ -160,7 +161,7 @@ def test_tests_withdrawn_posts_and_erased_ones_are_no_labels(wiring: Wiring, cas
                     name,
                     value,
                 )
-        assert found(wiring, cast) == [False] * (4 - number)
+        assert found(wiring, cast) == [False] * (5 - number)
 
 
 def test_a_test_post_is_marked_from_its_submission_on(wiring: Wiring, cast: Cast) -> None:

@@ -401,7 +401,7 @@ def test_a_community_gets_only_so_many_a_day(
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("how", ["content", "person"])
+@pytest.mark.parametrize("how", ["content", "person", "person who asked"])
 def test_erased_with_its_post_it_is_unlearned(wiring: Wiring, cast: Cast, how: str) -> None:
     sample_all(wiring, cast)
     scored(wiring, cast)
@@ -409,7 +409,11 @@ def test_erased_with_its_post_it_is_unlearned(wiring: Wiring, cast: Cast, how: s
     assert label(wiring, cast) == [False]
     clocks.advance(days=40)
     with wiring.database.writing() as session:
-        session.scalars(sa.select(Request)).one().platform_author_id = "poster"
+        request = session.scalars(sa.select(Request)).one()
+        if how == "person who asked":
+            request.platform_author_id, request.requested_by = None, "poster"
+        else:
+            request.platform_author_id = "poster"
         if how == "content":
             assert retention.remove(session, cast.community_id, 30, is_first=True) == 1
         else:
