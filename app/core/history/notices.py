@@ -120,19 +120,19 @@ def tell_learned(session: Session, entry: HistoryEntry) -> None:
 
     It replaces their unread notices about the same category: a new version may come every day.
     """
-    about = sa.select(HistoryEntry.id).where(
+    revisers = _revisers(session, entry.community_id)
+    is_about_it = sa.exists().where(
+        HistoryEntry.id == Notice.entry_id,
         HistoryEntry.community_id == entry.community_id,
         HistoryEntry.object_type == entry.object_type,
         HistoryEntry.after["category"].as_string() == entry.after["category"],
     )
     session.execute(
         sa.delete(Notice)
-        .where(
-            Notice.community_id == entry.community_id, Notice.read_at.is_(None), Notice.entry_id.in_(about)
-        )
+        .where(Notice.account_id.in_(revisers), Notice.read_at.is_(None), is_about_it)
         .execution_options(synchronize_session=False)
     )
-    for account_id in _revisers(session, entry.community_id):
+    for account_id in revisers:
         session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id))
     session.flush()
 
