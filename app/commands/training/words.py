@@ -8,8 +8,8 @@ from importlib import resources
 
 import numpy as np
 
-from app.commands.training.examples import Example
 from app.commands.training.packing import zipped
+from app.core.classify.corpus import Example
 from app.core.classify.features import BUCKETS
 from app.core.classify.normalise import plain_text
 from app.core.classify.vocabulary import KNOWN_BITS, ShippedWords, Vocabulary, known_places
