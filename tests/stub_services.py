@@ -78,6 +78,8 @@ class Stub:
             return self._azure(seen.body)
         if path.endswith("/chat/completions"):
             return self._chat(seen.body)
+        if path.endswith("/comments:analyze"):
+            return self._perspective(seen.body)
         if path.endswith("/embeddings"):
             return self._embeddings(seen.body)
         return self._own(seen.body)
@@ -107,6 +109,16 @@ class Stub:
                 {"category": name, "severity": severity if name == "Hate" else 0}
                 for name in body["categories"]
             ],
+        }
+
+    def _perspective(self, body: Any) -> Any:
+        high = {"TOXICITY", "INSULT"} if WORD in body["comment"]["text"] else set()
+        return {
+            "attributeScores": {
+                name: {"summaryScore": {"value": HIGH if name in high else LOW, "type": "PROBABILITY"}}
+                for name in body["requestedAttributes"]
+            },
+            "languages": body.get("languages", ["en"]),
         }
 
     def _chat(self, body: Any) -> Any:
@@ -193,6 +205,26 @@ def answering(value: Any) -> Callable[[Any], None]:
     return body(json.dumps(value).encode())
 
 
+def speaking(language: str, *only: str) -> Callable[[Any], None]:
+    """Perspective's error where one of the asked attributes is not among ``only``; it names the first one."""
+
+    def write(handler: Any) -> None:
+        seen = handler.server.stub.seen[-1]
+        refused = [name for name in seen.body["requestedAttributes"] if name not in only]
+        if not refused:
+            handler.server.stub.answer_to(handler, seen)
+            return
+        about = {"detectedLanguages": [language], "attribute": refused[0]}
+        detail = {
+            "errorType": "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE",
+            "languageNotSupportedByAttributeError": about,
+        }
+        error = {"code": 400, "message": seen.body["comment"]["text"], "details": [detail]}
+        _write(handler, 400, json.dumps({"error": error}).encode(), {})
+
+    return write
+
+
 def dripping(seconds: float = 0.1, cut: threading.Event | None = None) -> Callable[[Any], None]:
     """A byte now and then, for a minute and more: no single read takes long. Sets ``cut`` when the client hangs up."""
 
@@ -256,7 +288,7 @@ def serving() -> Iterator[Stub]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    stub = Stub(server)
+    stub = server.stub = Stub(server)  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

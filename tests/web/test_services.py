@@ -37,11 +37,11 @@ def stub(wiring: Wiring) -> Iterator[Stub]:
 def add(operator: Visitor, stub: Stub, kind: str = "http", **changes: str) -> str:
     """Add a service by the form; return the path of its page."""
     paths = {"openai_moderation": "/v1", "chat_guard": "/v1", "azure_content_safety": "", "http": "/score"}
-    paths["embeddings"] = "/v1"
+    paths |= {"embeddings": "/v1", "perspective": "/v1alpha1"}
     form = {
         "name": "own",
         "url": stub.url(paths[kind]),
-        "model": "" if kind == "http" else "model-1",
+        "model": "" if kind in ("http", "perspective") else "model-1",
         "key": KEY,
         "deadline": "2,5",
         "consent": "y",
@@ -70,11 +70,28 @@ def actions(wiring: Wiring) -> list[Action]:
 def test_every_kind_is_offered_with_its_usual_values(visit: Visit, cast: Cast) -> None:
     operator = visit(cast.operator)
     kinds = operator.get(NEW).text
-    for name in ("openai_moderation", "azure_content_safety", "chat_guard", "http"):
+    for name in ("openai_moderation", "azure_content_safety", "perspective", "chat_guard", "http"):
         assert f"{NEW}?kind={name}" in kinds
         assert operator.get(f"{NEW}?kind={name}").status_code == 200
     assert "https://api.openai.com/v1" in operator.get(f"{NEW}?kind=openai_moderation").text
     assert operator.get(f"{NEW}?kind=magic").status_code == 404
+
+
+def test_a_service_for_unsure_posts_is_not_asked_where_the_shipped_model_is_sure(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    # The one category that both score: the shipped model finds nothing of it in a plain sentence.
+    map_lines = "TOXICITY = toxicity\nSPAM ="
+    path = add(operator, stub, "perspective", option_ask_when="if_unsure", categories=map_lines)
+    counted = operator.post(f"{path}/mode", mode="in_force", if_it_fails="review", reason="It agrees")
+    assert counted.status_code == 303
+    post(wiring, cast, jobs, "The library on the corner opens at nine in the morning.")
+    assert stub.seen == []
+    assert actions(wiring) == []
+    post(wiring, cast, jobs, f"C'est une phrase tout à fait ordinaire avec un {WORD} dans le jardin.", 2)
+    assert len(stub.seen) == 1
+    assert [action.category for action in actions(wiring)] == ["toxicity"]
 
 
 def test_a_service_is_added_observed_compared_counted_and_required(

@@ -30,19 +30,30 @@ _LATER = frozenset({408, 409, 425, 429})
 _lookups = Lookups(system_addresses)
 
 
+class Refusal(Failure):
+    """An answer with status 400. ``body`` says why, in the service's own form; it may quote the post."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__("it refuses the request (400)", retry=False, refused=True)
+        self.body = body
+
+
 def post_json(
     connection: Connection,
     url: str,
     body: Mapping[str, Any],
     headers: Mapping[str, str],
     most: int = ANSWER_BYTES,
+    reads_refusal: bool = False,
 ) -> dict[str, Any]:
     """POST ``body`` to ``url`` within the connection's deadline and return the answer, a JSON object of ``most`` bytes.
 
     ``url`` begins with the connection's URL. The address is checked as a webhook's: public, or on the allow-list.
+    ``reads_refusal``: of an answer with status 400 the body is read too.
 
     Raises:
         Failure: no answer in time, a status other than 2xx, too many bytes, or no JSON object.
+        Refusal: the status is 400 and ``reads_refusal``.
     """
     deadline = Deadline(connection.deadline)
     try:
@@ -67,12 +78,14 @@ def post_json(
         with GuardedTransport(backend, authorities()) as transport:
             response = transport.handle_request(request)
             try:
+                if reads_refusal and response.status_code == 400:
+                    raise Refusal(_body(response, most))
                 _check_status(response)
                 received = _body(response, most)
             finally:
                 response.close()
     except (httpx.TimeoutException, TimeoutError) as error:
-        raise Failure(f"no answer within {connection.deadline:g} s") from error
+        raise Failure(f"no answer within {round(connection.deadline, 2):g} s") from error
     except httpx.RemoteProtocolError as error:
         # Its message quotes what the service sent, which may be the post.
         raise Failure("broken answer: no HTTP") from error

@@ -5,7 +5,14 @@ import logging
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 
-from app.adapters.services import azure_content_safety, chat_guard, embeddings, openai_moderation, own_model
+from app.adapters.services import (
+    azure_content_safety,
+    chat_guard,
+    embeddings,
+    openai_moderation,
+    own_model,
+    perspective,
+)
 from app.core.services.kinds import ENTRY_POINTS, Kind
 
 log = logging.getLogger(__name__)
@@ -13,6 +20,7 @@ log = logging.getLogger(__name__)
 SHIPPED = (
     openai_moderation.KIND,
     azure_content_safety.KIND,
+    perspective.KIND,
     chat_guard.KIND,
     own_model.KIND,
     embeddings.KIND,

@@ -33,6 +33,7 @@ from app.core.classify.features import (
     share,
 )
 from app.core.classify.language import ENGLISH, of_sentences
+from app.core.classify.names import SHIPPED_MODEL
 from app.core.classify.normalise import Reading
 from app.core.classify.reading import Seen, see
 from app.core.classify.rulepack import shared_vocabulary
@@ -300,7 +301,7 @@ class SeedClassifier:
     not trained on is scored in the categories of ``EVERYWHERE`` alone; one whose language is unknown as English.
     """
 
-    name = "builtin.seed"
+    name = SHIPPED_MODEL
     tier1_categories: frozenset[str] = frozenset()
     languages: frozenset[str] | None = frozenset({ENGLISH, *PER_LANGUAGE})
     cost = 1

@@ -1,12 +1,15 @@
 """Several classifiers on one text: those of this process one after the other, connected services at the same time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from app.core.classify import Classifier, Context, Result
+from app.core.classify.names import SHIPPED_MODEL
 
 THREADS = 8
 """How many connected services are asked at once about one text."""
+UNSURE = (0.2, 0.8)
+"""The scores of the shipped model, both ends included, that leave open whether a category applies."""
 
 
 def waits(classifier: Classifier) -> bool:
@@ -14,16 +17,36 @@ def waits(classifier: Classifier) -> bool:
     return not classifier.local or bool(getattr(classifier, "waits", False))
 
 
-def score_each(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Result]:
-    """Return one result for each classifier, in their order. Call it outside of any transaction.
+def needs_asking(classifier: Classifier, shipped: Mapping[str, float] | None) -> bool:
+    """Whether a classifier must be asked about a text that the shipped model gave these scores; None: it gave none.
 
-    Services wait on the network, so they are asked in threads, the cheapest first; each ends by its own deadline.
+    One with ``only_if_unsure`` is left out where the shipped model is sure about every category that it would score.
+    A category that the shipped model does not score, at all or in this language, leaves it unsure.
+    """
+    if shipped is None or not getattr(classifier, "only_if_unsure", False):
+        return True
+    least, most = UNSURE
+    return any(least <= shipped.get(category, least) <= most for category in classifier.categories)
+
+
+def score_each(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Result]:
+    """Return one result for each classifier, in their order: one without scores for a service that was not asked.
+
+    Call it outside of any transaction. Services wait on the network, so they are asked in threads, the cheapest first;
+    each ends by its own deadline.
     """
     results: dict[int, Result] = {}
-    remote = [place for place, classifier in enumerate(classifiers) if waits(classifier)]
+    shipped: Mapping[str, float] | None = None
     for place, classifier in enumerate(classifiers):
         if not waits(classifier):
             results[place] = classifier.score([text], context)[0]
+            if classifier.name == SHIPPED_MODEL:
+                shipped = results[place].scores
+    remote = [place for place in range(len(classifiers)) if place not in results]
+    for place in remote:
+        if not needs_asking(classifiers[place], shipped):
+            results[place] = Result()
+    remote = [place for place in remote if place not in results]
     if len(remote) == 1:
         results[remote[0]] = classifiers[remote[0]].score([text], context)[0]
     elif remote:

@@ -12,7 +12,7 @@ from app.core.classify import Context, Permanent, Result, Retryable
 from app.core.services.calls import Call, Ledger
 from app.core.services.gates import AnswerCache, CacheKey, Gate
 from app.core.services.guarded import GuardedCalls
-from app.core.services.kinds import Adapter, Answer, Failure, Kind
+from app.core.services.kinds import ASK_WHEN, IF_UNSURE, Adapter, Answer, Failure, Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 
 OVERLAP = 200
@@ -64,6 +64,11 @@ class ServiceClassifier:
     @property
     def local(self) -> bool:
         return False
+
+    @property
+    def only_if_unsure(self) -> bool:
+        """Whether it is left out where the shipped model is sure (``classify.together``)."""
+        return self.settings.options.get(ASK_WHEN.name) == IF_UNSURE
 
     @property
     def max_chars(self) -> int:

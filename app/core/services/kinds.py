@@ -109,6 +109,20 @@ class Option:
     long: bool = False
 
 
+ALWAYS, IF_UNSURE = "always", "if_unsure"
+ASK_WHEN = Option(
+    "ask_when",
+    "Ask it",
+    "Also where the shipped model does not score a category, or not in the language of the post.",
+    default=ALWAYS,
+    choices={
+        ALWAYS: "About every post",
+        IF_UNSURE: "Only where the shipped model is unsure (0.2 to 0.8)",
+    },
+)
+"""For a kind whose calls are scarce or slow (``classify.together``)."""
+
+
 def _no_options(_options: Mapping[str, str]) -> CategoryMap:
     return {}
 

@@ -27,7 +27,13 @@ from tests.stub_services import WORD, Stub, serving
 CATEGORIES = {"toxicity": "toxicity", "sarcasm": None}
 QUIET = f"A post about a {WORD}"
 KINDS = {kind.name: kind for kind in SHIPPED}
-PATHS = {"openai_moderation": "/v1", "azure_content_safety": "", "chat_guard": "/v1", "http": "/score"}
+PATHS = {
+    "openai_moderation": "/v1",
+    "azure_content_safety": "",
+    "perspective": "/v1alpha1",
+    "chat_guard": "/v1",
+    "http": "/score",
+}
 Connect = Callable[..., Adapter]
 
 

@@ -10,7 +10,7 @@ import pytest
 from app.core.outbound import AllowList
 from app.core.services.calling import checked
 from app.core.services.kinds import Answer, Connection, Failure
-from tests.stub_services import HIGH, LOW, Stub, answering, body, dripping, endless, status
+from tests.stub_services import HIGH, LOW, Stub, answering, body, dripping, endless, speaking, status
 from tests.unit.services.conftest import KINDS, Connect
 
 BAD, GOOD = "You kitten", "Fine weather"
@@ -57,6 +57,41 @@ def test_azure_severities_become_scores_that_are_not_calibrated(stub: Stub, conn
     assert seen.path == "/contentsafety/text:analyze?api-version=2024-09-01"
     assert seen.headers["Ocp-Apim-Subscription-Key"] == "sk-secret"
     assert "Authorization" not in seen.headers
+
+
+def test_perspective_is_asked_for_the_mapped_attributes_and_not_to_keep_the_post(
+    stub: Stub, connect: Connect
+) -> None:
+    (answer,) = connect("perspective").ask([BAD])
+    assert (answer.scores["TOXICITY"], answer.scores["SPAM"], answer.calibrated) == (HIGH, LOW, True)
+    (seen,) = stub.seen
+    assert seen.path == "/v1alpha1/comments:analyze?key=sk-secret"
+    assert seen.body["comment"] == {"text": BAD}
+    assert set(seen.body["requestedAttributes"]) == set(KINDS["perspective"].category_map({}))
+    assert seen.body["doNotStore"] is True
+    assert "languages" not in seen.body  # a text too short for its language to be named
+
+
+def test_an_attribute_without_the_language_of_a_text_is_not_scored_and_not_asked_for_again(
+    stub: Stub, connect: Connect
+) -> None:
+    german = "Das ist ein ganz gewöhnlicher Satz über das Wetter von gestern."
+    stub.fail(speaking("de", "TOXICITY", "THREAT"))
+    (answer,) = connect("perspective").ask([german])
+    assert set(answer.scores) == {"TOXICITY", "THREAT"}
+    assert stub.seen[-1].body["languages"] == ["de"]
+    stub.seen.clear()
+    connect("perspective").ask([german])
+    assert [set(seen.body["requestedAttributes"]) for seen in stub.seen] == [{"TOXICITY", "THREAT"}]
+
+
+def test_a_language_that_no_attribute_has_fails_instead_of_looking_harmless(
+    stub: Stub, connect: Connect
+) -> None:
+    stub.fail(speaking("fi"))
+    with pytest.raises(Failure, match="nothing in the language") as caught:
+        connect("perspective").ask([BAD])
+    assert (caught.value.retry, caught.value.refused) == (False, True)
 
 
 @pytest.mark.parametrize("severity", [8, -1, 2.5, True, None, "5"])
@@ -174,7 +209,9 @@ def test_an_own_model_says_whether_it_is_calibrated(stub: Stub, connect: Connect
 
 # Faults: the same for every adapter.
 
-ASKED = [("openai_moderation", {}), ("azure_content_safety", {}), ("chat_guard", {}), ("http", {})]
+ASKED = [
+    (name, {}) for name in ("openai_moderation", "azure_content_safety", "perspective", "chat_guard", "http")
+]
 
 
 @pytest.mark.parametrize(("kind", "options"), ASKED)
