@@ -70,6 +70,20 @@ class Settings(BaseSettings):
         description="Comma-separated `host` or `host:port` entries of classifiers in your network. Operators of every "
         "community may connect services there, over plain http and at private addresses.",
     )
+    models_dir: str = Field(
+        "",
+        description="Folder in which folders of models lie. Operators of every community may use them as classifiers; "
+        "empty means none.",
+    )
+    model_threads: int = Field(
+        1, ge=1, le=64, description="Threads that compute such models at once in one process."
+    )
+    model_memory_mb: int = Field(
+        512,
+        ge=16,
+        le=65_536,
+        description="Megabytes of such models that one process keeps loaded, and again of working memory for them.",
+    )
     media_allow_hosts: str = Field(
         "",
         description="Comma-separated `host` or `host:port` entries in your network that attachments of posts may be "

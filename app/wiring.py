@@ -19,6 +19,7 @@ from app.adapters.media.s3_store import S3Store
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.services.kinds import known_kinds
 from app.adapters.services.ledger import DatabaseLedger
+from app.adapters.services.onnx_files import ModelLimits
 from app.adapters.webhook_sender import HttpSender
 from app.core import outbox
 from app.core.attachments.fetching import Obtainer
@@ -182,7 +183,7 @@ def wire(settings: Settings) -> Wiring:
         mailer=mailer(settings),
         mail_links=MailLinks(settings.base_url, settings.secret_key.get_secret_value().encode()),
         services=ServicePool(
-            known_kinds(),
+            known_kinds(model_limits(settings)),
             sealer,
             AllowList.parse(settings.service_allow_hosts),
             DatabaseLedger(lambda: wiring.database),
@@ -201,6 +202,12 @@ def shipped_classifiers() -> list[Classifier]:
     (decision 0009). By default these are only spam and pii. The model never acts without review (decision 0035).
     """
     return [RulePackClassifier(tier1_categories=frozenset(CATEGORIES)), SeedClassifier()]
+
+
+def model_limits(settings: Settings) -> ModelLimits:
+    """What the settings allow to models of files."""
+    folder = Path(settings.models_dir) if settings.models_dir else None
+    return ModelLimits(folder, settings.model_threads, settings.model_memory_mb)
 
 
 def make_sealer(settings: Settings) -> Sealer:

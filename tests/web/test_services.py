@@ -3,10 +3,14 @@
 import html
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from app.adapters.services import onnx_model
+from app.adapters.services.onnx_files import ModelLimits
 from app.commands.doctor import work
 from app.core.db import Base
 from app.core.factcheck import storing
@@ -19,6 +23,7 @@ from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.factories import submit
 from tests.inline_engine import InlineEngine
+from tests.onnx_models import write_model
 from tests.stub_services import WORD, Stub, serving, status
 from tests.web.conftest import Visitor
 
@@ -70,7 +75,7 @@ def actions(wiring: Wiring) -> list[Action]:
 def test_every_kind_is_offered_with_its_usual_values(visit: Visit, cast: Cast) -> None:
     operator = visit(cast.operator)
     kinds = operator.get(NEW).text
-    for name in ("openai_moderation", "azure_content_safety", "perspective", "chat_guard", "http"):
+    for name in ("openai_moderation", "azure_content_safety", "perspective", "chat_guard", "http", "onnx"):
         assert f"{NEW}?kind={name}" in kinds
         assert operator.get(f"{NEW}?kind={name}").status_code == 200
     assert "https://api.openai.com/v1" in operator.get(f"{NEW}?kind=openai_moderation").text
@@ -92,6 +97,79 @@ def test_a_service_for_unsure_posts_is_not_asked_where_the_shipped_model_is_sure
     post(wiring, cast, jobs, f"C'est une phrase tout à fait ordinaire avec un {WORD} dans le jardin.", 2)
     assert len(stub.seen) == 1
     assert [action.category for action in actions(wiring)] == ["toxicity"]
+
+
+@pytest.fixture
+def models(wiring: Wiring, tmp_path: Path) -> Path:
+    """The folder of models, with the model "tiny" in it."""
+    folder = tmp_path / "models"
+    write_model(folder / "tiny")
+    wiring.services.kinds = {**wiring.services.kinds, "onnx": onnx_model.kind(ModelLimits(folder))}
+    return folder
+
+
+def add_files(operator: Visitor, **changes: str) -> Any:
+    form = {"name": "own", "option_folder": "tiny", "deadline": "30", "reason": "Try it"} | changes
+    return operator.post(NEW, kind="onnx", **form)
+
+
+def test_a_model_as_files_is_added_without_url_key_and_consent_and_observed(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, models: Path
+) -> None:
+    operator = visit(cast.operator)
+    form = operator.get(f"{NEW}?kind=onnx").text
+    assert 'name="key"' not in form
+    assert 'name="url"' not in form
+    path = add_files(operator).headers["Location"]
+    post(wiring, cast, jobs, f"A {WORD}")
+    with wiring.database.reading() as session:
+        score = session.scalars(sa.select(Score).where(Score.classifier == "service.own")).one()
+    assert (score.category, score.is_observed) == ("toxicity", True)
+    assert score.score == pytest.approx(0.9526)
+    assert score.classifier_version.startswith("1+tiny-")
+    assert "tiny-" in operator.get(path).text
+
+
+def test_a_folder_that_cannot_be_used_is_explained_at_its_field(
+    visit: Visit, cast: Cast, wiring: Wiring, models: Path
+) -> None:
+    operator = visit(cast.operator)
+    for folder, reason in (
+        ("../models", "without a path"),
+        ("other", "none of those"),
+        ("", "without a path"),
+    ):
+        answer = add_files(operator, option_folder=folder)
+        assert answer.status_code == 422
+        assert f"Folder must be named {reason}" in answer.text or f"Folder is {reason}" in answer.text
+    (models / "tiny" / "README.md").unlink()
+    assert "Folder has no README.md." in add_files(operator).text
+    wiring.services.kinds = {**wiring.services.kinds, "onnx": onnx_model.KIND}
+    assert "This installation has no folder of models" in operator.get(f"{NEW}?kind=onnx").text
+    assert "This installation has no folder of models" in add_files(operator).text
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(ConnectedService)).all() == []
+
+
+def test_changed_files_are_used_once_the_settings_are_saved_again(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, models: Path
+) -> None:
+    operator = visit(cast.operator)
+    path = add_files(operator).headers["Location"]
+    same = {"option_folder": "tiny", "deadline": "30", "reason": "Again"}
+    refused = operator.post(path, **same)
+    assert refused.status_code == 422
+    assert "are the same as before" in refused.text
+    (models / "tiny" / "README.md").write_text("# Trained again\n")
+    post(wiring, cast, jobs, f"A {WORD}")
+    assert "its files were changed" in operator.get(path).text
+    assert operator.post(path, **same).status_code == 303
+    post(wiring, cast, jobs, f"Another {WORD}", 2)
+    with wiring.database.reading() as session:
+        versions = session.scalars(sa.select(ServiceVersion).order_by(ServiceVersion.version)).all()
+        (score,) = session.scalars(sa.select(Score).where(Score.classifier == "service.own"))
+    assert versions[0].settings["model"] != versions[1].settings["model"]
+    assert score.classifier_version == f"2+{versions[1].settings['model']}"
 
 
 def test_a_service_is_added_observed_compared_counted_and_required(

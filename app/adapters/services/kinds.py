@@ -9,10 +9,12 @@ from app.adapters.services import (
     azure_content_safety,
     chat_guard,
     embeddings,
+    onnx_model,
     openai_moderation,
     own_model,
     perspective,
 )
+from app.adapters.services.onnx_files import ModelLimits
 from app.core.services.kinds import ENTRY_POINTS, Kind
 
 log = logging.getLogger(__name__)
@@ -23,17 +25,19 @@ SHIPPED = (
     perspective.KIND,
     chat_guard.KIND,
     own_model.KIND,
+    onnx_model.KIND,
     embeddings.KIND,
 )
 
 
 @functools.cache
-def known_kinds() -> Mapping[str, Kind]:
+def known_kinds(models: ModelLimits = ModelLimits()) -> Mapping[str, Kind]:  # noqa: B008  # it is immutable
     """The kinds by name, looked for once: what is installed does not change while a process runs.
 
+    ``models`` is what the installation allows to models of files.
     A package that cannot be loaded, or takes a name that is taken, is logged and left out.
     """
-    kinds = {kind.name: kind for kind in SHIPPED}
+    kinds = {kind.name: kind for kind in (*SHIPPED, onnx_model.kind(models))}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
         try:
             kind = entry.load()

@@ -109,6 +109,17 @@ class Option:
     long: bool = False
 
 
+@dataclass(frozen=True)
+class InspectedModel:
+    """The model that the options of a kind lead to. ``model`` names it, and changes with every change of its files.
+
+    ``thresholds`` are the scores from which on its maker says that a category applies.
+    """
+
+    model: str
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
 ALWAYS, IF_UNSURE = "always", "if_unsure"
 ASK_WHEN = Option(
     "ask_when",
@@ -145,6 +156,9 @@ class Kind:
     it runs inside this process and sends nothing, so it needs neither a URL nor consent. ``url``, ``model``: the
     usual values. ``needs_key``: it refuses requests without a key. ``embed``: how to reach a service that scores
     nothing, but turns texts into vectors by which fact-checks are found.
+
+    ``inspect``: for models that are files of this machine. It checks and names them before settings are saved, may
+    take seconds, and raises ``Invalid``. ``missing`` says what must be installed or set first, empty if nothing.
     """
 
     name: str
@@ -165,6 +179,8 @@ class Kind:
     max_chars: int = 8_000
     options: Sequence[Option] = ()
     embed: Callable[[Connection], EmbeddingAdapter] | None = None
+    inspect: Callable[[Mapping[str, str]], InspectedModel] | None = None
+    missing: str = ""
 
     @property
     def embeds(self) -> bool:

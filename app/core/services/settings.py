@@ -93,6 +93,14 @@ def service_key(key: str) -> str:
     return key
 
 
+def pinned(settings: ServiceSettings, kind: Kind) -> ServiceSettings:
+    """The settings with the name of the model that their options lead to, for a kind that inspects its files.
+
+    It may take seconds: call it outside of any transaction. Raises Invalid: the files cannot be used.
+    """
+    return settings if kind.inspect is None else replace(settings, model=kind.inspect(settings.options).model)
+
+
 def checked(settings: ServiceSettings, kind: Kind, allow: AllowList) -> ServiceSettings:
     """Return the settings if a service of this kind may have them, with the usual category map if they have none.
 

@@ -15,7 +15,7 @@ from app.core.policies import policies
 from app.core.services import reading, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
-from app.core.services.settings import NAME_PREFIX
+from app.core.services.settings import NAME_PREFIX, pinned
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -60,6 +60,7 @@ def add_service() -> Response:
     if not form.validate():
         return _show_new(kind, form, status=422)
     try:
+        settings = pinned(form.settings(), kind)
         with wired().database.writing() as session:
             service = services.add(
                 session,
@@ -68,7 +69,7 @@ def add_service() -> Response:
                 registry(),
                 kind.name,
                 form.name.data or "",
-                form.settings(),
+                settings,
                 form.reason.data or "",
                 key=form.key.data or "",
                 consent=bool(form.consent.data),
@@ -90,6 +91,11 @@ def save_service(service_id: uuid.UUID) -> Response:
     form = forms.posted(settings_form(kind, SettingsForm))
     if not form.validate():
         return service_page.show(service_id, settings=form, status=422)
+    try:
+        settings = pinned(form.settings(), kind)
+    except Invalid as refusal:
+        _explain(form, kind, refusal)
+        return service_page.show(service_id, settings=form, status=422)
 
     def change(session: Session) -> str:
         version = services.change(
@@ -97,7 +103,7 @@ def save_service(service_id: uuid.UUID) -> Response:
             auth.current_actor(),
             service_id,
             registry(),
-            form.settings(),
+            settings,
             form.reason.data or "",
             consent=bool(form.consent.data),
             etag=forms.number(form.etag.data),
