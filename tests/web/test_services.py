@@ -1,6 +1,8 @@
 """Operators add a service, observe it, count its scores, change it and remove it, in the dashboard."""
 
 import html
+import io
+import json
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -170,6 +172,72 @@ def test_changed_files_are_used_once_the_settings_are_saved_again(
         (score,) = session.scalars(sa.select(Score).where(Score.classifier == "service.own"))
     assert versions[0].settings["model"] != versions[1].settings["model"]
     assert score.classifier_version == f"2+{versions[1].settings['model']}"
+
+
+def measure(operator: Visitor, path: str, texts: dict[str, list[str]], version: int = 1) -> Any:
+    lines = "\n".join(json.dumps({"text": text, "categories": names}) for text, names in texts.items())
+    file = (io.BytesIO(lines.encode()), "examples.jsonl")
+    return operator.post(f"{path}/versions/{version}/measure", examples=file, reason="Ours")
+
+
+# Of the bad ones the model finds four of five, of the others it takes one for bad.
+EXAMPLES = {
+    **{f"Secret word number {number}: a {WORD}": ["toxicity"] for number in range(4)},
+    "Secret word: badness": ["toxicity", "spam"],
+    **{f"Secret word number {number}: weather": [] for number in range(4)},
+    f"A harmless {WORD} with a secret word": ["spam"],
+}
+
+
+def test_a_model_as_files_counts_only_after_it_was_measured_on_examples(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, models: Path
+) -> None:
+    operator = visit(cast.operator)
+    path = add_files(operator).headers["Location"]
+    count = {"mode": "in_force", "if_it_fails": "review", "reason": "It agrees"}
+    refused = operator.post(f"{path}/mode", **count)
+    assert refused.status_code == 422
+    assert "Version 1 must be measured on your own examples before its scores count." in refused.text
+    assert service(wiring).mode is ServiceMode.OBSERVE
+    assert measure(operator, path, EXAMPLES).status_code == 303
+    page = html.unescape(operator.get(path).text)
+    for threshold in ("your threshold 0.55", "its maker's 0.7"):
+        assert f"toxicity, above {threshold}: 4 of 5 found, 1 of 5 others taken for it" in page
+    assert operator.post(f"{path}/mode", **count).status_code == 303
+    post(wiring, cast, jobs, f"A {WORD}")
+    assert [action.category for action in actions(wiring)] == ["toxicity"]
+    with wiring.database.looking() as connection:
+        rows = [str(connection.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
+    assert "secret word" not in " ".join(rows).lower()
+    # Other files are another version, which must be measured too.
+    (models / "tiny" / "README.md").write_text("# Trained again\n")
+    assert operator.post(path, option_folder="tiny", deadline="30", reason="Trained again").status_code == 303
+    in_force = f"{path}/versions/2/put-in-force"
+    assert operator.post(in_force, reason="Newer").status_code == 422
+    assert measure(operator, path, EXAMPLES, version=2).status_code == 303
+    assert operator.post(in_force, reason="Newer").status_code == 303
+    assert service(wiring).version == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        ({}, "must be 10 to 500 texts"),
+        (
+            {str(number): ["toxicity"] for number in range(10)},
+            "must have texts with and without a category that it scores",
+        ),
+    ],
+)
+def test_examples_that_cannot_be_measured_on_are_explained(
+    visit: Visit, cast: Cast, models: Path, texts: dict[str, list[str]], reason: str
+) -> None:
+    operator = visit(cast.operator)
+    path = add_files(operator).headers["Location"]
+    answer = measure(operator, path, texts)
+    assert answer.status_code == 422
+    assert f"Examples {reason}" in html.unescape(answer.text)
+    assert measure(visit(cast.moderator), path, EXAMPLES).status_code in (403, 404)
 
 
 def test_a_service_is_added_observed_compared_counted_and_required(

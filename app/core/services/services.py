@@ -23,7 +23,7 @@ from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.sealing import Sealer
-from app.core.services import reading
+from app.core.services import measuring, reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
@@ -191,12 +191,18 @@ def put_in_force(
     *,
     etag: int | None = None,
 ) -> ConnectedService:
-    """Use this version of the settings from now on; raises as ``change``."""
+    """Use this version of the settings from now on; raises as ``change``.
+
+    Raises:
+        Invalid: also if it would count at once, and must be measured first.
+    """
     service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     reading.numbered(session, service, number)
     if service.version == number:
         raise Invalid.field("version", "is in use already", number)
+    if service.mode is ServiceMode.IN_FORCE:
+        measuring.require_measured(session, service, number)
     before, service.version = service.version, number
     _touch(session, service)
     _record(session, actor, service, "service.version_put_in_force", reason, before=before, version=number)
@@ -213,7 +219,7 @@ def set_mode(
     if_it_fails: str | None = None,
     etag: int | None = None,
 ) -> ConnectedService:
-    """Observe a service, count its scores, or switch it off; raises as ``change``.
+    """Observe a service, count its scores, or switch it off; raises as ``change``, and if it must be measured first.
 
     ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or "", the
     others decide. None keeps what the thresholds in force say about it.
@@ -222,6 +228,8 @@ def set_mode(
     limits.text(reason, "reason", limits.REASON_MAX)
     if service.mode is mode:
         return service
+    if mode is ServiceMode.IN_FORCE:
+        measuring.require_measured(session, service, service.version)
     service.mode = mode
     _touch(session, service)
     _record(session, actor, service, reading.MODE_EVENTS[mode], reason)

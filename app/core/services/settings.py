@@ -34,7 +34,8 @@ class ServiceSettings:
     ``categories`` maps the service's categories to ours, or to None: stored, not routed. ``may_act``: its scores may
     exceed Tier 1; otherwise they reach reviewers at most. ``deadline`` is in seconds for one call; ``concurrency`` how
     many calls run at once. ``daily_requests`` and ``daily_cost`` end a day's calls, None for no end; ``price`` is for
-    1,000 calls, in the currency that the operator thinks in.
+    1,000 calls, in the currency that the operator thinks in. ``must_be_measured`` before its scores count, which
+    ``checked`` sets.
     """
 
     url: str = ""
@@ -47,6 +48,7 @@ class ServiceSettings:
     daily_requests: int | None = None
     daily_cost: float | None = None
     price: float = 0.0
+    must_be_measured: bool = False
 
     @property
     def routed(self) -> frozenset[str]:
@@ -112,6 +114,7 @@ def checked(settings: ServiceSettings, kind: Kind, allow: AllowList) -> ServiceS
     def wrong(name: str, message: str) -> None:
         problems.append(Problem("value_error", (name,), message))
 
+    settings = replace(settings, must_be_measured=kind.inspect is not None)
     if kind.embeds:
         settings = replace(settings, categories={}, may_act=False)
     elif not settings.categories:

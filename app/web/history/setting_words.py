@@ -42,6 +42,7 @@ _SENTENCES: Mapping[str, str] = {
     "service.added": "Service added",
     "service.changed": "Service changed",
     "service.version_put_in_force": "Version of a service put in force",
+    "service.measured": "Service measured on examples",
     "service.counted": "Scores of a service count",
     "service.observed": "Service only observed",
     "service.switched_off": "Service switched off",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from wtforms import BooleanField, Form, HiddenField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
@@ -126,6 +126,13 @@ class ModeForm(Form):
     mode = HiddenField()
     reason = _reason("mode-reason")
     etag = HiddenField(id="mode-etag")
+
+
+class MeasureForm(Form):
+    """Examples to measure a version of a service on: an uploaded file."""
+
+    examples = FileField("Examples")
+    reason = _reason("measure-reason")
 
 
 class VersionForm(Form):

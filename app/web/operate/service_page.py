@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.factcheck import spaces
 from app.core.models import Account, ConnectedService, ThresholdSet
 from app.core.policies import policies
-from app.core.services import calls, figures, reading
+from app.core.services import calls, figures, measuring, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
@@ -22,6 +22,7 @@ from app.web.categories import category_name
 from app.web.history.setting_words import words
 from app.web.operate.service_forms import (
     KeyForm,
+    MeasureForm,
     ModeForm,
     RemoveForm,
     RequireForm,
@@ -84,6 +85,7 @@ def show(
     version: VersionForm | None = None,
     remove: RemoveForm | None = None,
     require: RequireForm | None = None,
+    measure: MeasureForm | None = None,
     status: int = 200,
     alert: str | None = None,
     compared: Any = None,
@@ -102,6 +104,7 @@ def show(
             calls.period(session, [service_id], MONTH)[service_id],
             figures.records(session, actor, service.community_id).get(name_of(service), Record()),
         )
+        measured = measuring.by_version(session, service)
         consents = _consents(session, service)
         vectors = [
             progress_line(progress, in_figures.today)
@@ -119,7 +122,8 @@ def show(
         form["etag"].data = form["etag"].data or str(service.etag)
     required = require or _require_form(service, in_use, thresholds)()
     # The field holds the name of the last pressed button after an error; the page's buttons say their own.
-    forms_shown: Sequence[Form] = (settings, *others, required)
+    measure = measure or MeasureForm()
+    forms_shown: Sequence[Form] = (settings, *others, required, measure)
     return page.render(
         "operate/service.html",
         status=status,
@@ -136,6 +140,8 @@ def show(
         version=others[2],
         remove=others[3],
         required=required,
+        measure=measure,
+        measured=measured,
         figures=in_figures,
         consents=consents,
         versions=_rows(service, versions),

@@ -4,18 +4,21 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import Response
+from flask import Response, url_for
 from markupsafe import Markup
 
+from app.core.errors import Invalid
 from app.core.policies import policies
 from app.core.policies.routing import place_of
-from app.core.services import comparing, reading
+from app.core.services import comparing, measuring, reading
+from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
-from app.web import auth, excerpts
+from app.web import auth, excerpts, forms, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, place_words
 from app.web.filters import highlight
 from app.web.operate import service_page
+from app.web.operate.service_forms import MeasureForm
 from app.web.operate.service_page import name_of
 from app.wiring import wired
 
@@ -70,6 +73,45 @@ def try_service_version(service_id: uuid.UUID, number: int) -> Response:
     with wired().database.reading() as session:
         links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
     return service_page.show(service_id, tried=_view(found, number, links))
+
+
+@web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/measure")
+def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
+    """Ask one version about an operator's examples, and keep how often it was right."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        auth.enter(service.community_id)
+        version = reading.numbered(session, service, number)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        classifier = wired().services.connected(service, version)
+    form = forms.posted(MeasureForm)
+    if not form.validate():
+        return service_page.show(service_id, measure=form, status=422)
+    try:
+        examples = measuring.read_examples(forms.uploaded("examples", measuring.FILE_MAX) or b"")
+        thresholds = {
+            "your threshold": {rule.name: rule.tier2 for rule in rules},
+            "its maker's": _makers_thresholds(classifier),
+        }
+        found = measuring.measure(classifier, examples, thresholds, service.community_id)
+        with wired().database.writing() as session:
+            measuring.record(session, actor, service_id, number, found, form.reason.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return service_page.show(service_id, measure=form, status=422)
+    url = url_for("web.service_detail", service_id=service_id)
+    return page.done(None, url, f"Version {number} is measured. The result is under Measure.")
+
+
+def _makers_thresholds(classifier: ServiceClassifier) -> Mapping[str, float]:
+    """Thresholds that a model's files name, by our categories. Raises Invalid: its files cannot be used."""
+    kind, settings = classifier.kind, classifier.settings
+    if kind is None or kind.inspect is None:
+        return {}
+    named = kind.inspect(settings.options).thresholds
+    mapped = {settings.categories.get(theirs): value for theirs, value in named.items()}
+    return {ours: value for ours, value in mapped.items() if ours is not None}
 
 
 def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> ComparisonView:
