@@ -70,6 +70,7 @@ def running(folder: Path) -> Iterator[Service]:
         "BRIDGENOTE_WEB_PROCESSES": "1",
         "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
         "BRIDGENOTE_SERVICE_ALLOW_HOSTS": "127.0.0.1",
+        "BRIDGENOTE_MODELS_DIR": str(folder / "models"),
         "BRIDGENOTE_UNDO_SECONDS": str(UNDO_SECONDS),
         "BRIDGENOTE_RATE_LIMIT_RATINGS": "500 per minute",  # keys are pressed faster than people press them
         "PYTHONPATH": str(ROOT),

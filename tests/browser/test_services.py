@@ -1,16 +1,18 @@
 """An operator connects each kind of service, watches it, counts its scores, and changes it."""
 
+import json
 import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.browser.accessibility import violations
 from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.layout import SCREENS, too_wide
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
 from tests.browser.place import Place, opened_place
+from tests.onnx_models import write_model
 from tests.stub_services import WORD, Stub, dripping, serving, status
 
 PATHS = {
@@ -90,6 +92,39 @@ def test_a_service_is_observed_compared_and_counted(
     row = olga.page.get_by_role("row").filter(has_text="service.stub")
     expect(row).to_contain_text("counts")
     expect(row).to_contain_text(title)
+
+
+def test_without_script_a_model_as_files_is_added_measured_and_counted(place: Place, visit: Visit) -> None:
+    folder = f"tiny-{place.platform_id}"
+    write_model(place.service.log.parent / "models" / folder)
+    olga = visit(place.operator, java_script_enabled=False)
+    olga.wants(422)
+    olga.open("/classifiers/services/new?kind=onnx")
+    olga.main.get_by_label("Name").fill("files")
+    olga.main.get_by_label("Folder").fill(f"../models/{folder}")
+    olga.main.get_by_label("Reason").fill("Try it")
+    olga.button("Add service").click()
+    expect(olga.page.get_by_role("group", name="There is a problem")).to_contain_text("without a path")
+    olga.main.get_by_label("Folder").fill(folder)
+    olga.button("Add service").click()
+    expect(olga.status).to_contain_text("files is added. It is observed")
+
+    region = olga.page.get_by_role("region", name="Measure")
+    region.get_by_text("Measure version 1").click()
+    lines = [{"text": f"A {WORD}", "categories": ["toxicity"]}, {"text": "Fine", "categories": []}] * 5
+    content = "\n".join(map(json.dumps, lines)).encode()
+    file = FilePayload(name="examples.jsonl", mimeType="application/json", buffer=content)
+    region.get_by_label("Examples").set_input_files(file)
+    region.get_by_label("Reason").fill("Ours")
+    region.get_by_role("button", name="Measure").click()
+    expect(olga.status).to_contain_text("Version 1 is measured.")
+    expect(region).to_contain_text("5 of 5 found, 0 of 5 others flagged wrongly")
+
+    state = olga.page.get_by_role("region", name="What its scores do")
+    state.get_by_label("Reason").fill("It agrees")
+    olga.button("Count its scores").click()
+    expect(olga.status).to_contain_text("Its scores count from now on.")
+    place.queue(f"Another {WORD}")
 
 
 def test_a_text_is_tested_beside_the_built_ins(place: Place, visit: Visit, stub: Stub) -> None:
@@ -177,7 +212,7 @@ def test_pages_of_services_fit_and_have_no_violation(place: Place, visit: Visit,
 
 
 def _forms() -> list[str]:
-    kinds = ("openai_moderation", "azure_content_safety", "chat_guard", "http")
+    kinds = ("openai_moderation", "azure_content_safety", "perspective", "chat_guard", "http", "onnx")
     return [f"/classifiers/services/new?kind={kind}" for kind in kinds]
 
 

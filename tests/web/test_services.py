@@ -202,7 +202,8 @@ def test_a_model_as_files_counts_only_after_it_was_measured_on_examples(
     assert measure(operator, path, EXAMPLES).status_code == 303
     page = html.unescape(operator.get(path).text)
     for threshold in ("your threshold 0.55", "its maker's 0.7"):
-        assert f"toxicity, above {threshold}: 4 of 5 found, 1 of 5 others taken for it" in page
+        assert f"toxicity, above {threshold}: 4 of 5 found, 1 of 5 others flagged wrongly" in page
+    assert "Kitten finder 1 (CC0-1.0), tiny-" in page
     assert operator.post(f"{path}/mode", **count).status_code == 303
     post(wiring, cast, jobs, f"A {WORD}")
     assert [action.category for action in actions(wiring)] == ["toxicity"]
@@ -211,6 +212,8 @@ def test_a_model_as_files_counts_only_after_it_was_measured_on_examples(
     assert "secret word" not in " ".join(rows).lower()
     # Other files are another version, which must be measured too.
     (models / "tiny" / "README.md").write_text("# Trained again\n")
+    post(wiring, cast, jobs, "Harmless", 2)
+    assert [action.category for action in actions(wiring)] == ["toxicity", "unfinished"]
     assert operator.post(path, option_folder="tiny", deadline="30", reason="Trained again").status_code == 303
     in_force = f"{path}/versions/2/put-in-force"
     assert operator.post(in_force, reason="Newer").status_code == 422

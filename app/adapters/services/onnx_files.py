@@ -53,7 +53,7 @@ class ModelLimits:
 class ModelFiles:
     """A model's folder as read. ``labels`` are the categories of its outputs by place, None for one without a use.
 
-    ``digest`` is that of all files; ``size`` their bytes together.
+    ``digest`` is that of all files; ``size`` their bytes together. ``title`` has the name, version and licence.
     """
 
     folder: Path
@@ -65,7 +65,6 @@ class ModelFiles:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     is_calibrated: bool = False
     title: str = ""
-    licence: str = ""
 
     @property
     def model(self) -> str:
@@ -167,8 +166,7 @@ def _facts(about: Mapping[str, Any]) -> dict[str, Any]:
         "max_tokens": tokens,
         "thresholds": {name: float(value) for name, value in thresholds.items()},
         "is_calibrated": about.get("calibrated") is True,
-        "title": f"{words['name']} {words['version']}",
-        "licence": words["licence"],
+        "title": f"{words['name']} {words['version']} ({words['licence']})",
     }
 
 

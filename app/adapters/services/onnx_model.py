@@ -240,7 +240,7 @@ def _inspect(runner: Runner, options: Mapping[str, str]) -> InspectedModel:
         raise Invalid.field("folder", error.reason) from error
     except Failure as failure:
         raise Invalid.field("folder", f"has a model that fails: {failure.reason}") from failure
-    return InspectedModel(files.model, files.thresholds)
+    return InspectedModel(files.model, files.title, files.thresholds)
 
 
 def _category_map(limits: ModelLimits, options: Mapping[str, str]) -> CategoryMap:
@@ -255,7 +255,7 @@ def kind(limits: ModelLimits) -> Kind:
     runner = Runner(limits)
     return Kind(
         name="onnx",
-        title="A model as files",
+        title="Model as files",
         about="A text classifier of yours as an ONNX file with its tokenizer, run in this process. Nothing is sent "
         "anywhere (docs/classifiers.md).",
         connect=partial(OnnxModel, runner),

@@ -113,10 +113,12 @@ class Option:
 class InspectedModel:
     """The model that the options of a kind lead to. ``model`` names it, and changes with every change of its files.
 
-    ``thresholds`` are the scores from which on its maker says that a category applies.
+    ``title`` is what people call it. ``thresholds`` are the scores from which on its maker says that a category
+    applies.
     """
 
     model: str
+    title: str = ""
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -124,7 +126,7 @@ ALWAYS, IF_UNSURE = "always", "if_unsure"
 ASK_WHEN = Option(
     "ask_when",
     "Ask it",
-    "Also where the shipped model does not score a category, or not in the language of the post.",
+    "Unsure is also where it does not score one of this service's categories, or not in the language of the post.",
     default=ALWAYS,
     choices={
         ALWAYS: "About every post",

@@ -40,7 +40,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Measured:
-    """The result for one version of a service's settings: a sentence for each category and threshold."""
+    """The result for one version of a service's settings: a sentence for each category and threshold.
+
+    ``model`` is the title of the model and its name in scores, or the name alone.
+    """
 
     model: str
     examples: int
@@ -128,7 +131,7 @@ def _result(scored: Sequence[tuple[Example, Mapping[str, float]]], category: str
     positives = sum(applies for applies, _ in above)
     found = sum(applies and is_above for applies, is_above in above)
     wrong = sum(is_above and not applies for applies, is_above in above)
-    return f"{found} of {positives} found, {wrong} of {len(above) - positives} others taken for it"
+    return f"{found} of {positives} found, {wrong} of {len(above) - positives} others flagged wrongly"
 
 
 def record(

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Response, url_for
 from markupsafe import Markup
@@ -90,11 +90,10 @@ def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
         return service_page.show(service_id, measure=form, status=422)
     try:
         examples = measuring.read_examples(forms.uploaded("examples", measuring.FILE_MAX) or b"")
-        thresholds = {
-            "your threshold": {rule.name: rule.tier2 for rule in rules},
-            "its maker's": _makers_thresholds(classifier),
-        }
+        title, makers = _as_made(classifier)
+        thresholds = {"your threshold": {rule.name: rule.tier2 for rule in rules}, "its maker's": makers}
         found = measuring.measure(classifier, examples, thresholds, service.community_id)
+        found = replace(found, model=f"{title} {found.model}".strip())
         with wired().database.writing() as session:
             measuring.record(session, actor, service_id, number, found, form.reason.data or "")
     except Invalid as refusal:
@@ -104,14 +103,14 @@ def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
     return page.done(None, url, f"Version {number} is measured. The result is under Measure.")
 
 
-def _makers_thresholds(classifier: ServiceClassifier) -> Mapping[str, float]:
-    """Thresholds that a model's files name, by our categories. Raises Invalid: its files cannot be used."""
+def _as_made(classifier: ServiceClassifier) -> tuple[str, Mapping[str, float]]:
+    """What a model's files call it, and their thresholds by our categories. Raises Invalid: they cannot be used."""
     kind, settings = classifier.kind, classifier.settings
     if kind is None or kind.inspect is None:
-        return {}
-    named = kind.inspect(settings.options).thresholds
-    mapped = {settings.categories.get(theirs): value for theirs, value in named.items()}
-    return {ours: value for ours, value in mapped.items() if ours is not None}
+        return "", {}
+    made = kind.inspect(settings.options)
+    mapped = {settings.categories.get(theirs): value for theirs, value in made.thresholds.items()}
+    return f"{made.title},", {ours: value for ours, value in mapped.items() if ours is not None}
 
 
 def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> ComparisonView:

@@ -34,7 +34,7 @@ def examples(**texts: set[str]) -> list[Example]:
 
 def test_each_category_that_is_known_is_counted_above_each_threshold() -> None:
     found = measured(examples(a_bad_one={"toxicity"}, an_evil_one={"toxicity"}, not_so_bad=set(), fine=set()))
-    assert found.results == {"toxicity, above ours 0.5": "1 of 2 found, 1 of 2 others taken for it"}
+    assert found.results == {"toxicity, above ours 0.5": "1 of 2 found, 1 of 2 others flagged wrongly"}
     assert (found.model, found.examples) == ("m-1", 4)
 
 
