@@ -222,7 +222,9 @@ def _by_category(files: ModelFiles, row: Floats) -> dict[str, float]:
 def missing_words(limits: ModelLimits) -> str:
     """What this installation lacks to run models of files, empty if nothing."""
     if not all(find_spec(name) for name in PACKAGES):
-        return "This installation cannot run models of files: install its extra with pip install 'bridgenote[onnx]'"
+        return (
+            "This installation cannot run models of files: it needs the packages onnxruntime and tokenizers"
+        )
     if limits.folder is None:
         return "This installation has no folder of models: BRIDGENOTE_MODELS_DIR names it"
     return ""
