@@ -85,6 +85,7 @@ POST /classifiers/services/<uuid:service_id>/key                401 403 403 422 
 POST /classifiers/services/<uuid:service_id>/mode               401 403 403 422 422 404
 POST /classifiers/services/<uuid:service_id>/remove             401 403 403 422 422 404
 POST /classifiers/services/<uuid:service_id>/required           401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/versions/<int:number>/measure 401 403 403 422 422 404
 POST /classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force 401 403 403 422 422 404
 POST /classifiers/services/<uuid:service_id>/versions/<int:number>/try 401 403 403 200 200 404
 GET  /classifiers/services/new                                  303 403 403 200 200 404
