@@ -204,6 +204,9 @@ def test_a_model_as_files_counts_only_after_it_was_measured_on_examples(
     for threshold in ("your threshold 0.55", "its maker's 0.7"):
         assert f"toxicity, above {threshold}: 4 of 5 found, 1 of 5 others flagged wrongly" in page
     assert "Kitten finder 1 (CC0-1.0), tiny-" in page
+    changes = html.unescape(operator.get("/history/settings").text)
+    assert "Service measured on examples" in changes
+    assert "4 of 5 found" in html.unescape(operator.get("/history/settings.csv").text)
     assert operator.post(f"{path}/mode", **count).status_code == 303
     post(wiring, cast, jobs, f"A {WORD}")
     assert [action.category for action in actions(wiring)] == ["toxicity"]
