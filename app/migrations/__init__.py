@@ -5,6 +5,16 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+
+from app.core.errors import Conflict
+
+BASELINE = "0060"
+"""The first revision of this code: the whole schema of version 0.1.0."""
+BRIDGE = "d12ee71a"
+"""The commit that leads from every older revision to the baseline."""
 
 
 def config(connection: sa.Connection | None = None) -> Config:
@@ -15,13 +25,36 @@ def config(connection: sa.Connection | None = None) -> Config:
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the database to ``revision``. Two processes that start together take turns."""
+    """Bring the database to ``revision``. Two processes that start together take turns.
+
+    Raises ``Conflict`` if no migration leads there from the database's revision.
+    """
     with engine.execution_options(writing=True).connect() as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7241650001)"))
+        at = MigrationContext.configure(connection).get_current_revision()
+        if at is not None and (advice := way_to_migrate(at)):
+            raise Conflict(f"The database is at version {at}. {advice}")
         command.upgrade(config(connection), revision)
 
 
 def downgrade(engine: sa.Engine, revision: str) -> None:
+    """Take the database back to ``revision``, not below the baseline."""
     with engine.execution_options(writing=True).connect() as connection, connection.begin():
         command.downgrade(config(connection), revision)
+
+
+def is_older(revision: str) -> bool:
+    """Whether this is a revision of before the baseline."""
+    return len(revision) == len(BASELINE) and revision.isdecimal() and revision < BASELINE
+
+
+def way_to_migrate(revision: str) -> str:
+    """Return a sentence that says how a database of this revision is migrated; empty if this code does it."""
+    if is_older(revision):
+        return f"Upgrade with version {BRIDGE} first, then with this one."
+    try:
+        ScriptDirectory.from_config(config()).get_revision(revision)
+    except CommandError:
+        return "This code does not know it: install the version that made it, or a newer one."
+    return ""

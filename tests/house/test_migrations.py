@@ -1,7 +1,9 @@
-"""Migrations: they make the models' tables, both ways, with data, on both databases."""
+"""Migrations: the baseline makes the models' tables, and those after it go both ways with data, on both databases."""
 
+import sqlite3
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,10 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from click.testing import CliRunner
 
 from app import migrations
+from app.commands.main import cli
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
 from app.core.models import Removal
@@ -18,6 +22,7 @@ from app.core.people import accounts, link_codes, members
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.jobs.tables import is_foreign
+from app.process import runtime
 from tests import postgres
 from tests.bench.scale import migrating
 from tests.bench.scale.__main__ import filled
@@ -73,23 +78,24 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
         link_codes.show(session, account)
         membership = accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
         members.remove(session, SYSTEM, membership.id, "Spam")
-    migrations.downgrade(empty_engine, "0047")
-    migrations.upgrade(empty_engine)
-    with database.reading() as session:
-        assert session.get(Removal, (community.id, account.id)) is not None, "read from the history"
     database.dispose()
-    revisions = [r.revision for r in ScriptDirectory.from_config(migrations.config()).walk_revisions()]
-    for revision in revisions[1:]:
+    tables = _tables(empty_engine)
+    for revision in _revisions()[1:]:
         migrations.downgrade(empty_engine, revision)
-    migrations.downgrade(empty_engine, "base")
-    assert _tables(empty_engine) <= {"alembic_version"}
+    assert runtime.revision(empty_engine) == migrations.BASELINE
     migrations.upgrade(empty_engine)
-    assert "moderation_actions" in _tables(empty_engine)
+    assert _tables(empty_engine) == tables
+    with database.reading() as session:
+        assert session.get(Removal, (community.id, account.id)) is not None
+    database.dispose()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: pytest.FixtureRequest) -> None:
-    """With 1,000 requests here; ``python -m tests.bench.scale --migrate`` does the same with as many as you like."""
+    """With 1,000 requests here; ``python -m tests.bench.scale --migrate`` does the same with as many as you like.
+
+    The version before is the baseline: without a migration after it, this only looks at the database.
+    """
     server = request.getfixturevalue("postgres_server") if kind == "postgresql" else None
     with filled(1_000, server, is_packed=False) as (wiring, _):
         assert migrating.there_and_back(wiring)
@@ -102,6 +108,36 @@ def test_migrating_twice_changes_nothing(empty_engine: sa.Engine) -> None:
     assert _tables(empty_engine) == before
 
 
-def test_there_is_one_head() -> None:
-    heads = ScriptDirectory.from_config(migrations.config()).get_heads()
-    assert len(heads) == 1
+def test_all_migrations_follow_the_baseline_one_after_the_other() -> None:
+    script = ScriptDirectory.from_config(migrations.config())
+    assert len(script.get_heads()) == 1
+    assert script.get_bases() == [migrations.BASELINE]
+    assert _revisions() == sorted(_revisions(), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [
+        ("0001", f"at version 0001. Upgrade with version {migrations.BRIDGE} first, then with this one."),
+        ("0059", f"at version 0059. Upgrade with version {migrations.BRIDGE} first, then with this one."),
+        ("9999", "at version 9999. This code does not know it: install the version that made it"),
+        ("1975ea83b712", "at version 1975ea83b712. This code does not know it"),
+    ],
+)
+@pytest.mark.parametrize("command", ["migrate", "serve", "worker", "verify-history"])
+def test_a_database_that_no_migration_leads_from_is_told_the_way(
+    revision: str, said: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(tmp_path))
+    with closing(sqlite3.connect(tmp_path / "bridgenote.db")) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        connection.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
+        connection.commit()
+    result = CliRunner().invoke(cli, [command])
+    assert (result.exit_code, said in result.output) == (1, True), result.output
+
+
+def _revisions() -> list[str]:
+    """Newest first."""
+    script = ScriptDirectory.from_config(migrations.config())
+    return [revision.revision for revision in script.walk_revisions()]

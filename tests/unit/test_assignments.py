@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app import migrations
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
 from app.core.history.why import UNSAID, Why
@@ -105,19 +104,6 @@ def test_who_gets_more_rights_keeps_what_they_hold_and_are_to_decide(wiring: Wir
         assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=UNSAID)
     _leave(wiring, cast, "promoted")
     assert _next(wiring, cast) == set()
-
-
-def test_items_of_people_who_left_before_are_given_back_by_the_migration(wiring: Wiring, cast: Cast) -> None:
-    theirs, mine = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
-    with wiring.database.writing() as session:
-        session.get_one(Action, theirs).assigned_to_id = cast.outsider.account_id
-        session.get_one(Action, mine).assigned_to_id = cast.moderator.account_id
-    wiring.database.engine.dispose()
-    migrations.downgrade(wiring.database.engine, "0055")
-    migrations.upgrade(wiring.database.engine)
-    with wiring.database.reading() as session:
-        assert session.get_one(Action, theirs).assigned_to_id is None
-        assert session.get_one(Action, mine).assigned_to_id == cast.moderator.account_id
 
 
 def _version(wiring: Wiring, action_id: uuid.UUID) -> int:

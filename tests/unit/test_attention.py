@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app import migrations
 from app.core import clock
-from app.core.db import Base, make_engine
-from app.core.models import Account, Action, Attention, Community, Event, HistoryEntry, Notice, Webhook
+from app.core.models import Action, Attention, Community, Event, HistoryEntry, Notice, Webhook
 from app.core.permissions import SYSTEM
 from app.core.upkeep import attention, community_states
 from app.core.vocabulary import ActionState, AttentionReason, EventName
@@ -269,27 +267,3 @@ def test_operators_and_service_admins_get_a_notice_and_an_event_goes_to_whoever_
     assert payload["data"]["reason"] == "backlog"
     assert payload["data"]["count"] == 2
     assert set(payload) == {"event", "event_id", "community_server_id", "data"}
-
-
-@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
-def test_the_migration_goes_down_and_up_with_data(database_url: str, wiring: Wiring, cast: Cast) -> None:
-    set_to(wiring, cast, pause_alert_hours=1)
-    with wiring.database.writing() as session:
-        session.get_one(Community, cast.community_id).paused_at = clock.now() - timedelta(hours=2)
-        session.get_one(Account, cast.operator.account_id).attention_mail = False
-    sweep(wiring.database)
-    engine = make_engine(database_url)
-    try:
-        migrations.downgrade(engine, "0055")
-        assert "attention" not in sa.inspect(engine).get_table_names()
-        migrations.upgrade(engine)
-        with engine.connect() as connection:
-            wants = connection.scalars(sa.select(Account.attention_mail)).all()
-            rows = connection.scalar(
-                sa.select(sa.func.count()).select_from(Base.metadata.tables["attention"])
-            )
-        assert (set(wants), rows) == ({True}, 0)
-    finally:
-        engine.dispose()
-    sweep(wiring.database)
-    assert told(wiring) == [PAUSED, PAUSED]

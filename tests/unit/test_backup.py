@@ -230,10 +230,24 @@ def test_a_restore_names_who_may_do_everything(
 def test_a_backup_of_an_older_version_is_migrated(empty: Settings, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     old = Database(empty.sqlalchemy_url)
-    migrations.upgrade(old.engine, "0007")
+    migrations.upgrade(old.engine, migrations.BASELINE)
     old.dispose()
     backups.back_up(empty, tmp_path / "old")
     assert backups.restore(empty, tmp_path / "old", force=True).revision == runtime.head()
+
+
+def test_a_backup_from_before_the_baseline_names_the_version_to_restore_it_with(
+    empty: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    old = Database(empty.sqlalchemy_url)
+    migrations.upgrade(old.engine)
+    with old.writing() as session:
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))
+    old.dispose()
+    backups.back_up(empty, tmp_path / "old")
+    with pytest.raises(Conflict, match=f"version 0007. Restore it with version {migrations.BRIDGE}, then"):
+        backups.restore(empty, tmp_path / "old", force=True)
 
 
 def test_a_restore_that_was_killed_half_way_is_not_served(

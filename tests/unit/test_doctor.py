@@ -18,6 +18,7 @@ from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import endpoints as webhooks
 from app.jobs.engine import Engine
+from app.migrations import BRIDGE
 from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
@@ -151,5 +152,5 @@ def test_a_damaged_file_and_an_open_folder_are_named(
     else:
         with wiring.database.writing() as session:
             session.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))
-        assert "migrate" in _told(monkeypatch, wiring)["database", "fail"]
+        assert f"with version {BRIDGE} first" in _told(monkeypatch, wiring)["database", "fail"]
     assert "chmod 700" in _told(monkeypatch, wiring)["data folder", "warn"]

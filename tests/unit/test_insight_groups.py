@@ -8,8 +8,6 @@ from zoneinfo import ZoneInfo
 import pytest
 import sqlalchemy as sa
 
-from app import migrations
-from app.core import clock
 from app.core.history.why import Why
 from app.core.insights import trends
 from app.core.insights.trend_figures import Decisions, Overturned, Trends
@@ -188,28 +186,3 @@ def test_nobodys_figures_are_given_unless_the_community_wants_them(wiring: Wirin
     found = figures(wiring, cast).moderators
     assert found is not None
     assert [row.name for row in found] == ["Moderator", ""], "an erased account has no name"
-
-
-def test_the_migration_counts_what_was_counted_before_it(wiring: Wiring, cast: Cast) -> None:
-    decided(wiring, cast)
-    reverse(wiring, cast)
-    with wiring.database.writing() as session:
-        taken_back = session.scalars(
-            sa.select(Action)
-            .join(Request, Request.id == Action.request_id)
-            .where(Request.request_id == "post-2")
-        ).one()
-        operator = acting(cast, cast.operator, Role.OPERATOR)
-        verbs.change_action(session, operator, taken_back, ActionState.UNDER_REVIEW, why=Why("Look again"))
-    advance(hours=1)
-    roll_up(wiring.database)
-    counted = groups(wiring)
-    assert sum(of_which for kind, _, _, _, of_which, _ in counted if kind == "moderator") == 3
-    assert {kind for kind, *_ in counted} == {"channel", "moderator"}
-    assert clock.now().date() > PERIOD.first
-    engine = wiring.database.engine
-    migrations.downgrade(engine, "0055")
-    engine.dispose()
-    migrations.upgrade(engine)
-    engine.dispose()
-    assert groups(wiring) == counted

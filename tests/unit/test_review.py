@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app import migrations
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove, NotFound
@@ -332,33 +331,19 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
     with wiring.database.writing() as session:
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
 
-    def check() -> None:
-        with wiring.database.writing() as session:
-            action = session.get_one(Action, action_id)
-            assert action.review_opened_at == clock.now()
-            assert action.due_at == clock.now() + target
-            assert action.urgent_at == action.due_at - head_start
-            assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
-
-    check()
-    # What was returned before the moment was kept is found in history.
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        action.due_at = action.created_at + target
-        action.urgent_at = action.due_at - head_start
-    wiring.database.engine.dispose()
-    migrations.downgrade(wiring.database.engine, "0055")
-    migrations.upgrade(wiring.database.engine)
-    check()
+        assert action.review_opened_at == clock.now()
+        assert action.due_at == clock.now() + target
+        assert action.urgent_at == action.due_at - head_start
+        assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
     advance(days=15)
     with wiring.database.writing() as session:
         assert queue.expire(session, clock.now() - timedelta(days=14)) == 1
     assert _state(wiring, action_id) is ActionState.DISMISSED
 
 
-def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
-    wiring: Wiring, cast: Cast
-) -> None:
+def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) -> None:
     lapsed = factories.scored_action(wiring, cast, factories.SPAM, "post-1")
     upheld = factories.scored_action(wiring, cast, factories.SPAM + " 2", "post-2")
     dropped = factories.scored_action(wiring, cast, factories.REVIEWED, "post-3")
@@ -381,11 +366,6 @@ def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
     with wiring.database.reading() as session:
         found = suggestions.suggest(session, SYSTEM, cast.community_id, "spam", 0.9)
     assert (found.known, found.upheld) == (1, 1)
-    # What ended before this was told apart is found in history.
-    wiring.database.engine.dispose()
-    migrations.downgrade(wiring.database.engine, "0013")
-    migrations.upgrade(wiring.database.engine)
-    assert known() == [Outcome.LAPSED, Outcome.UPHELD, Outcome.LAPSED]
 
 
 def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_by_anybody(

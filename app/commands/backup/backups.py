@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic.script import ScriptDirectory
-from alembic.util.exc import CommandError
 
 from app import migrations
 from app.commands.backup import media, postgres, signature, sqlite
@@ -86,7 +84,8 @@ def restore(
     ``unsigned``: restore it even if none of this service's encryption keys signed it.
 
     Raises:
-        Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
+        Conflict: the database is in use, or not empty without ``force``; the backup is damaged, of newer code, or of
+            before the baseline.
         Invalid: the file is not a backup, is not signed, or is a backup of the other kind of database.
     """
     say("Checking the backup.")
@@ -138,13 +137,10 @@ def kind_of(path: Path) -> str:
 def _check_revision(revision: str | None) -> None:
     if revision is None:
         raise Invalid.field("file", "holds no database of this service")
-    try:
-        ScriptDirectory.from_config(migrations.config()).get_revision(revision)
-    except CommandError:
-        raise Conflict(
-            f"The backup is of version {revision}, which this code does not know: install the version that "
-            "made it, or a newer one"
-        ) from None
+    if advice := migrations.way_to_migrate(revision):
+        if migrations.is_older(revision):
+            advice = f"Restore it with version {migrations.BRIDGE}, then upgrade to this one."
+        raise Conflict(f"The backup is of version {revision}. {advice}")
 
 
 def _suspended(settings: Settings, score_waiting: bool) -> Suspended:

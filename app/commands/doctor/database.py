@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from app import migrations
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock as service_clock
 from app.core.models import HistoryEntry
@@ -38,7 +39,8 @@ def reachable(wiring: Wiring) -> Iterator[Finding]:
         yield fail(
             what,
             f"at version {at or 'none'}, this code wants {head}",
-            "run `python -m app migrate`, or start the service, which does",
+            (migrations.way_to_migrate(at) if at else "")
+            or "run `python -m app migrate`, or start the service, which does",
         )
     yield ok(what, f"{engine.dialect.name} {_dotted(version)} at version {at}")
 

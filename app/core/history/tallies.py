@@ -1,4 +1,4 @@
-"""Counts that triggers of the database keep with every change (migration 0045), so that no figure needs a scan.
+"""Counts that triggers of the database keep with every change, so that no figure needs a scan.
 
 Each change of a counted row writes what it adds in a row of its own; the sweep adds these up every 30 seconds. What is
 read is the sum of both, so it is exact at every moment, also within the transaction of the change.
@@ -146,7 +146,7 @@ def add_up(session: Session) -> bool:
         for (kind, community_id, day, name), total in sorted(sums.items())
         if total
     ]
-    # One statement on PostgreSQL: its trigger locks the sums of the tallies after all tallies (migration 0054), so two
+    # One statement on PostgreSQL: its trigger locks the sums of the tallies after all tallies, so two
     # transactions that add up at the same time lock in the same order.
     bulk.insert(session.connection(), cast(sa.Table, Tally.__table__), rows, adds_to="total")
     return len(gone) == BATCH

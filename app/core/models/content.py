@@ -65,7 +65,7 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
-        # Search for a part of a text or an id (docs/operations.md); SQLite has FTS5 for it (migration 0046).
+        # Search for a part of a text or an id (docs/operations.md); SQLite has FTS5 for it.
         sa.Index(
             "ix_requests_search",
             "content",
@@ -218,7 +218,7 @@ class Note(Stamped, Base):
     whether they have changed since. ``locked``: a moderator fixed the status; ``status_locked_at``: when age made
     the status final. ``helpful_pending_since``: since when the note has been rated helpful without interruption; it
     is published once that has lasted long enough. ``text_ended_at``: when it was last edited or withdrawn, so
-    that older ratings no longer count; a trigger writes it (migration 0054). None: its first text stands.
+    that older ratings no longer count; a trigger writes it. None: its first text stands.
     """
 
     __tablename__ = "notes"

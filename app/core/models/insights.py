@@ -158,7 +158,7 @@ class Tally(Base):
 class TallySum(Base):
     """The sum of all tallies of a kind in a community, and how many ``names`` have a total other than 0.
 
-    Triggers keep it equal the tallies (migration 0054). ``TallyChange`` has what is in neither yet.
+    Triggers keep it equal the tallies. ``TallyChange`` has what is in neither yet.
     """
 
     __tablename__ = "tally_sums"
@@ -170,7 +170,7 @@ class TallySum(Base):
 
 
 class TallyChange(Base):
-    """What a change of a row adds to a tally. Triggers write it (migration 0045), in the transaction of the change.
+    """What a change of a row adds to a tally. Triggers write it, in the transaction of the change.
 
     A row of its own instead of an update of the tally: writers of one community need not wait for each other.
     """

@@ -40,7 +40,7 @@ class PackedDay(Base):
 
 
 class DayChange(Base):
-    """A change of a row of a day, or of what belongs to it. Triggers write it (migration 0055), with the change.
+    """A change of a row of a day, or of what belongs to it. Triggers write it, with the change.
 
     Packing the day takes it away. ``request_id``: what changed of ``scores``; None for other kinds. That of
     ``outcomes`` is written by the job that counts the slots.

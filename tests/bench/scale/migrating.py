@@ -1,4 +1,4 @@
-"""Takes a filled database back to the version before and up again, and looks whether everything is still there."""
+"""Takes a filled database back to the baseline and up again, and looks whether everything is still there."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from app.core.models import Action, Community, Delivery, Note, Rating, Request, 
 from app.jobs.tables import is_foreign
 from app.wiring import Wiring
 
-BEFORE = "0039"
+BEFORE = migrations.BASELINE
 """The newest revision of the version before: to be moved on when a version is released."""
 
 
