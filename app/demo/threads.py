@@ -1,19 +1,18 @@
 """The demo's threads as an integration submits them: post by post, each with the earlier posts of its thread."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from app.core import clock
-from app.demo.posts import Post, Thread
-from app.demo.talk_council import COUNCIL
-from app.demo.talk_market import MARKET
-from app.demo.talk_sailing import SAILING
-from app.demo.talk_town import TOWN
-from app.demo.talk_water import WATER
+from app.demo.posts import MemberNote, Post, Thread
 
-THREADS: Sequence[Thread] = (*WATER, *SAILING, *COUNCIL, *TOWN, *MARKET)
+_TALK = Path(__file__).parent / "talk"
+_FILES = ("water", "sailing", "council", "town", "market")
 CONTEXT = 3
 """How many earlier posts of the thread are submitted with a post."""
 
@@ -28,6 +27,21 @@ class TimedPost:
     metadata: dict[str, Any]
 
 
+@cache
+def threads() -> Sequence[Thread]:
+    """Return every thread of the forum, from the files in ``talk``."""
+    files = [tomllib.loads((_TALK / f"{name}.toml").read_text(encoding="utf-8")) for name in _FILES]
+    return tuple(
+        Thread(thread["channel"], thread["title"], tuple(_post(**post) for post in thread["posts"]))
+        for file in files
+        for thread in file["threads"]
+    )
+
+
+def _post(notes: Sequence[dict[str, Any]] = (), **fields: Any) -> Post:
+    return Post(**fields, notes=tuple(MemberNote(**note) for note in notes))
+
+
 def timed_posts(until: datetime) -> list[TimedPost]:
     """Return every post, oldest first, timed so that the last one was written just before ``until``."""
     timed = [
@@ -37,7 +51,7 @@ def timed_posts(until: datetime) -> list[TimedPost]:
             post,
             _metadata(thread, place, until),
         )
-        for thread in THREADS
+        for thread in threads()
         for place, post in enumerate(thread.posts)
     ]
     return sorted(timed, key=lambda post: post.at)
