@@ -26,14 +26,17 @@ Errors that the core raises become an error page with the matching status (``err
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 from apiflask import APIFlask
 
 from app.web import auth, filters, navigation, security
 from app.web.blueprint import web
-from app.web.gallery import preview_blueprint
 from app.web.item import note_views
 from app.wiring import EXTENSION
+
+_GALLERY = Path(__file__).parents[2] / "tests" / "gallery"
+"""Each part of pages, at ``/preview``, for authors of pages: in a checkout, not in the package."""
 
 
 def import_pages() -> None:
@@ -53,5 +56,5 @@ def register(app: APIFlask) -> None:
     app.jinja_env.globals["community_of_page"] = navigation.community_of_page
     app.jinja_env.globals.update(rating_levels=note_views.LEVELS, point_keys=note_views.POINT_KEYS)
     app.register_blueprint(web)
-    if settings.environment != "production":
-        app.register_blueprint(preview_blueprint())
+    if settings.environment != "production" and _GALLERY.is_dir():
+        app.register_blueprint(importlib.import_module("tests.gallery.pages").preview_blueprint())

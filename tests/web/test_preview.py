@@ -14,11 +14,13 @@ from app.core.models import Account
 from app.core.people import sessions
 from app.core.states import ACTION
 from app.web.filters import STATES
-from app.web.gallery import EXAMPLES
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.gallery.pages import EXAMPLES
 
-TEMPLATES = Path(__file__).parents[2] / "templates"
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "templates"
+GALLERY = ROOT / "tests" / "gallery" / "templates"
 
 
 @pytest.fixture
@@ -89,7 +91,8 @@ def used_in_the_gallery() -> set[str]:
         if name in seen:
             continue
         seen.add(name)
-        tree = environment.parse((TEMPLATES / name).read_text())
+        folder = GALLERY if name.startswith("gallery") else TEMPLATES
+        tree = environment.parse((folder / name).read_text())
         used |= {call.node.name for call in tree.find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
         waiting += [
             include.template.value
@@ -100,7 +103,7 @@ def used_in_the_gallery() -> set[str]:
 
 
 def test_the_gallery_has_no_pages_of_its_own() -> None:
-    assert {path.name for path in TEMPLATES.glob("gallery*.html")} == {"gallery.html", "gallery_undo.html"}
+    assert {path.name for path in GALLERY.iterdir()} == {"gallery.html", "gallery_undo.html"}
     assert not [template for template, _ in EXAMPLES.values() if template.startswith("gallery")]
 
 

@@ -1,4 +1,4 @@
-"""The gallery: each part in each state, and whole pages with invented rows, at `/preview`. Development only.
+"""The gallery: each part in each state, and whole pages with invented rows, at `/preview`.
 
 The pages are those of the service, drawn from their own templates; nothing here touches the database.
 """
@@ -24,11 +24,12 @@ from wtforms.validators import Length
 
 from app.core import clock
 from app.core.vocabulary import ActionType, ActionVerb
-from app.web import gallery_samples, page
+from app.web import page
 from app.web.filter_forms import SeveralField
 from app.web.filters import STATES
 from app.web.moderate import verb_buttons
 from app.web.page import NavItem, PageLinks
+from tests.gallery import samples
 
 
 def _same(*words: str) -> list[SelectChoice]:
@@ -82,21 +83,21 @@ def _navigation(role: str) -> list[tuple[str, list[NavItem]]]:
 
 
 EXAMPLES: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = {
-    "queue": ("moderate/review.html", partial(gallery_samples.queue, 18)),
-    "empty": ("moderate/review.html", partial(gallery_samples.queue, 0)),
-    "rate": ("rate/help_needed.html", gallery_samples.cards),
-    "item": ("item/item.html", gallery_samples.item),
-    "signin": ("account/sign_in.html", gallery_samples.sign_in),
+    "queue": ("moderate/review.html", partial(samples.queue, 18)),
+    "empty": ("moderate/review.html", partial(samples.queue, 0)),
+    "rate": ("rate/help_needed.html", samples.cards),
+    "item": ("item/item.html", samples.item),
+    "signin": ("account/sign_in.html", samples.sign_in),
 }
 """The page that each address of the gallery shows, and what with."""
 
 
 def preview_blueprint() -> Blueprint:
     """`/preview`, the gallery, and `/preview/<example>`, a mock-up; both also with `/light` and `/dark`."""
-    preview = Blueprint("preview", __name__)
+    preview = Blueprint("preview", __name__, template_folder="templates")
 
     def common(role: str, theme: str) -> dict[str, Any]:
-        communities = gallery_samples.communities()
+        communities = samples.communities()
         return {
             "nav": _navigation(role),
             "communities": communities if role != "rater" else communities[:1],
@@ -106,8 +107,8 @@ def preview_blueprint() -> Blueprint:
             ),
             "theme": theme,
             "keys_on": True,
-            "texts": gallery_samples.TEXTS,
-            "marked": gallery_samples.marked(),
+            "texts": samples.TEXTS,
+            "marked": samples.marked(),
             "now": clock.now(),
             "earlier": clock.now() - timedelta(minutes=167),
             "verbs": [
