@@ -13,6 +13,8 @@ from app.core.factcheck.reading import VALUES_MAX, explained
 
 PART_BYTES = 1_048_576
 DEPTH_MAX = 100
+OPENED_MAX = 10
+"""How many arrays and objects that are larger than a part may be within each other: each is looked through again."""
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 _SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^\s,:"\[\]{}]++', re.DOTALL)
@@ -65,6 +67,10 @@ class _Reader:
         if end is not None:
             yield path, self._parsed(end)
             return
+        if len(path) == OPENED_MAX:
+            raise Unreadable(
+                f"not JSON that can be read: more than {OPENED_MAX} large lists or objects are within each other"
+            )
         self._at += 1
         closing = b"]" if first == b"[" else b"}"
         number = 0

@@ -71,6 +71,10 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "references": (lambda: b'{"@graph":[' + b'{"@id":"a","name":1},' * 500_000 + b"{}]}", MANY),
     "lists nested deeply": (lambda: b"[" * 5_000_000, "nested too deeply, more than 100 levels"),
     "objects nested deeply": (lambda: b'{"a":' * 1_000_000, "nested too deeply, more than 100 levels"),
+    "large lists, each within many others": (
+        lambda: b"[" + b",".join([b"[" * 95 + b"0," * 49_990 + b"0" + b"]" * 95] * 300) + b"]",
+        "more than 10 large lists or objects are within each other",
+    ),
     "a huge text": (lambda: b'["' + b"a" * 8 * MEGABYTE + b'"]', "has a text of more than 1 MB"),
     "a huge text of escapes without an end": (
         lambda: b'["' + b'\\"' * 4 * MEGABYTE,
