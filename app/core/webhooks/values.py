@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 
 from app.core import limits
@@ -37,15 +38,15 @@ def check_secret(secret: str) -> None:
     limits.storable(secret, "secret")
     if not secret.strip():
         raise Invalid.field("secret", "must not be blank")
-    prefix, bare = signing.STANDARD_PREFIX, secret.strip()
-    if bare.lower().startswith(f"v1,{prefix}"):
+    prefix = signing.STANDARD_PREFIX
+    if prefix not in secret.lower():
+        return
+    if re.search(rf"v1\w*\s*,\s*{prefix}", secret, re.IGNORECASE):
         raise Invalid.field(
             "secret", f"must begin with {prefix}; leave out “v1,”, which belongs to signatures"
         )
-    if not bare.startswith(prefix):
-        return
-    if bare != secret:
-        raise Invalid.field("secret", f"must have no space before {prefix} or at its end")
+    if not secret.startswith(prefix) or secret != secret.rstrip():
+        raise Invalid.field("secret", f"must have nothing before {prefix}, and no space at its end")
     key = signing.standard_key(secret)
     if key == secret.encode():
         raise Invalid.field("secret", f"must be base64 after {prefix}")
