@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from app.api.errors import Located, pydantic_problems
 from app.core.errors import Malformed, Problem
 
-_FAMILIES = ("filter", "page", "fields", "sort", "include")
+_FAMILIES = ("filter", "page", "field", "sort", "include")
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -313,6 +313,7 @@ def test_what_may_mean_a_filter_is_400_in_every_spelling(api: Api) -> None:
         "Page[size]",
         "pageSize",
         "fields%255Brequests%255D",
+        "field[requests]",
         "Sort",
         "sort_by",
         "includes",
