@@ -203,6 +203,20 @@ def test_an_alteration_is_named(wiring: Wiring, community: Cast, alter: Callable
     assert _fault(wiring, community.community_id) == IN_THE_DATABASE[alter]
 
 
+@pytest.mark.parametrize("column", ["after", "at", "account_id"])
+def test_an_entry_that_cannot_be_read_is_named_and_no_error(
+    wiring: Wiring, community: Cast, column: str
+) -> None:
+    if wiring.database.engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL refuses what is no JSON, no time and no UUID")
+    with wiring.database.writing() as session:
+        session.execute(
+            sa.text(f'UPDATE history SET "{column}" = \'{{\' WHERE community_id = :community AND number = 3'),  # noqa: S608
+            {"community": community.community_id.hex},
+        )
+    assert "entries from there on, cannot be read" in _fault(wiring, community.community_id)
+
+
 def test_an_entry_that_was_moved_to_another_community_is_named_there(wiring: Wiring, community: Cast) -> None:
     with wiring.database.writing() as session:
         _move_to_another_community(Attacker(session, community))

@@ -201,14 +201,22 @@ def _removed(session: Session, community_id: uuid.UUID) -> int:
     return 0 if known is None else known.history_number
 
 
+_READ_AT_ONCE = 500
+
+
 def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
     require_transaction(session)
     number = first
     with closing(checked(session, community_id, first, previous)) as entries:
-        for entry, why in entries:
-            if why:
-                return number - first, Broken(community_id, entry.number, entry.id, why)
-            number = entry.number
+        try:
+            for entry, why in entries:
+                if why:
+                    return number - first, Broken(community_id, entry.number, entry.id, why)
+                number = entry.number
+        except ValueError:
+            # SQLite keeps anything in a column, such as half a JSON value or no time in a time.
+            why = f"it, or one of the {_READ_AT_ONCE} entries from there on, cannot be read"
+            return number - first, Broken(community_id, number + 1, None, why)
     return number - first, None
 
 
@@ -227,7 +235,7 @@ def checked(
             .where(HistoryEntry.community_id == community_id, HistoryEntry.number > number)
             .order_by(HistoryEntry.number)
             .limit(limit)
-        ).execution_options(yield_per=500)
+        ).execution_options(yield_per=_READ_AT_ONCE)
     )
     with closing(rows):
         for row in rows:
