@@ -13,7 +13,8 @@ LINK = re.compile(r": ?/ ?/|\bwww\b|\bhxxps?\b|\b(?:javascript|data|mailto|tel):
 
 # A full stop of East Asian text ends a sentence there, but is a dot after Latin letters.
 _SENTENCE_END = re.compile(r"(?<=[^\x00-\x7f])[。｡]")
-_DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?!\.)")
+# Of scripts with a space after a full stop: Latin; Greek, Cyrillic, Hebrew and Arabic.
+_DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z\u0370-\u06ff]{2,}\b(?!\.)")
 _BRACKETED_DOT = re.compile(r" ?[\[({<] ?(?:\.|dot|punkt|point|punto) ?[\])}>] ?")
 # Only before endings that are no common words: "a blue dot on the map" is no address.
 _SPOKEN_DOT = re.compile(
@@ -36,7 +37,7 @@ _PHONE = re.compile(
 
 
 def found(text: str) -> list[str]:
-    """What the text names, one short sentence each."""
+    """The kinds of contact details in the text, one short sentence each; empty if there are none."""
     plain = plain_text(_SENTENCE_END.sub("。 ", text))
     plain = _SPOKEN_DOT.sub(".", _BRACKETED_DOT.sub(".", plain))
     faults = []
