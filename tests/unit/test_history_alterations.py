@@ -211,7 +211,7 @@ def test_an_entry_that_cannot_be_read_is_named_and_no_error(
         pytest.skip("PostgreSQL refuses what is no JSON, no time and no UUID")
     with wiring.database.writing() as session:
         session.execute(
-            sa.text(f'UPDATE history SET "{column}" = \'{{\' WHERE community_id = :community AND number = 3'),  # noqa: S608
+            sa.text(f"UPDATE history SET \"{column}\" = '{{' WHERE community_id = :community AND number = 3"),  # noqa: S608
             {"community": community.community_id.hex},
         )
     assert "entries from there on, cannot be read" in _fault(wiring, community.community_id)

@@ -16,9 +16,9 @@ from app.core.factcheck.published import Defaults, Fault, Found, Published
 from app.core.factcheck.reading import BadFile
 
 _NODES_ROOM = 4_000_000
-"""How many characters the objects that other parts refer to may take together; later ones are not found."""
+"""The most characters kept of objects that other parts may refer to by ``@id``; later objects are not found."""
 _NODE = 300
-"""What an object takes besides its texts, in characters."""
+"""The overhead counted for each such object, in characters."""
 _TOO_LARGE = (f"it is larger than {documents.PART_BYTES // 1_048_576} MB, or has too many values",)
 
 

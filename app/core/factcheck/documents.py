@@ -14,7 +14,7 @@ from app.core.factcheck.reading import VALUES_MAX, explained
 PART_BYTES = 1_048_576
 DEPTH_MAX = 100
 OPENED_MAX = 10
-"""How many arrays and objects that are larger than a part may be within each other: each is looked through again."""
+"""How deeply arrays and objects larger than a part may be nested: finding the end of each scans its beginning again."""
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 _SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^\s,:"\[\]{}]++', re.DOTALL)
@@ -47,7 +47,7 @@ def parts(file: BinaryIO, *, is_strict: bool = True) -> Iterator[tuple[Path, Any
 
 
 class _Reader:
-    """A place in the file, and a piece of it in memory: what follows the place, more than a part may have."""
+    """A position in the file, and a buffer of what follows it: more than ``PART_BYTES``, unless the file ends."""
 
     def __init__(self, file: BinaryIO, is_strict: bool) -> None:
         self._file = file

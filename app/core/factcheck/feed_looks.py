@@ -31,7 +31,7 @@ CHECKS_KEPT = 100
 
 @dataclass(frozen=True)
 class Fetched:
-    """The result of one look. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
+    """The result of one fetch. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
 
     ``is_new`` False: the server says that nothing changed since the last look. ``charset``: what it says that the
     content is written in; empty if it does not.
@@ -55,7 +55,7 @@ class FeedFetcher(Protocol):
 
 
 def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[DatasetFeedCheck]:
-    """The latest looks at a feed, newest first."""
+    """The latest fetches of a feed, newest first."""
     return session.scalars(
         sa.select(DatasetFeedCheck)
         .where(DatasetFeedCheck.feed_id == feed.id)
@@ -65,7 +65,7 @@ def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[Dat
 
 
 def last_checks(session: Session, looked_at: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
-    """The newest look at each of these feeds."""
+    """The newest fetch of each of these feeds."""
     # PostgreSQL has no max() of UUIDs; as text they have the same order, that of time.
     last = sa.func.max(sa.cast(DatasetFeedCheck.id, sa.Text))
     newest = (
@@ -118,7 +118,7 @@ def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str
 
 
 def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> None:
-    """Record a look and begin an import if the content is new. ``url``: what was fetched."""
+    """Record a fetch and begin an import if the content is new. ``url``: what was fetched."""
     feed = session.get(DatasetFeed, feed_id)
     if feed is None:
         return
@@ -174,7 +174,7 @@ def _import(session: Session, feed: DatasetFeed, fetched: Fetched) -> DatasetImp
 
 
 def _prune(session: Session, feed: DatasetFeed) -> None:
-    """Delete the look before the newest ones, and of its import the rows: each look adds one, so none is left."""
+    """Delete the oldest fetch beyond ``CHECKS_KEPT`` and the rows of its import. One fetch adds one."""
     old = session.scalars(
         sa.select(DatasetFeedCheck)
         .where(DatasetFeedCheck.feed_id == feed.id)

@@ -22,7 +22,7 @@ from app.core.vocabulary import FeedOutcome, ImportState
 LOOK_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)
 _AGAIN_MINUTES = (15, 60, 240)
-"""How soon a feed is looked at again after its first, second and later failures in a row, if its turn is later."""
+"""Minutes until the next fetch after the first, second and later failures in a row, unless it is due earlier."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FeedDraft:
 def add(
     session: Session, actor: Actor, allow: AllowList, community_id: uuid.UUID, draft: FeedDraft
 ) -> DatasetFeed:
-    """Add a feed; its first look follows at once.
+    """Add a feed; it is fetched at once.
 
     Raises:
         Invalid: the address is none that we fetch, a value is missing or too long, or there are too many feeds.
@@ -72,7 +72,7 @@ def add(
 def revise(
     session: Session, actor: Actor, allow: AllowList, feed_id: uuid.UUID, draft: FeedDraft
 ) -> DatasetFeed:
-    """Change a feed. What says how its content is imported takes effect at the next look, changed content or not.
+    """Change a feed. What says how its content is imported takes effect at the next fetch, changed content or not.
 
     Raises:
         Invalid: as ``add``.
@@ -96,7 +96,7 @@ def revise(
 
 
 def pause(session: Session, actor: Actor, feed_id: uuid.UUID, *, paused: bool) -> DatasetFeed:
-    """Stop looking at a feed, or start again."""
+    """Stop fetching a feed, or start again."""
     feed = _locked(session, actor, feed_id)
     if feed.is_paused != paused:
         feed.is_paused = paused
@@ -146,12 +146,12 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence
 
 
 def forget_content(feed: DatasetFeed) -> None:
-    """Forget what was imported last: the next look fetches and imports the feed also if it has not changed."""
+    """Forget what was imported last: the next fetch imports the feed even if it has not changed."""
     feed.etag = feed.last_modified = feed.content_sha256 = None
 
 
 def fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
-    """Record that a look failed, or the import that it began; the next look is soon."""
+    """Record that a fetch failed, or the import that it began; the next fetch is soon."""
     check.outcome, check.problem = FeedOutcome.FAILED, problem[:500]
     feed.failures += 1
     minutes = _AGAIN_MINUTES[min(feed.failures, len(_AGAIN_MINUTES)) - 1]
@@ -159,9 +159,9 @@ def fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
 
 
 def import_ended(session: Session, found: DatasetImport) -> None:
-    """Record at a feed and its look how the import that the look began has ended.
+    """Record the result of a feed's import in the feed and in the fetch that began it.
 
-    After one that brought nothing of use, the next look reads the feed again, also if it has not changed.
+    After one that brought nothing of use, the next fetch imports the feed even if it has not changed.
     """
     feed = session.get_one(DatasetFeed, found.feed_id)
     useful = found.added + found.changed + found.unchanged + found.taken
@@ -213,7 +213,7 @@ def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
 
 
 def enqueue(session: Session, feed: DatasetFeed, moment: str) -> None:
-    """Enqueue one look at the feed; ``moment`` tells it from others."""
+    """Enqueue one fetch of the feed; ``moment`` tells it from others."""
     args = {"feed_id": str(feed.id)}
     outbox.enqueue(session, LOOK_JOB, args, community_id=feed.community_id, key=f"{feed.id}:{moment}")
 

@@ -26,7 +26,7 @@ _BEGINNING = 1_048_576
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file: its form, the columns of a CSV file, and what items have that do not say it.
+    """How to read a file: its form, the columns of a CSV file, and the defaults of items.
 
     ``most``: a file with more items is refused; None: it may have any number.
     """
@@ -66,7 +66,7 @@ def unpacked(pieces: Iterable[bytes], most: int = UNPACKED_BYTES) -> Iterator[by
         raise BadFile("The compressed file is cut off")
 
 
-def looked_through(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
     """The beginning of a file, whole lines of at most 1 MB if it is larger, and the size of all. Raises BadFile."""
     beginning, size, is_empty = bytearray(), 0, True
     for chunk in chunks:

@@ -80,7 +80,7 @@ def begin(
     if upload.publisher:
         limits.text(upload.publisher, "publisher", limits.NAME_MAX)
     try:
-        stored, beginning, total = _looked_through(upload)
+        stored, beginning, total = _read_beginning(upload)
         kind = formats.detect(io.BytesIO(beginning), upload.name)
         head = columns.head(io.BytesIO(beginning)) if kind is ImportFormat.CSV else None
     except BadFile as bad:
@@ -119,7 +119,7 @@ def begin(
     return created
 
 
-def _looked_through(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
+def _read_beginning(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
     """What is stored of a file, its beginning and its size, both unpacked. Raises BadFile.
 
     A compressed file stays so until its job reads it. One whose server names another character set is stored as UTF-8;
@@ -129,12 +129,12 @@ def _looked_through(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
     def plain() -> Iterator[bytes]:
         return formats.unpacked(pieces(upload.content))
 
-    beginning, total = formats.looked_through(plain())
+    beginning, total = formats.read_beginning(plain())
     charset = pages.codec(upload.charset) if upload.charset else None
     is_text = formats.detect(io.BytesIO(beginning), upload.name) in (ImportFormat.CSV, ImportFormat.PAGE)
     if charset is None or not is_text or pages.is_utf8(plain()):
         return pieces(upload.content), beginning, total
-    beginning, total = formats.looked_through(pages.as_utf8(plain(), charset))
+    beginning, total = formats.read_beginning(pages.as_utf8(plain(), charset))
     return pages.as_utf8(plain(), charset), beginning, total
 
 

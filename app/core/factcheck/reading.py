@@ -56,7 +56,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def explained(what: str, line: int, column: int) -> str:
-    """What is wrong with a JSON document, in the words of the parser, and where."""
+    """The message of the JSON parser, with the line and the column of the error."""
     # Some of its words end with "at" already.
     said = what.removesuffix(" at")
     return f"{said[:1].lower()}{said[1:]} at line {line}, column {column}"

@@ -49,7 +49,7 @@ SCRIPT = b'<script type="application/ld+json">'
 
 def read(content: bytes, name: str = "", most: int | None = imports.ITEMS_MAX) -> list[Found | Fault]:
     """Read a file, unpacked if it is compressed, as an import does: from the disk."""
-    beginning, _ = formats.looked_through(formats.unpacked([content]))
+    beginning, _ = formats.read_beginning(formats.unpacked([content]))
     kind = formats.detect(io.BytesIO(beginning), name)
     chosen = {}
     if kind is ImportFormat.CSV:
