@@ -708,6 +708,16 @@
   document.addEventListener("formToken", (event) => {
     for (const field of document.querySelectorAll("[name=csrf_token]")) field.value = event.detail.value;
     document.getElementById("sign-in").close();
+    // Parts that stopped asking, because the page was signed out, ask again for what changed since.
+    for (const line of document.querySelectorAll("[data-stopped]")) {
+      const part = stopped.get(line.dataset.stopped);
+      line.replaceWith(part);
+      htmx.process(part);
+    }
+  });
+  const stopped = new Map(); // by what they ask
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.xhr.status === 286) stopped.set(new URL(detail.xhr.responseURL).pathname, detail.target.cloneNode(true));
   });
   document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
   document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));

@@ -36,6 +36,11 @@ def fill_sign_in(visitor: Visitor, person: Person, password: str = PASSWORD) -> 
     dialog.get_by_role("button", name="Sign in").click()
 
 
+def ask_for_news(visitor: Visitor) -> None:
+    """Let the item's page ask at once, as it does when its tab is looked at again."""
+    visitor.page.locator("[data-live-item]").dispatch_event("look")
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_a_note_is_saved_after_a_sign_in_in_place(
     service: Service, place: Place, visit: Visit, viewport: ViewportSize
@@ -100,6 +105,28 @@ def test_a_form_that_is_open_since_before_a_new_sign_in_in_another_tab_is_taken(
     expect(tab.heading("Help needed")).to_be_visible()
     rita.button("Submit note").click()
     expect(rita.status).to_contain_text("Your note is saved.")
+
+
+def test_after_a_sign_in_in_place_the_page_says_again_what_others_do(
+    service: Service, place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    mo, olga = visit(place.moderator), visit(place.other_moderator)
+    mo.wants(401)
+    mo.open(f"/review/{action_id}")
+    mo.page.get_by_label("Reason", exact=True).fill("Read twice")
+    end_sessions(service, place.moderator)
+    ask_for_news(mo)
+    expect(mo.main).to_contain_text("You are signed out. Sign in to go on.")
+    mo.button("Dismiss").click()
+    fill_sign_in(mo, place.moderator)
+    expect(mo.main).not_to_contain_text("You are signed out")
+    olga.open(f"/review/{action_id}")
+    olga.button("Claim").click()
+    expect(olga.button("Release")).to_be_visible()
+    ask_for_news(mo)
+    expect(mo.main).to_contain_text(f"Claimed by {place.other_moderator.name}")
+    expect(mo.page.get_by_label("Reason", exact=True)).to_have_value("Read twice")
 
 
 def test_another_person_gets_nothing_of_it(service: Service, place: Place, visit: Visit) -> None:
