@@ -599,7 +599,7 @@
 
   // Three lines that hold all of a post need nothing that shows the rest.
   function dropUselessFold(few) {
-    if (few.scrollHeight <= few.clientHeight && seen(few)) few.parentElement.classList.add("whole");
+    if (few.scrollHeight <= few.clientHeight && seen(few)) few.parentElement.classList.add("fits");
   }
 
   function enhance(scope) {

@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import PHONE, Visit, Visitor
+from tests.browser.layout import overlap
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
 
@@ -18,14 +19,15 @@ def examiner(pytestconfig: pytest.Config) -> Examiner:
     return Examiner(whole=pytestconfig.getoption("--whole", default=False))
 
 
-def _noted(place: Place, visit: Visit, note: str, **options: object) -> tuple[Visitor, Locator, str]:
+def _noted(
+    place: Place, visit: Visit, note: str, post: str = POST, **options: object
+) -> tuple[Visitor, Locator, str]:
     """Help needed of a rater who has answered everything but this note: the visit, the note's card, and its id."""
-    (action_id,) = place.queue(POST)
+    (action_id,) = place.queue(post)
     note_id = place.write_note(place.request_uuid(place.action(action_id)["request_id"]), note)
     rita = visit(place.rater, **options)
     rita.open("/help-needed")
-    post = rita.page.get_by_role("article", name="Post ")
-    post.get_by_role("button", name="Skip").click()
+    rita.page.get_by_role("article", name="Post ").get_by_role("button", name="Skip").click()
     expect(rita.main).to_contain_text("Skipped")
     rita.open("/help-needed")
     return rita, rita.page.get_by_role("article", name="Note 1"), note_id
@@ -46,6 +48,7 @@ def test_on_a_phone_the_answers_stick_only_once_the_last_line_was_in_the_window(
     card.get_by_text("Helpful", exact=True).dispatch_event("click")
     expect(rita.alert).to_contain_text(WHY)
     expect(card.locator(".the-note")).to_be_focused()
+    assert not overlap(card.get_by_text("A note on this post"), rita.alert.locator(".toast"))
     expect(card.get_by_role("radio", name="Helpful", exact=True)).not_to_be_checked()
     card.get_by_role("button", name="Submit rating").dispatch_event("click")
     expect(card.locator(".the-note")).to_be_focused()
@@ -114,6 +117,18 @@ def test_above_its_note_a_post_has_three_lines_and_the_note_is_the_largest_text(
     assert whole
     assert whole["height"] > folded["height"]
     expect(card.get_by_text("Show less")).to_be_visible()
+
+
+def test_a_post_that_three_lines_hold_is_shown_whole_without_a_gap(place: Place, visit: Visit) -> None:
+    _rita, card, _ = _noted(place, visit, "It is a quotation.", POST[:150])
+    post = card.locator(".noted .few")
+    expect(card.get_by_text("Show the whole post")).to_be_hidden()
+    assert post.evaluate("(one) => getComputedStyle(one).maskImage") == "none"
+    line = post.evaluate("(one) => parseFloat(getComputedStyle(one).lineHeight)")
+    box, around = post.bounding_box(), card.locator(".noted").bounding_box()
+    assert box
+    assert around
+    assert around["height"] - box["height"] < line
 
 
 def test_without_script_the_note_stands_above_its_answers_and_is_rated(place: Place, visit: Visit) -> None:
