@@ -180,8 +180,8 @@
   // --- Content behind "Show content" opens in place. Nobody answers or decides about a post before it was shown: its forms
   // carry a field that says so. The server refuses it too. What was shown once stays known while the page is open. ---
   const opened = new Set();
-  // A note counts as shown once its last line was in the window; on a phone its answers stick to the window's edge only from
-  // then on, and not before that line leaves it, or they would cover what is being read.
+  // A note counts as read once its last line was in the window. On a phone its answers stick to the window's edge only after
+  // that line has left the window again, so that they never cover the note while it is being read.
   const veilOf = (id) => document.querySelector(`[data-veil="${CSS.escape(id)}"]`);
   const noteOf = (id) => document.querySelector(`[data-note="${CSS.escape(id)}"]`);
   const notesRead = new IntersectionObserver((entries) => {
@@ -192,7 +192,7 @@
   });
   function markRead(end) {
     const alert = document.getElementById("alert");
-    // What led here is over once it is done; it stays long enough to be read.
+    // "Read the note first" is removed, but not before it could be read itself.
     if (!opened.has(end.dataset.note)) setTimeout(() => { if (alert?.textContent === end.dataset.why) alert.replaceChildren(); }, 3000);
     opened.add(end.dataset.note);
     document.querySelectorAll("[data-seen]").forEach(noteSeen);
@@ -220,14 +220,14 @@
   function leadTo(unseen) {
     const note = unseen.closest(".the-note");
     if (note) {
-      // Where it is being read, it stays.
+      // No scrolling while the note fills the window: the reader keeps the place.
       const { top, bottom } = note.getBoundingClientRect();
       note.focus({ preventScroll: true });
       if (top > innerHeight / 2 || bottom < innerHeight) note.scrollIntoView();
     } else unseen.querySelector("button").focus();
     say("alert", unseen.dataset.why);
   }
-  // How helpful a note is, and why: not even chosen before it was read.
+  // Before the note was read, its answers cannot be chosen either.
   document.addEventListener("click", (event) => {
     const unseen = event.target.closest?.(".rating :is(label, input)") ? unseenBy(event.target.closest("form")) : null;
     if (!unseen) return;
@@ -597,7 +597,7 @@
     time.title = exact.format(moment);
   }
 
-  // Three lines that hold all of a post need nothing that shows the rest.
+  // A post that fits into three lines needs no "Show the whole post".
   function dropUselessFold(few) {
     if (few.scrollHeight <= few.clientHeight && seen(few)) few.parentElement.classList.add("fits");
   }
@@ -722,12 +722,13 @@
   document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
   document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));
 
-  // --- What was typed, chosen or ticked outlives a swap, the next page of the same address (a link that removes a filter, Back)
-  // and a sign-in. A field is known by its form's path and its name, a box by its value too: that of a ticked row names the
-  // version, for of a newer one the moderator has seen nothing yet. What finds no field waits for it. ---
-  const sent = new Set(); // forms that are on their way: what was typed there is the server's now
+  // --- What was typed, chosen or ticked outlives a swap, the next page at the same path (a link that removes a filter, Back)
+  // and a sign-in. A field is identified by its form's path and its name, a box also by its value. The value of a row's box
+  // contains the row's version, so a changed row, which the moderator has not seen, is not ticked again. Text whose field is
+  // not on the page is kept until the field is back. ---
+  const sent = new Set(); // forms that were submitted, whose text the server has
   const isBox = (field) => field.matches("[type=checkbox], [type=radio]");
-  const isTick = (field) => field.name === "item";
+  const valueOf = (field) => (isBox(field) ? field.checked : field.value);
   const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.href).pathname;
   const keyOf = (field) => [pathOf(field.form), field.name, isBox(field) ? field.value : ""].join(" ");
   function fieldsIn(scope) {
@@ -739,19 +740,19 @@
   function isChanged(field) {
     if (isOffered(field)) return false;
     const initial = field.matches("select") ? (field.querySelector("option[selected]") ?? field.options[0])?.value : field.defaultValue;
-    if (isBox(field) ? field.checked !== field.defaultChecked : field.value !== initial) return true;
-    // A form that came back with errors has what was typed from the server.
+    if (valueOf(field) !== (isBox(field) ? field.defaultChecked : initial)) return true;
+    // In a form that came back with errors, the server filled in what was typed.
     return document.querySelector("main .error-summary") !== null && (isBox(field) ? field.checked : field.value.trim() !== "");
   }
   const typedIn = (scope, but) =>
     fieldsIn(scope)
       .filter((field) => field.form !== but && !sent.has(field.form) && isChanged(field))
-      .map((field) => ({ field, key: keyOf(field), label: nameOf(field), tick: isTick(field), value: isBox(field) ? field.checked : field.value }));
-  let homeless = [];
-  // Returns what to say of ticks that are gone and of texts that have no field now.
+      .map((field) => ({ field, key: keyOf(field), label: nameOf(field), isTick: field.name === "item", value: valueOf(field) }));
+  let fieldless = [];
+  // Returns the message about ticks that are gone and texts whose field is not on the page.
   function putBack(typed) {
     const fields = new Map(fieldsIn(document).map((field) => [keyOf(field), field]));
-    homeless = typed.filter(({ key, value, tick, field: old }) => {
+    fieldless = typed.filter(({ key, value, isTick, field: old }) => {
       const field = fields.get(key);
       if (!field) return true;
       if (isBox(field)) field.checked = value;
@@ -760,12 +761,12 @@
         if (field === document.activeElement && old?.selectionStart != null) field.setSelectionRange(old.selectionStart, old.selectionEnd);
         field.dispatchEvent(new Event("input", { bubbles: true }));
       }
-      if (!tick) for (const one of closedAround(field)) one.open = true;
+      if (!isTick) for (const one of closedAround(field)) one.open = true;
       return false;
     });
     countTicked();
-    const gone = homeless.filter(({ tick, value }) => tick && value);
-    homeless = homeless.filter(({ tick }) => !tick);
+    const gone = fieldless.filter(({ isTick, value }) => isTick && value);
+    fieldless = fieldless.filter(({ isTick }) => !isTick);
     const isHere = ({ key }) => document.getElementById(`row-${key.split(" ")[2].split(".")[0]}`);
     const items = (number) => `${number} ticked ${number === 1 ? "item" : "items"}`;
     const newer = gone.filter(isHere).length;
@@ -773,7 +774,7 @@
     return [
       left ? `${items(left)} ${left === 1 ? "is" : "are"} not in this list any more.` : "",
       newer ? `${items(newer)} changed and ${newer === 1 ? "is" : "are"} not ticked any more.` : "",
-      ...homeless.filter(({ value }) => typeof value === "string").map(({ label }) => `What you typed for “${label}” is kept until its field is back.`),
+      ...fieldless.filter(({ value }) => typeof value === "string").map(({ label }) => `What you typed for “${label}” is kept until its field is back.`),
     ].filter(Boolean).join(" ");
   }
   const formOf = (element) => (element.matches("form") ? element : element.form ?? element.closest("form"));
@@ -783,12 +784,12 @@
     const { target, requestConfig } = event.detail;
     const form = requestConfig && requestConfig.verb !== "get" ? formOf(requestConfig.elt) : null;
     held.push(...typedIn(target, target.contains(form) ? form : null));
-    // htmx swaps before this event's task ends. What is still on the page was not swapped.
+    // htmx swaps before this event's task ends. Fields that are still on the page then were not swapped out.
     queueMicrotask(() => {
       const taken = held.filter(({ field }) => !field.isConnected);
       held = [];
-      if (!taken.length && !homeless.length) return;
-      const words = putBack([...homeless, ...taken]);
+      if (!taken.length && !fieldless.length) return;
+      const words = putBack([...fieldless, ...taken]);
       const before = filters(event) ? document.querySelector("#status > .toast")?.textContent : "";
       if (words && taken.length && !form) say("status", [before, words].filter(Boolean).join(" "));
     });
@@ -801,18 +802,18 @@
   // In this tab only, and of this account only. A sign-out in this tab removes it.
   const account = document.body.dataset.account;
   const TYPED = "typed";
-  const paths = new Set(); // of this page, which has its form's path when that came back with errors
+  const paths = new Set(); // of forms sent from this page: one that comes back with errors is shown at its own path
   let signsOut = false;
   document.addEventListener("submit", (event) => { signsOut ||= event.target.matches("form.account"); });
   addEventListener("pagehide", () => {
-    const typed = [...homeless, ...typedIn(document)].map(({ field, ...rest }) => rest);
+    const typed = [...fieldless, ...typedIn(document)].map(({ field, ...rest }) => rest);
     if (signsOut) sessionStorage.removeItem(TYPED);
     else if (account && typed.length) sessionStorage.setItem(TYPED, JSON.stringify({ account, paths: [location.pathname, ...paths], typed }));
   });
   function bringBack() {
     const saved = JSON.parse(sessionStorage.getItem(TYPED) ?? "null");
     if (!saved) return;
-    // A page of the sign-in: it waits for its page, wherever the sign-in leads.
+    // On pages of the sign-in it is kept for the page it was typed on, wherever the sign-in leads.
     if (!account) return sessionStorage.setItem(TYPED, JSON.stringify({ ...saved, waits: true }));
     const isHere = saved.paths.includes(location.pathname);
     if (saved.account === account && !isHere && saved.waits) return;
