@@ -112,7 +112,7 @@ def test_a_panel_alone_decides_and_volunteers_are_only_told_of(
         told = results.decided(session, note_id)
     assert told is not None
     assert (told.seats, told.answered, told.volunteers.not_helpful) == (12, 7, 15)
-    assert panels.explained(told.panel, told.volunteers) == (
+    assert panels.explained(told.panel, told.volunteers, told.reason) == (
         "Volunteers: 0 yes, 15 no; a drawn panel decided (7 yes, 0 no)."
     )
     # What volunteers say afterwards neither changes the status nor opens a second look.

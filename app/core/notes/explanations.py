@@ -111,7 +111,7 @@ def _with_panel(session: Session, note: Note, action: Action, explanation: Expla
     if panels.has_decided(panel, action):
         told = results.decided(session, note.id)
         rule = scoring.RULES.get(note.status_rule or "", "")
-        said = panels.explained(told.panel, told.volunteers) if told is not None else ""
+        said = panels.explained(told.panel, told.volunteers, told.reason) if told is not None else ""
         return replace(
             explanation,
             score=note.helpfulness_score,

@@ -200,6 +200,10 @@ def _follow_panel(
     if verdict is None:
         session.flush()
         return None
+    if panels.needs_second(session, panel, note, scored, verdict):
+        panels.end(session, panel, PanelOutcome.OVERTAKEN, panels.CONFIRMS)
+        panel_reviews.open_panel(session, action, panels.CONFIRMS, earlier=panel)
+        return None
     cause = "a drawn panel decided"
     panels.end(session, panel, PanelOutcome.DECIDED)
     note.intercept, note.factor = round(verdict.intercept, 6), round(verdict.factor, 6)

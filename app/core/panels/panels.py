@@ -40,6 +40,9 @@ OPPOSED = "panel:opposed@1"
 """A panel does not act while too many of one side said no (decision 0063). The version is part of the id."""
 OPPOSED_SHARE = 6
 """Too many are more than one in so many of the seats that the panel began with: more than 2 of 12."""
+CONTESTED = "panel:contested@1"
+"""Where somebody of a side said no, a panel alone does not act: a second one, of other people, has to act too."""
+CONFIRMS = f"A first panel would act, and somebody of a side said no: a second one decides ({CONTESTED})."
 OVERTAKEN = "the review ended or went elsewhere"
 ALWAYS = "In this community drawn panels decide reviews."
 
@@ -174,6 +177,18 @@ def is_opposed(sides: Sides, size: int) -> bool:
     return max(sides.negative.not_helpful, sides.positive.not_helpful) > most_against(size)
 
 
+def is_contested(sides: Sides) -> bool:
+    """Whether anybody of a known side said no, so that one panel is not enough to act (rule ``CONTESTED``)."""
+    return sides.negative.not_helpful + sides.positive.not_helpful > 0
+
+
+def needs_second(session: Session, panel: Panel, note: Note, scored: Scored, judged: Verdict) -> bool:
+    """Whether another panel has to say the same before the review is acted on. The second one decides."""
+    if panel.reason == CONFIRMS or judged.status is not NoteStatus.CURRENTLY_RATED_HELPFUL:
+        return False
+    return is_contested(note_scores.by_raters(session, note, scored.fit, seat_holders(panel.id)).sums.sides)
+
+
 def verdict(session: Session, panel: Panel, note: Note, scored: Scored, *, raised: float) -> Verdict | None:
     """What the panel's ratings say, once they decide: enough have answered, or the others cannot change it."""
     needed = enough(panel.wanted)
@@ -235,7 +250,7 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
     )
     panel.answered = own.total
     if outcome is PanelOutcome.DECIDED:
-        cause = explained(own, others)
+        cause = explained(own, others, panel.reason)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
     session.flush()
     session.execute(
@@ -282,9 +297,10 @@ def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:
 _LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, HelpfulnessLevel.HELPFUL)
 
 
-def explained(own: Counts, others: Counts) -> str:
-    """What people are told after the decision: what volunteers said, and that a panel decided."""
-    return f"Volunteers: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
+def explained(own: Counts, others: Counts, reason: str) -> str:
+    """What people are told after the decision: what others said, and that a panel opened for ``reason`` decided."""
+    who = "A first panel and volunteers" if reason == CONFIRMS else "Volunteers"
+    return f"{who}: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
 
 
 def _in_words(counts: Counts) -> str:
