@@ -59,6 +59,14 @@ PLAIN_WIDTH = 150
     help="Drawn panels in so many communities of the full regime, instead of the other tables.",
 )
 @click.option(
+    "--quiet",
+    type=click.IntRange(1, 100),
+    help="Panels against those who keep quiet until drawn: so many communities, and four times as many small ones.",
+)
+@click.option(
+    "--one-panel", is_flag=True, help="Leave out the second panel where somebody of a side says no."
+)
+@click.option(
     "--most-against",
     type=click.IntRange(0, 36),
     help=f"A panel does not act if more of one side say no; 36 leaves this rule out.  [default: {MOST_AGAINST}]",
@@ -75,6 +83,8 @@ def simulate_consensus(
     quick: bool,
     panels: bool,
     full: int | None,
+    quiet: int | None,
+    one_panel: bool,
     most_against: int | None,
     markdown: bool,
 ) -> None:
@@ -84,8 +94,8 @@ def simulate_consensus(
     a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
     What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
     """
-    if panels or full:
-        drawn = DrawnPlan(seed=seed, full=full or 0)
+    if panels or full or quiet:
+        drawn = DrawnPlan(seed=seed, full=full or 0, quiet=quiet or 0, confirmed=not one_panel)
         drawn = replace(drawn, trials=drawn.trials if trials is None else trials)
         drawn = replace(drawn, most_against=MOST_AGAINST if most_against is None else most_against)
         drawn = replace(drawn, large=drawn.large if large is None else large)

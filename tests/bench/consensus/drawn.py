@@ -43,7 +43,7 @@ class Who(StrEnum):
 
 @dataclass
 class Asked:
-    """What panels asked of people: ``seats`` drawn and ``answers`` given, over ``ended`` panels."""
+    """What panels asked of people: ``seats`` drawn and ``answers`` given, over ``ended`` reviews."""
 
     seats: int = 0
     answers: int = 0
@@ -59,7 +59,8 @@ class Asked:
 class Drawable:
     """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time.
 
-    ``most_against``: how many of one side may say no where a panel acts.
+    ``most_against``: how many of one side may say no where a panel acts. ``confirmed``: whether a second panel has to
+    act, too, where somebody of a side said no.
     """
 
     struck: Struck
@@ -67,6 +68,7 @@ class Drawable:
     dice: np.random.Generator
     held: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     most_against: int = MOST_AGAINST
+    confirmed: bool = True
 
 
 class DrawnReview(Review):
@@ -78,6 +80,8 @@ class DrawnReview(Review):
     ends: FloatArray
     unopposed: IntArray
     """What panels would have decided without the rule about those who say no (``panels.OPPOSED``)."""
+    alone: IntArray
+    """What the first panels decided, whether or not a second one had to (``panels.CONTESTED``)."""
 
     @classmethod
     def after(cls, past: Review, people: People, who: Who, drawable: Drawable) -> Self:
@@ -87,6 +91,7 @@ class DrawnReview(Review):
         review.who, review.drawable, review.asked = who, drawable, Asked()
         review.ends = np.full(len(past.content), np.nan)
         review.unopposed = np.full(len(past.content), int(Outcome.OPEN))
+        review.alone = past.outcome.copy()
         return review
 
     def hear(self, votes: Votes) -> None:
@@ -151,11 +156,22 @@ class DrawnReview(Review):
         return bool(alike >= settings.burst_raters and alike > settings.burst_share * rows[SOLVED.start])
 
     def _hold(self, item: int, at: float) -> bool:
-        """Draw a panel, let it answer and decide; False if too few people can be drawn."""
-        drawable, settings = self.drawable, self.settings
+        """Draw a panel, and a second one if its members disagree; False if too few people can be drawn."""
         order = self._order(item, at)
         if len(order) < rolls.LEAST:
             return False
+        members = self._ask(item, order, at)
+        self.alone[item] = self.outcome[item]
+        if self.drawable.confirmed and self.outcome[item] == Outcome.ACT:
+            sides = (self._rows_after_each(members) - self.rows[item])[-1, [NEGATIVE.start, POSITIVE.start]]
+            if sides.any():
+                self._ask(item, self._order(item, float(self.ends[item])), float(self.ends[item]))
+        self.asked.ended += 1
+        return True
+
+    def _ask(self, item: int, order: list[int], at: float) -> Votes:
+        """Draw a panel, let it answer and decide; return its answers."""
+        drawable, settings = self.drawable, self.settings
         wanted, members, ends = settings.panel_seats, Votes.none(), at + 24.0 * panels.LONGEST.days
         now, drawn, outcome = at, 0, Outcome.STAFF
         while now < ends and outcome is Outcome.STAFF:
@@ -178,10 +194,10 @@ class DrawnReview(Review):
             elif not len(asked):
                 ends = now
             now += settings.panel_hours
-        self.asked.add(Asked(drawn, len(members), 1))
+        self.asked.add(Asked(drawn, len(members)))
         self.outcome[item], self.ends[item], self.took[item] = outcome, ends, len(members)
         self.counted = self.counted.and_later(members)
-        return True
+        return members
 
     def _order(self, item: int, at: float) -> list[int]:
         """Everybody who can be drawn, in the order of the draw: a side's next after the other side's."""

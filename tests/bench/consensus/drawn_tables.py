@@ -14,7 +14,7 @@ def drawn_sheets(stages: Sequence[DrawnStage]) -> list[Sheet]:
         sheet
         for stage in stages
         if stage.stage.votes
-        for sheet in (_full(stage) if stage.ripe else [_drawn(stage)])
+        for sheet in ([_quiet(stage)] if stage.quiet else _full(stage) if stage.ripe else [_drawn(stage)])
     ]
 
 
@@ -41,6 +41,25 @@ def _drawn(stage: DrawnStage) -> Sheet:
         f"per panel where panels always decide. {size_of(stage.stage)}"
     )
     return Sheet(f"Drawn panels, {stage.stage.raters} raters", columns, rows, note)
+
+
+def _quiet(stage: DrawnStage) -> Sheet:
+    rows = []
+    for cell in stage.cells:
+        row = _named(cell)
+        for one, two in (
+            (cell.alone.wrongful, cell.confirmed.wrongful),
+            (cell.alone.missed, cell.confirmed.missed),
+        ):
+            row += [str(one.of), percent(one), percent(two)]
+        rows.append([*row, *_asked(cell)])
+    columns = ["Attack", "Raters", "n", "wrongful: one panel", "wrongful: as it is"]
+    columns += ["n", "missed: one panel", "missed: as it is", "seats", "answers"]
+    note = (
+        f"Percent of content that divides the camps and was acted on, and that should go and was not. Answers are "
+        f"noisier. Seats and answers are per review. {size_of(stage.stage)}"
+    )
+    return Sheet(f"Panels against those who keep quiet, {stage.stage.raters} raters", columns, rows, note)
 
 
 def _full(stage: DrawnStage) -> Iterator[Sheet]:

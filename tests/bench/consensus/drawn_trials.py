@@ -9,9 +9,12 @@ from tests.bench.consensus.attacks import Attack, Struck, strike
 from tests.bench.consensus.drawn import ANSWERING, MOST_AGAINST, Asked, Drawable, DrawnReview, Who
 from tests.bench.consensus.methods import Outcome
 from tests.bench.consensus.population import (
+    NOISY_SURPRISE,
     RIPE_SHARE,
     RIPE_VOTES,
+    SURPRISE,
     Community,
+    Truth,
     World,
     community,
     large_community,
@@ -30,8 +33,9 @@ class DrawnCell:
 
     ``only_drawn``: the organised say nothing about what they attack unless they are drawn for it.
     ``apart`` has the same as ``measured``, community by community; ``unopposed`` is about panels without the rule
-    about those who say no; ``undecided`` counts content that nobody decided or a panel left to moderators, and
-    ``took`` the ratings of each piece of content that was decided.
+    about those who say no, and ``alone`` about first panels, among content that divides the camps; ``confirmed`` is
+    about the same content where a second panel confirms. ``undecided`` counts content that nobody decided or a panel
+    left to moderators, and ``took`` the ratings of each piece of content that was decided.
     """
 
     attack: Attack | None
@@ -43,6 +47,8 @@ class DrawnCell:
     asked: dict[Who, Asked] = field(default_factory=lambda: {who: Asked() for who in Who})
     apart: dict[Who, list[Measured]] = field(default_factory=lambda: {who: [] for who in Who})
     unopposed: Measured = field(default_factory=Measured)
+    alone: Measured = field(default_factory=Measured)
+    confirmed: Measured = field(default_factory=Measured)
     undecided: dict[Who, Tally] = field(default_factory=lambda: {who: Tally() for who in Who})
     took: dict[Who, list[int]] = field(default_factory=lambda: {who: [] for who in Who})
 
@@ -61,6 +67,9 @@ class DrawnCell:
             self.asked[who].add(review.asked)
             if who is Who.PANEL:
                 self.unopposed.add(review.unopposed, stay, go, struck.targets)
+                dividing = stay & (struck.community.content.truth == Truth.DIVISIVE)
+                self.alone.add(review.alone, dividing, go, struck.targets)
+                self.confirmed.add(review.outcome, dividing, go, struck.targets)
 
 
 def _few() -> list[DrawnCell]:
@@ -101,11 +110,23 @@ def _brigades() -> list[DrawnCell]:
     ]
 
 
+def _quiet() -> list[DrawnCell]:
+    """Those who organise say nothing about what they attack until they are drawn for it."""
+    attacks = [(attack, share) for attack in (Attack.PILE_ON, Attack.FALSE_RECORD) for share in (0.1, 0.3)]
+    return [
+        DrawnCell(None),
+        *(DrawnCell(attack, share, only_drawn=True) for attack, share in attacks),
+        DrawnCell(Attack.NEUTRAL, 0.1),
+        DrawnCell(Attack.PROTECT, 0.1),
+    ]
+
+
 @dataclass
 class DrawnStage:
     """Communities of one size and world under its attacks; ``large`` ones rate ordinary notes too.
 
-    ``ripe`` ones rate them so much that they are in the full regime.
+    ``ripe`` ones rate them so much that they are in the full regime. ``quiet``: panels decide everything, and answers
+    are noisier.
     """
 
     stage: Stage
@@ -113,21 +134,34 @@ class DrawnStage:
     trials: int
     large: World | None = None
     ripe: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
 class DrawnPlan:
-    """How much to simulate; the same plan gives the same report. ``full``: so many of the full regime, no others."""
+    """How much to simulate; the same plan gives the same report.
+
+    ``full``: so many communities of the full regime, and no others. ``quiet``: so many large ones, and four times as
+    many small ones, attacked by people who keep quiet until they are drawn, and no others.
+    """
 
     trials: int = 5
     seed: int = 1
     large: int = 1
     full: int = 0
+    quiet: int = 0
+    confirmed: bool = True
     most_against: int = MOST_AGAINST
     full_raters: int = 1_000
     full_items: int = 900
 
     def stages(self) -> list[DrawnStage]:
+        if self.quiet:
+            small, large = Stage(200, 240, 25.0), Stage(400, 600, 0.0)
+            return [
+                DrawnStage(small, _quiet(), 4 * self.quiet, quiet=True),
+                DrawnStage(large, _quiet(), self.quiet, World.DIVIDED, ripe=True, quiet=True),
+            ]
         if self.full:
             size = Stage(self.full_raters, self.full_items, 0.0)
             return [DrawnStage(size, _brigades(), self.full, World.DIVIDED, ripe=True)]
@@ -172,7 +206,7 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
         here = struck.community
         # Who pretends has always done so.
         before = past_of(here) if cell.attack is Attack.FALSE_RECORD else past
-        for who in Who:
+        for who in (Who.PANEL,) if stage.quiet else Who:
             dice = np.random.default_rng([*seeds, list(Who).index(who)])
             answers = np.full(len(here.people), ANSWERING)
             if cell.half_silent:
@@ -181,18 +215,26 @@ def _trial(plan: DrawnPlan, place: int, trial: int, stage: DrawnStage) -> None:
             if who is Who.EVERYONE:
                 review = before.fork(here.people)
             else:
-                drawable = Drawable(struck, answers, dice, most_against=plan.most_against)
+                drawable = Drawable(
+                    struck, answers, dice, most_against=plan.most_against, confirmed=plan.confirmed
+                )
                 review = DrawnReview.after(before, here.people, who, drawable)
             review.hear(here.votes.where(~is_past(here)))
             cell.add(who, review, struck)
 
 
 def _made(dice: np.random.Generator, stage: DrawnStage) -> Community:
-    size = stage.stage
+    size, surprise = stage.stage, NOISY_SURPRISE if stage.quiet else SURPRISE
     if stage.large is not None and stage.ripe:
         return large_community(
-            dice, stage.large, size.raters, size.items, notes_share=RIPE_SHARE, note_votes=RIPE_VOTES
+            dice,
+            stage.large,
+            size.raters,
+            size.items,
+            notes_share=RIPE_SHARE,
+            note_votes=RIPE_VOTES,
+            surprise=surprise,
         )
     if stage.large is not None:
         return large_community(dice, stage.large, size.raters, size.items)
-    return community(dice, size.raters, size.items, each=size.each)
+    return community(dice, size.raters, size.items, each=size.each, surprise=surprise)

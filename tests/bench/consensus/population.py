@@ -27,6 +27,8 @@ NO, UNSURE, YES = 0, 1, 2
 """Votes, in the halves that ``VALUES`` makes of them: NOT_HELPFUL, SOMEWHAT_HELPFUL, HELPFUL."""
 
 SPREAD, STRICTNESS, SURPRISE, SLIP = 0.35, 0.10, 0.28, 1 / 30
+NOISY_SURPRISE = 0.36
+"""``SURPRISE`` of communities whose answers are noisier."""
 SURE_YES, SURE_NO = 0.67, 0.33
 VOTES_EACH = 25.0
 """Mean number of people who would vote on one piece of content."""
@@ -105,6 +107,7 @@ class Content:
     """One entry per piece of content. ``owner`` is the camp it comes from; ``opened`` in hours.
 
     ``reviewed``: whether it is under review, so that votes would have something done to it; ordinary notes are not.
+    ``surprise``: the standard deviation of what nobody can predict of an answer.
     """
 
     quality: FloatArray
@@ -114,6 +117,7 @@ class Content:
     grave: BoolArray
     opened: FloatArray
     reviewed: BoolArray
+    surprise: float = SURPRISE
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -184,6 +188,7 @@ def community(
     careless: float = 0.0,
     first_camp: float = 0.5,
     united: bool = False,
+    surprise: float = SURPRISE,
 ) -> Community:
     """A community with content under review: a third each bad for both camps, divisive and fine.
 
@@ -197,7 +202,7 @@ def community(
         people = replace(people, viewpoint=np.zeros(raters))
         truth[truth == Truth.DIVISIVE] = Truth.FINE
     quality, slant = _appeal(dice, truth)
-    content = _content(dice, quality, slant, truth)
+    content = replace(_content(dice, quality, slant, truth), surprise=surprise)
     return Community(people, content, honest_votes(dice, people, content, each))
 
 
@@ -210,6 +215,7 @@ def large_community(
     careless: float = 0.0,
     notes_share: float = NOTES_SHARE,
     note_votes: float = NOTE_VOTES,
+    surprise: float = SURPRISE,
 ) -> Community:
     """A community that rates ordinary notes, all opened in the first half of the month, beside content under review.
 
@@ -230,7 +236,7 @@ def large_community(
     truth = np.concatenate([truth_of(quality[:notes], slant[:notes]), kinds])
     order = np.argsort(dice.random(items) * np.where(reviewed, 1.0, 0.5), kind="stable")
     content = replace(_content(dice, quality[order], slant[order], truth[order]), reviewed=reviewed[order])
-    content = replace(content, grave=content.grave & content.reviewed)
+    content = replace(content, grave=content.grave & content.reviewed, surprise=surprise)
     of_notes = honest_votes(dice, people, content, note_votes)
     of_posts = honest_votes(dice, people, content, POST_VOTES)
     votes = of_notes.where(~content.reviewed[of_notes.item])
@@ -330,7 +336,7 @@ def levels(
 ) -> LevelArray:
     """What these people honestly think of these pieces of content."""
     felt = content.quality[item] + content.slant[item] * people.viewpoint[rater] + people.strictness[rater]
-    felt = felt + dice.normal(0.0, SURPRISE, len(item))
+    felt = felt + dice.normal(0.0, content.surprise, len(item))
     level = np.where(felt > SURE_YES, YES, np.where(felt < SURE_NO, NO, UNSURE))
     anything = dice.integers(0, 3, len(item))
     level = np.where((dice.random(len(item)) < SLIP) | people.careless[rater], anything, level)
