@@ -229,7 +229,8 @@ class WhoDecides(StrEnum):
 class PanelOutcome(StrEnum):
     """How a panel ended. ``TOO_FEW``: too few people can be drawn, so everybody's ratings decide as without panels.
 
-    ``STAFF``: no agreement in time, moderators decide. ``OVERTAKEN``: the review ended or went elsewhere meanwhile.
+    ``STAFF``: no agreement in time, moderators decide. ``OVERTAKEN``: the review ended, or went elsewhere or to a
+    second panel.
     """
 
     DECIDED = "decided"
