@@ -16,14 +16,14 @@ from importlib import resources
 
 from app.core.classify import Context, Match, OutOfTime, Result
 from app.core.classify.budget import Stopwatch, TimeIsUp
-from app.core.classify.checks import CHECKS
+from app.core.classify.checks import CHECKS, in_link
 from app.core.classify.normalise import Reading
 from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
 from app.core.classify.reading import Seen, see
 from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, looked_for, parse_pack
 from app.core.classify.vocabulary import Vocabulary, shipped_words
 
-CODE_VERSION = 3
+CODE_VERSION = 4
 """Increase it with any change to this package that could change a score of an unchanged pack."""
 
 UNLESS_FACTOR = 0.25
@@ -143,8 +143,10 @@ class CompiledPack:
         for first, last in spans:
             start, end = points[first], points[last]
             if rule.check is not None:
-                end = start + CHECKS[rule.check](reading.text[start:end])
-                if end == start:
+                place = seen.source_span(reading, start, end)
+                spelt = seen.source[slice(*place)]
+                end = start + CHECKS[rule.check](reading.text[start:end], spelt)
+                if end == start or in_link(seen.source, *place):
                     continue
             if rule.category in NOT_OF_HELP and seen.is_offered(reading, start, end):
                 continue

@@ -43,6 +43,8 @@ DOUBTFUL = (
     ("pii", "Her number is +1 202 555 0143"),
     ("pii", "He lives at 9 Oak Avenue"),
     ("pii", "219-09-9999"),
+    ("pii", "Call 202-555-0143"),
+    ("pii", "reach me at lena.morgan@mailbox.org"),
     ("pii", "GB82 WEST 1234 5698 7654 32"),
     ("pii", "Here's her home address, go say hello"),
     ("pii", "My passport number is 533380006"),
@@ -111,8 +113,7 @@ FAINT = (
     ("spam", "click here"),
     ("spam", "https://bit.ly/3abcdef"),
     ("spam", "Free shipping on all orders, 15% off"),
-    ("pii", "reach me at lena.morgan@mailbox.org"),
-    ("pii", "Call 202-555-0143"),
+    ("pii", "it is somewhere near 48 maple street"),
     ("toxicity", "My landlord was a real asshole"),
     ("self_harm", "some days I hate myself"),
 )
