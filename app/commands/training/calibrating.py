@@ -1,10 +1,10 @@
-"""From logits to scores: 0.5 is where a fixed, small share of ordinary talk would be put before people.
+"""From logits to scores: in every category, 0.55 is where the same share of ordinary talk goes to people.
 
 The usual calibration fits the shares of a training set. Ours are far from any community's: half of some sets is
-abuse. So the points are quantiles of ordinary talk from sources that the model had not seen.
+abuse. So the points are quantiles of ordinary talk that the model had not seen, and the shipped rules count with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,18 @@ from app.core.classify.seed import PER_LANGUAGE
 ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackoverflow", "polis", "sms")
 """Sources of ordinary talk; each counts the same, whatever its size."""
 MAY_HOLD_ADDRESSES = "ubuntu_irc"
-ASKED: Mapping[str, float] = {
-    "toxicity": 0.0075,
-    "hate": 0.003,
-    "threat": 0.0015,
-    "sexual": 0.0015,
-    "self_harm": 0.001,
-    "spam": 0.002,
-    "pii": 0.001,
-}
-"""The share of ordinary talk that scores above 0.5, by category."""
-SURE: Mapping[str, float] = {
-    "toxicity": 0.0015,
-    "hate": 0.0006,
-    "threat": 0.0003,
-    "sexual": 0.0003,
-    "self_harm": 0.0002,
-    "spam": 0.0003,
-    "pii": 0.0002,
-}
-"""The share of ordinary talk that scores above 0.9, by category."""
+POINT = 0.55
+"""The threshold of every category of a new community (`app.core.policies.drafts.DEFAULTS`)."""
+ASKED = 0.0025
+"""The share of ordinary talk that scores above `POINT`, in each category; about 1.5 % in one or another."""
+SURE = 0.0005
+"""The share of ordinary talk that scores above 0.9, in each category."""
+FAINT: Mapping[str, float] = {"hate": 0.6, "threat": 0.6}
+"""What a score below 0.5 counts. Few posts are labelled for these, and what is a little like them is often neither:
+unreduced, it would outdo the better score for toxicity where people look for the highest one."""
+STEP = 0.01
 ASKED_ELSEWHERE = 0.01
-"""The share of harmless posts in another language than English that scores above 0.5, by category."""
+"""The share of harmless posts in another language than English that scores above `POINT`, by category."""
 FEWEST = 100
 HIGHEST = 0.95
 """No score is higher: the model never acts alone, and must not outdo a rule that is sure enough to."""
@@ -61,22 +51,34 @@ def source_weights(examples: Sequence[Example], chosen: NDArray[np.bool_]) -> Fl
     return np.asarray(weights / weights.sum(), np.float64)
 
 
-def points_of(category: str, logits: Floats, weights: Floats, bottom: float) -> Floats:
-    """The points between which scores are interpolated: logits in the first row, scores in the second."""
-    shares = (*BELOW, (0.5, ASKED[category]), (0.9, SURE[category]))
-    sums = [_exceeded_by(logits, weights, share) for _, share in shares]
-    step = max(sums[-1] - sums[-2], 0.5)
-    sums = [min(bottom, sums[0] - 1.0), *sums, sums[-1] + 2 * step]
-    scores = [0.0, *(score for score, _ in shares), HIGHEST]
+def points_of(
+    category: str, logits: Floats, weights: Floats, bottom: float, ruled: Floats | None = None
+) -> Floats:
+    """The points between which scores are interpolated: logits in the first row, scores in the second.
+
+    ``ruled``: the scores by the shipped rules. Posts that these raise are part of the share, of which the model keeps
+    at least half.
+    """
+    together = logits if ruled is None else np.where(ruled > POINT, np.inf, logits)
+    asked = min(_exceeded_by(together, weights, ASKED), _exceeded_by(logits, weights, ASKED / 2))
+    sums = [*(_exceeded_by(logits, weights, share) for _, share in BELOW), asked]
+    sums.append(max(_exceeded_by(logits, weights, SURE), asked + 0.5))
+    sums = [min(bottom, sums[0] - 1.0), *sums, sums[-1] + 2 * max(sums[-1] - sums[-2], 0.5)]
+    scores = [0.0, *(score for score, _ in BELOW), POINT, 0.9, HIGHEST]
     for place in range(1, len(sums)):  # Few examples can make two quantiles equal; points must differ.
-        sums[place] = max(sums[place], sums[place - 1] + 0.01)
-    return np.array([sums, scores], np.float64)
+        sums[place] = max(sums[place], sums[place - 1] + 2 * STEP)
+    half = float(np.interp(0.5, scores, sums))
+    faint = FAINT.get(category, 1.0)
+    below = [(total, faint * score) for total, score in zip(sums, scores, strict=True) if total < half]
+    above = [(total, score) for total, score in zip(sums, scores, strict=True) if total > half + STEP]
+    middle = [(half, faint * 0.5), (half + STEP, float(np.interp(half + STEP, sums, scores)))]
+    return np.array([*below, *middle, *above], np.float64).T
 
 
 def shifts_of(
     examples: Sequence[Example], logits: Mapping[str, Floats], points: Mapping[str, Floats]
 ) -> dict[str, dict[str, float]]:
-    """By language and category, what is added to a logit so that `ASKED_ELSEWHERE` of harmless posts reach 0.5.
+    """By language and category, what is added to a logit so that `ASKED_ELSEWHERE` of harmless posts reach `POINT`.
 
     Too few posts in a language: no shift.
     """
@@ -89,8 +91,8 @@ def shifts_of(
             rows &= ~np.isnan(logits[category])
             if rows.sum() >= FEWEST:
                 weights = np.full(int(rows.sum()), 1.0 / rows.sum())
-                half = float(np.interp(0.5, points[category][1], points[category][0]))
-                shift = half - _exceeded_by(logits[category][rows], weights, ASKED_ELSEWHERE)
+                asked = float(np.interp(POINT, points[category][1], points[category][0]))
+                shift = asked - _exceeded_by(logits[category][rows], weights, ASKED_ELSEWHERE)
                 shifts.setdefault(language, {})[category] = round(shift, 4)
     return shifts
 
@@ -102,12 +104,19 @@ def _exceeded_by(logits: Floats, weights: Floats, share: float) -> float:
     return float(logits[order[min(place, len(order) - 1)]])
 
 
-def all_points(examples: Sequence[Example], logits: Mapping[str, Floats]) -> dict[str, Floats]:
-    """The points of every category, from reserved logits."""
+def all_points(
+    examples: Sequence[Example],
+    logits: Mapping[str, Floats],
+    ruled: Callable[[str, NDArray[np.bool_]], Floats],
+) -> dict[str, Floats]:
+    """The points of every category, from reserved logits.
+
+    ``ruled``: gives a category's scores of the chosen examples by the shipped rules.
+    """
     ordinary = is_ordinary(examples)
     points = {}
     for category in CATEGORIES:
-        if category not in logits:
+        if np.isnan(logits[category]).all():
             continue
         rows = ordinary & ~np.isnan(logits[category])
         if category == "pii":
@@ -116,5 +125,7 @@ def all_points(examples: Sequence[Example], logits: Mapping[str, Floats]) -> dic
             rows = ~np.isnan(logits[category])
         weights = source_weights(examples, rows)[rows]
         bottom = float(np.nanmin(logits[category]))
-        points[category] = points_of(category, logits[category][rows], weights, bottom)
+        points[category] = points_of(
+            category, logits[category][rows], weights, bottom, ruled(category, rows)[rows]
+        )
     return points

@@ -13,13 +13,14 @@ from app.core.classify.rulepack import RulePackClassifier
 
 THRESHOLDS = np.round(np.arange(0.05, 1.0, 0.05), 2)
 PER_SOURCE = 1_000
-"""The most posts of a source, of each kind, that are scored by the rules: these are slow."""
+"""The most abusive posts of a source that count."""
 
 
 def curves_of(
     examples: Sequence[Example],
     logits: Mapping[str, Floats],
     points: Mapping[str, Floats],
+    rules: "RuleScores",
     say: Callable[[str], None],
 ) -> dict[str, tuple[Floats, Floats, int]]:
     """Per category the shares of abusive posts and of ordinary talk that score above each of `THRESHOLDS`.
@@ -30,24 +31,23 @@ def curves_of(
     labelled.
     """
     sources = np.array([example.source for example in examples])
-    ordinary = _sample(is_ordinary(examples), sources)
+    ordinary = is_ordinary(examples)
     shares = {}
-    rules = _Rules(examples)
     for category in points:
         labelled = np.array([example.labels.get(category) == 1 for example in examples])
         real = labelled & np.array([not example.template for example in examples])
         abusive = _sample(real if real.any() else labelled, sources)
         say(f"Measuring {category} on {int(abusive.sum()):,} abusive posts …")
-        scores = np.interp(logits[category], points[category][0], points[category][1])
+        scores = np.nan_to_num(np.interp(logits[category], points[category][0], points[category][1]))
         shares[category] = (
-            _above(np.maximum(scores, rules.scores(category, abusive)), abusive, examples),
-            _above(np.maximum(scores, rules.scores(category, ordinary)), ordinary, examples),
+            _above(np.maximum(scores, rules(category, abusive)), abusive, examples),
+            _above(np.maximum(scores, rules(category, ordinary)), ordinary, examples),
             int(abusive.sum()),
         )
     return shares
 
 
-class _Rules:
+class RuleScores:
     """Scores of the shipped rules, computed once per example."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
@@ -55,7 +55,7 @@ class _Rules:
         self._classifier = RulePackClassifier()
         self._known: dict[int, Mapping[str, float]] = {}
 
-    def scores(self, category: str, chosen: NDArray[np.bool_]) -> Floats:
+    def __call__(self, category: str, chosen: NDArray[np.bool_]) -> Floats:
         """The category's score of the chosen examples, 0 for the others."""
         scores = np.zeros(len(self._examples))
         for row in map(int, np.flatnonzero(chosen)):

@@ -17,8 +17,9 @@ Floats = NDArray[np.float64]
 STRENGTH = 2.0
 """How much the examples count against the preference for small weights."""
 STEPS = 100
-SOURCE_WEIGHTS: Mapping[str, float] = {"paradetox": 0.3, "madlibs": 0.3}
-"""Sources that count for less than the root of their size: profanity-heavy, or made of few phrases."""
+SOURCE_WEIGHTS: Mapping[str, float] = {"paradetox": 0.3, "madlibs": 0.3, "openai_moderation": 3.0}
+"""Sources that count for less than the root of their size: profanity-heavy, or made of few phrases; and one for more:
+the only posts by others about harming oneself and about sex are in it."""
 OWN_WEIGHT = 0.7
 """The same, for the sections of the own corpus."""
 LOOKALIKES = (
@@ -30,6 +31,9 @@ LOOKALIKES = (
     "machines",
     "look_violent",
     "family",
+    "praise",
+    "quoted_abuse",
+    "lookup",
 )
 """Sections of harmless sentences that look harmful; they count double."""
 NOISY: Mapping[tuple[str, str], float] = {("davidson", "hate"): 0.5}

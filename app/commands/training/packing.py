@@ -15,7 +15,7 @@ from app.core.classify.features import FEATURES_VERSION
 
 KEPT = 30_000
 """The weights kept per category, the largest ones."""
-STEPS = 127
+STEPS = 32_767
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -50,14 +50,18 @@ def packed(
     return zipped(arrays)
 
 
-def _quantised(weights: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int8], float]:
-    """The buckets kept, all weights in whole steps, and the size of a step."""
+def _quantised(weights: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int16], float]:
+    """The buckets kept, all weights in whole steps, and the size of a step.
+
+    The heaviest weights, of the tokens for groups, links and numbers among them, are some ten times as large as most:
+    16 bits hold both as they are.
+    """
     # Stable, so that equal weights are kept in the order of their buckets.
     order = np.argsort(-np.abs(weights), kind="stable")[:KEPT]
-    # Four digits: the last ones differ between processors. The very largest weights are cut so that a step is small.
-    largest = float(np.quantile(np.abs(weights[order]), 0.999))
-    scale = float(f"{largest / STEPS:.4g}") or 1.0
-    steps = np.clip(np.rint(weights / scale), -STEPS, STEPS).astype(np.int8)
+    # Four digits, rounded up: the last ones differ between processors.
+    largest = float(np.abs(weights[order[0]]))
+    scale = float(f"{largest / STEPS * 1.001:.4g}") or 1.0
+    steps = np.rint(weights / scale).astype(np.int16)
     places = np.zeros(len(weights), np.bool_)
     places[order] = True
     return places & (steps != 0), steps, scale

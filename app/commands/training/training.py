@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from app.commands.training.calibrating import all_points, shifts_of
-from app.commands.training.curves import THRESHOLDS, curves_of
+from app.commands.training.curves import THRESHOLDS, RuleScores, curves_of
 from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import fit_all, matrix_of
 from app.commands.training.packing import packed
@@ -34,13 +34,15 @@ def train(
     say(f"Reading the features of {len(examples):,} texts, {len(examples) - len(given):,} of them our own …")
     matrix = matrix_of([example.text for example in examples])
     logits = reserved_logits(matrix, examples, say)
-    points = all_points(examples, logits)
+    rules = RuleScores(examples)
+    say("Scoring ordinary talk by the rules …")
+    points = all_points(examples, logits, rules)
     say("Fitting on everything …")
     models = fit_all(matrix, examples, np.ones(len(examples), np.bool_))
     missing = [category for category in CATEGORIES if category not in models]
     if missing:
         raise TooFew(f"no model of {', '.join(missing)}: it needs texts with label 1 and texts with label 0")
-    curves = curves_of(examples, logits, points, say)
+    curves = curves_of(examples, logits, points, rules, say)
     facts = {
         "examples": len(given),
         "own": len(examples) - len(given),

@@ -92,7 +92,7 @@ class Weights:
     """
 
     categories: Sequence[str]
-    matrix: NDArray[np.int8]
+    matrix: NDArray[np.int16]
     scales: Floats
     constants: Floats
     points: Floats
@@ -254,7 +254,7 @@ def read_weights(content: bytes) -> Weights:
         if facts["features"] != FEATURES_VERSION:
             raise ValueError(f"the weights are for features {facts['features']}, not {FEATURES_VERSION}")
         categories = tuple(facts["categories"])
-        matrix = np.zeros((BUCKETS, len(categories)), np.int8)
+        matrix = np.zeros((BUCKETS, len(categories)), np.int16)
         kept = np.unpackbits(arrays["kept"], axis=1).astype(bool)
         start = 0
         for column, places in enumerate(kept):

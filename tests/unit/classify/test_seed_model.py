@@ -192,7 +192,7 @@ def test_any_text_gets_scores_within_bounds_and_in_time(text: str) -> None:
 
 def test_ten_thousand_threads_would_share_one_copy() -> None:
     assert MODEL.load() is MODEL.load()
-    assert MODEL.load().matrix.nbytes < 3_000_000
+    assert MODEL.load().matrix.nbytes < 4_000_000
 
 
 def test_all_shipped_classifiers_take_little_memory() -> None:
