@@ -149,8 +149,8 @@ _SMALL = _names(
 _MONTHS = _names(
     "january february march april may june july august september october november december jan feb mar apr jun jul"
     " aug sep sept oct nov dec januar februar märz mai juni juli oktober dezember enero febrero marzo abril mayo junio"
-    " julio agosto septiembre octubre noviembre diciembre janvier février mars avril juin juillet août septembre octobre"
-    " novembre décembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre"
+    " julio agosto septiembre octubre noviembre diciembre janvier février mars avril juin juillet août septembre"
+    " octobre novembre décembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre"
 )
 _WORDS = re.compile(r"[^\W_]+")
 
