@@ -152,12 +152,18 @@ _MONTHS = _names(
     " julio agosto septiembre octubre noviembre diciembre janvier février mars avril juin juillet août septembre"
     " octobre novembre décembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre"
 )
+_HEADLINES = _names(
+    "to ways way reasons things best top tips tricks steps signs facts questions people days weeks months years hours"
+    " minutes times points percent"
+)
 _WORDS = re.compile(r"[^\W_]+")
 
 
 def address(text: str, spelt: str = "") -> int:
     """A postal address: a number beside a capitalised word that is no month; other words are capitalised too."""
     words = _WORDS.findall(spelt or text)
+    if sum(word.lower() in _HEADLINES for word in words) >= 2:
+        return 0
     named = [word[0].isupper() and word.lower() not in _MONTHS for word in words]
     if not all(word[0].isupper() or word[0].isdecimal() or word.lower() in _SMALL for word in words):
         return 0
