@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.core.classify.normalise import Reading, normalise
+from app.core.classify.disguises import joints_as_spaces, undisguised_of
+from app.core.classify.normalise import Reading, plain_of, plain_text
 from app.core.classify.vocabulary import Vocabulary
 from tests.examples import examples
 
@@ -13,8 +14,12 @@ WORDS = Vocabulary(
 )
 
 
+def folded_reading(text: str) -> Reading:
+    return joints_as_spaces(undisguised_of(plain_of(text), text, WORDS))
+
+
 def folded(text: str) -> str:
-    return normalise(text, WORDS).folded.text
+    return folded_reading(text).text
 
 
 @pytest.mark.parametrize(
@@ -80,12 +85,14 @@ def test_letters_held_down_in_an_unknown_word_are_written_twice() -> None:
 
 
 def test_a_host_name_is_left_alone_in_the_plain_reading() -> None:
-    assert normalise("goooogle.com", Vocabulary({"google"})).plain.text == "goooogle.com"
+    assert plain_text("goooogle.com") == "goooogle.com"
 
 
 def test_a_text_without_disguise_has_one_reading() -> None:
-    read = normalise("An ordinary sentence.", WORDS)
-    assert read.folded is read.plain
+    plain = plain_of("An ordinary sentence.")
+    undisguised = undisguised_of(plain, "An ordinary sentence.", WORDS)
+    assert undisguised is plain
+    assert joints_as_spaces(undisguised) is plain
 
 
 @pytest.mark.parametrize(
@@ -99,7 +106,7 @@ def test_a_text_without_disguise_has_one_reading() -> None:
     ],
 )
 def test_a_word_leads_back_to_how_it_was_written(text: str, word: str, original: str) -> None:
-    reading = normalise(text, WORDS).folded
+    reading = folded_reading(text)
     at = reading.text.index(word)
     start, end = reading.original_span(at, at + len(word))
     assert text[start:end] == original
@@ -120,10 +127,10 @@ ANYTHING = st.text(alphabet=st.characters(codec=None, exclude_categories=()), ma
 @examples(300)
 @given(st.one_of(ANYTHING, DISGUISES))
 def test_every_character_leads_back_in_order_and_in_range(text: str) -> None:
-    read = normalise(text, WORDS)
-    assert_leads_back(read.plain, text)
-    assert_leads_back(read.folded, text)
-    read.folded.text.encode()  # Lone surrogates are gone, so it can be sent anywhere.
+    assert_leads_back(plain_of(text), text)
+    reading = folded_reading(text)
+    assert_leads_back(reading, text)
+    reading.text.encode()  # Lone surrogates are gone, so it can be sent anywhere.
 
 
 @examples(200)
@@ -131,7 +138,7 @@ def test_every_character_leads_back_in_order_and_in_range(text: str) -> None:
 @example(text=" \u037a")
 @example(text="\u309b \u309c")
 def test_encodings_are_undone_in_one_go(text: str) -> None:
-    plain = normalise(text).plain.text
+    plain = plain_text(text)
     assert "  " not in plain
     assert not any("A" <= letter <= "Z" or "\uff01" <= letter <= "\uff5e" for letter in plain)
 
@@ -156,4 +163,4 @@ def test_encodings_are_undone_in_one_go(text: str) -> None:
     ids=lambda text: repr(text[:6]),
 )
 def test_long_and_strange_texts_are_read_to_the_end(text: str) -> None:
-    assert_leads_back(normalise(text, WORDS).folded, text)
+    assert_leads_back(folded_reading(text), text)
