@@ -413,7 +413,9 @@ def test_a_decision_may_name_the_category_that_it_teaches(
         assert answer.json["data"]["attributes"]["action_state"] == state
     assert (learned("hate"), learned("spam"), learned("toxicity")) == ([False], [True], [])
     with wiring.database.reading() as session:
-        filed = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "action.filed")).all()
+        filed = session.scalars(
+            sa.select(HistoryEntry).where(HistoryEntry.what == "action.filed").order_by(HistoryEntry.at)
+        ).all()
         assert [entry.after for entry in filed] == [{"category": "hate"}, {"category": "spam"}]
     api.patch(f"{PATH}/{escalated}", json={"action_state": "applied"})
     api.patch(f"{PATH}/{escalated}", json={"action_state": "retro_review", "reason": "I meant it well"})

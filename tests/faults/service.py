@@ -1,11 +1,13 @@
 """A real server in a process group of its own."""
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +18,12 @@ from tests.warm import Process
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A free port below those that outgoing connections get: nothing takes it while a killed server starts again."""
+    while True:
+        port = random.SystemRandom().randrange(15_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass
@@ -36,7 +40,11 @@ class Service:
 
     def start(self) -> None:
         self.launch()
-        eventually(self.answers, "the server answers")
+        try:
+            eventually(self.answers, "the server answers")
+        except AssertionError as error:
+            error.add_note(self.log.read_text(errors="replace")[-4_000:])
+            raise
 
     def launch(self) -> None:
         """Start it and return at once."""

@@ -117,7 +117,7 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posts = [
-        submit(wiring, cast, f"{factories.REVIEWED} {word} was the word.", number, "market")
+        submit(wiring, cast, f"{factories.REVIEWED}. {word} was the word.", number, "market")
         for number, word in enumerate(("Harbour", "harbour", "HARBOUR", "Lighthouse"))
     ]
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double

@@ -96,7 +96,16 @@ def test_in_production_the_cookie_is_bound_to_the_host_and_to_https(wiring: Wiri
 
 
 @pytest.mark.parametrize(
-    "email", ["nobody@example.org", "not an address", "rater@example.org", "a\x00b@c.de"]
+    "email",
+    [
+        "nobody@example.org",
+        "not an address",
+        "rater@example.org",
+        "a\x00b@c.de",
+        "a@\u2603",
+        "a@-\u00e9.x",
+        "a@",
+    ],
 )
 def test_every_failure_gets_the_same_reply(visit: Visit, cast: Cast, email: str) -> None:
     visitor = visit(None)

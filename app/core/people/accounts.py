@@ -3,6 +3,7 @@
 import secrets
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from zoneinfo import available_timezones
@@ -138,7 +139,9 @@ def find(session: Session, address: str) -> Account | None:
     Not the one of a member whose address is unconfirmed (``find_unconfirmed_member``).
     """
     # Earlier versions stored domains in the form in which they were entered.
-    forms = {address, limits.ascii_email(address)}
+    forms = {address}
+    with suppress(UnicodeError):
+        forms.add(limits.ascii_email(address))
     return session.scalars(sa.select(Account).where(Account.email.in_(forms))).first()
 
 
@@ -271,7 +274,8 @@ def sign_in_name(email: str) -> str:
     try:
         return limits.email(email)
     except Invalid:
-        return email.strip()[: limits.EMAIL_MAX]
+        # PostgreSQL stores no NUL, so no account has one.
+        return email.replace("\0", "").strip()[: limits.EMAIL_MAX]
 
 
 def verify_credentials(session: Session, email: str, password: str) -> Account:
