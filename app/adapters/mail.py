@@ -98,14 +98,22 @@ class FolderMailer:
         log.info("No mail server is set: a mail (%s) is in %s", message.kind, path)
 
 
+def _as_sent(email: str) -> str:
+    """The address as mails have it. Not folded: two domains, or two people, could become one."""
+    try:
+        return limits.ascii_email(email)
+    except UnicodeError:
+        return email
+
+
 def remove_mails(folder: Path, emails: Collection[str], name: str) -> int:
     """Delete the mails in this folder that went to a person, and their invitations of others. Return how many."""
-    removed, theirs, inviting = 0, {email.casefold() for email in emails}, f"{one_line(name)} invites you"
+    removed, theirs, inviting = 0, {_as_sent(email) for email in emails}, f"{one_line(name)} invites you"
     for path in folder.glob("*.eml"):
         try:
             mail = BytesParser(policy=default).parsebytes(path.read_bytes())
             words = mail.get_content() if mail.get_content_type() == "text/plain" else ""
-            to = parseaddr(str(mail["To"]))[1].casefold()
+            to = _as_sent(parseaddr(str(mail["To"]))[1])
             if to in theirs or (name and words.startswith(inviting)):
                 path.unlink()
                 removed += 1

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.adapters.mail import FolderMailer, SmtpMailer, as_email
+from app.adapters.mail import FolderMailer, SmtpMailer, as_email, remove_mails
 from app.core.errors import Invalid
 from app.core.mail import Kind, MailDelayed, MailRefused, Message
 from app.core.models import AccountLink
@@ -297,3 +297,14 @@ def test_without_a_mail_server_mail_is_a_file_that_the_log_names(
     assert str(file) in caplog.text
     assert file.stat().st_mode & 0o077 == 0
     assert message_from_bytes(file.read_bytes(), policy=default)["To"] == "ann@example.org"
+
+
+def test_mails_of_an_erased_address_go_and_those_of_another_domain_stay(tmp_path: Path) -> None:
+    erased, other = "ann@straße.example", "ann@strasse.example"
+    for address in (erased, other, "änn@example.org"):
+        FolderMailer(tmp_path, SENDER).send(Message(Kind.DIGEST, address, "S", "Text"), 5)
+    assert remove_mails(tmp_path, [erased], "") == 1
+    left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert other.encode() in left
+    assert b"xn--strae-oqa.example" not in left
+    assert remove_mails(tmp_path, ["änn@example.org"], "") == 1

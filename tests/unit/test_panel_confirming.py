@@ -40,7 +40,7 @@ def outcomes(wiring: Wiring, action_id: uuid.UUID) -> list[tuple[PanelOutcome | 
         found = session.scalars(
             sa.select(Panel).where(Panel.action_id == action_id).order_by(Panel.opened_at)
         )
-        return [(panel.outcome, panel.reason == panels.CONFIRMS) for panel in found]
+        return [(panel.outcome, panels.is_second(panel.reason)) for panel in found]
 
 
 def answered(

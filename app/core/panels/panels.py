@@ -41,8 +41,8 @@ OPPOSED = "panel:opposed@1"
 OPPOSED_SHARE = 6
 """Too many are more than one in so many of the seats that the panel began with: more than 2 of 12."""
 CONTESTED = "panel:contested@1"
-"""Where somebody of a side said no, a panel alone does not act: a second one, of other people, has to act too."""
-CONFIRMS = f"A first panel would act, and somebody of a side said no: a second one decides ({CONTESTED})."
+"""A panel with a *no* from a known side does not act alone: a second panel, of other people, has to act, too."""
+CONFIRMS = f"A first panel would act, but was not of one mind, so a second one decides ({CONTESTED})."
 OVERTAKEN = "the review ended or went elsewhere"
 ALWAYS = "In this community drawn panels decide reviews."
 
@@ -177,6 +177,11 @@ def is_opposed(sides: Sides, size: int) -> bool:
     return max(sides.negative.not_helpful, sides.positive.not_helpful) > most_against(size)
 
 
+def is_second(reason: str) -> bool:
+    """Whether a panel that opened for this reason confirms a first one. The rule tells, whatever the sentence says."""
+    return CONTESTED in reason
+
+
 def is_contested(sides: Sides) -> bool:
     """Whether anybody of a known side said no, so that one panel is not enough to act (rule ``CONTESTED``)."""
     return sides.negative.not_helpful + sides.positive.not_helpful > 0
@@ -184,7 +189,7 @@ def is_contested(sides: Sides) -> bool:
 
 def needs_second(session: Session, panel: Panel, note: Note, scored: Scored, judged: Verdict) -> bool:
     """Whether another panel has to say the same before the review is acted on. The second one decides."""
-    if panel.reason == CONFIRMS or judged.status is not NoteStatus.CURRENTLY_RATED_HELPFUL:
+    if is_second(panel.reason) or judged.status is not NoteStatus.CURRENTLY_RATED_HELPFUL:
         return False
     return is_contested(note_scores.by_raters(session, note, scored.fit, seat_holders(panel.id)).sums.sides)
 
@@ -299,7 +304,7 @@ _LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, Help
 
 def explained(own: Counts, others: Counts, reason: str) -> str:
     """What people are told after the decision: what others said, and that a panel opened for ``reason`` decided."""
-    who = "A first panel and volunteers" if reason == CONFIRMS else "Volunteers"
+    who = "A first panel and volunteers" if is_second(reason) else "Volunteers"
     return f"{who}: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
 
 

@@ -63,9 +63,7 @@ PLAIN_WIDTH = 150
     type=click.IntRange(1, 100),
     help="Panels against those who keep quiet until drawn: so many communities, and four times as many small ones.",
 )
-@click.option(
-    "--one-panel", is_flag=True, help="Leave out the second panel where somebody of a side says no."
-)
+@click.option("--one-panel", is_flag=True, help="Leave out the second panel where a side is not of one mind.")
 @click.option(
     "--most-against",
     type=click.IntRange(0, 36),

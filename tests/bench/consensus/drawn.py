@@ -60,7 +60,7 @@ class Drawable:
     """Who can be drawn and how they answer: ``answers`` is each person's probability to answer in time.
 
     ``most_against``: how many of one side may say no where a panel acts. ``confirmed``: whether a second panel has to
-    act, too, where somebody of a side said no.
+    act, too, where a *no* came from a known side.
     """
 
     struck: Struck
