@@ -1,4 +1,4 @@
-"""What the author of a post is told where no moderator has written a text."""
+"""Default texts to the author of a post, where no moderator has written one."""
 
 from sqlalchemy.orm import Session
 
@@ -7,7 +7,7 @@ from app.core.models import Action
 from app.core.vocabulary import ActionType
 
 SUPPORTED = "self_harm"
-"""The category whose posts are answered with the community's support text: who asks for help is not reprimanded."""
+"""The category whose posts are answered with the community's support text, because a plea for help needs no reprimand."""
 
 
 def add_support_text(session: Session, action: Action) -> None:

@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 class Example:
     """A text with its labels: 0 or 1 by category; a category without a label is unknown.
 
-    ``template``: the template that the text was made from; "" for a text that somebody wrote as a whole.
+    ``template``: the template that the text was made from; "" for a text without a template.
     """
 
     text: str
@@ -44,7 +44,7 @@ def own_examples() -> list[Example]:
 
 
 def harmless(category: str, most: int) -> list[str]:
-    """Up to so many sentences of ordinary talk, which have no label of 1, evenly from the whole corpus.
+    """Up to this many sentences of ordinary talk, which have no label of 1, evenly from the whole corpus.
 
     They are those whose label for this category is 0; for a category that the corpus has no label for, all.
     """

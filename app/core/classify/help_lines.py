@@ -58,5 +58,5 @@ def is_about_oneself(sentence: str) -> bool:
 
 
 def asks_for_help(text: str) -> bool:
-    """Whether somebody writes, in small letters, that they want to end or harm themselves."""
+    """Whether a text in small letters says that its author wants to end or harm themselves."""
     return _PLEA.search(text) is not None and not _SELLS.search(text)

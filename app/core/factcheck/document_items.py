@@ -86,7 +86,7 @@ def _whole(file: BinaryIO, *, is_strict: bool) -> tuple[Any] | None:
     if path:
         return None
     for _ in walk:
-        # The rest is looked at too: nothing may follow the document.
+        # The rest is read too: nothing may follow the document.
         pass
     return (value,)
 

@@ -9,7 +9,7 @@ from app.core.factcheck.reading import BadFile, pieces, refuse_utf16
 PAGE_BYTES = 5_242_880
 """A web page larger than this is no article with a fact-check in it."""
 _META_BYTES = 4_096
-"""Browsers look for the character set in so many bytes at the beginning, or fewer."""
+"""Browsers look for the character set in at most this many bytes at the beginning."""
 
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 _SCRIPT_END = re.compile(rb"</script", re.IGNORECASE)

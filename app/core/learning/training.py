@@ -176,7 +176,7 @@ def _heights_of(fitted: Blend, linear: Linear, category: str, posts: Sequence[Or
 def _guarded(fitted: Blend, linear: Linear, category: str, known: Floats, threshold: float) -> Blend:
     """The blend with ``c`` lowered until it leaves ordinary posts alone; ``known`` are the heights of some.
 
-    Labels come only from posts that somebody was asked about; of all the others they say nothing. Where few are known,
+    Labels come only from posts that people were asked about; of all the others they say nothing. Where few are known,
     the service's own sentences stand in, each as high as the others may score a post that they leave alone.
     """
     if not 0.0 < threshold < 1.0:
