@@ -7,7 +7,7 @@ from app.core.models import Action
 from app.core.vocabulary import ActionType
 
 SUPPORTED = "self_harm"
-"""The category whose posts are answered with the community's support text, because a plea for help needs no reprimand."""
+"""The category whose posts are answered with the community's support text, not reprimanded."""
 
 
 def add_support_text(session: Session, action: Action) -> None:
