@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from app.core.classify import corpus
-from app.core.classify.features import vectorise
+from app.core.classify.features import vectorise, vectors_of
 from app.core.learning import blend, duplicates, logistic, sampling, words
 from app.core.learning.blend import Bin, Blend
 from app.core.learning.labels import Label, Ordinary, capped
@@ -168,9 +167,10 @@ def _heights(fitted: Blend, base: Floats, own: Floats) -> Floats:
 
 
 def _heights_of(fitted: Blend, linear: Linear, category: str, posts: Sequence[Ordinary]) -> Floats:
-    rows: sp.csr_matrix = logistic.matrix([vectorise(post.content) for post in posts])
+    # As posts are scored: disguised words are undone, too, and the highest part counts.
+    own = np.array([max(map(linear.output, vectors_of(post.content)), default=0.0) for post in posts])
     base = np.array([post.base.get(category, 0.0) for post in posts])
-    return _heights(fitted, base, linear.outputs(rows))
+    return _heights(fitted, base, own)
 
 
 def _guarded(fitted: Blend, linear: Linear, category: str, known: Floats, threshold: float) -> Blend:
