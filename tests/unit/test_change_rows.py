@@ -7,7 +7,7 @@ import pytest
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.administer import changes
-from app.web.operate.community_forms import LABELS
+from app.web.community.community_forms import LABELS
 
 LABEL = LABELS["note_pages"]
 SALT, WATER, TEA = (

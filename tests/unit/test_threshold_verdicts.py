@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from app.core.policies.previews import Acted, Change, Effect, Period
-from app.web.operate.threshold_verdicts import Tone, verdicts
+from app.web.thresholds.threshold_verdicts import Tone, verdicts
 
 
 def period(

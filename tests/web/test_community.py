@@ -18,7 +18,7 @@ from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
 from app.core.upkeep.community_revisions import REVISED, Draft
 from app.core.vocabulary import KeyTemplate, WhoDecides
-from app.web.operate.community_forms import NUMBERS, as_typed
+from app.web.community.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

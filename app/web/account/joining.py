@@ -136,7 +136,7 @@ def _show_communities(*, status: int = 200, alert: str | None = None) -> Respons
     with wired().database.reading() as session:
         found, following = joining.choices(session, who.account, words=words, after=parse_id(after))
     return page.render(
-        "operate/communities.html",
+        "community/communities.html",
         status=status,
         alert=alert,
         rows=found,

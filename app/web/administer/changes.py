@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from app.core.models import HistoryEntry, HistoryText
+from app.web.community.community_forms import LABELS, WHO_DECIDES
 from app.web.item.timeline import actor_name, cause_words
-from app.web.operate.community_forms import LABELS, WHO_DECIDES
 
 SHOWN_VALUE = 60
 """How many characters of a value a list of changes shows."""

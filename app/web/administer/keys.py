@@ -30,7 +30,7 @@ from app.web import auth, cursor_links, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.administer.curl_lines import CurlLine
 from app.web.blueprint import web
-from app.web.operate.community import SwitchForm
+from app.web.community.community import SwitchForm
 from app.wiring import wired
 
 PAGE_SIZE = 50

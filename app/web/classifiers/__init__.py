@@ -1,0 +1,1 @@
+"""Scorers, rules and learned models of a community."""

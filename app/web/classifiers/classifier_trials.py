@@ -1,0 +1,283 @@
+"""Tries rules on a typed text and on recent submissions. Nothing is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Response
+from markupsafe import Markup
+
+from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
+from app.core.classify.language import language_of
+from app.core.classify.names import FACT_CHECKS
+from app.core.permissions import Permission
+from app.core.policies import policies
+from app.core.policies.routing import UNFINISHED, Route, place_of
+from app.core.requests.scorings import Scoring, score_text
+from app.core.rulesets import trials, versions
+from app.core.rulesets.compiled import combined
+from app.core.rulesets.trials import Hits, Sample, Trial
+from app.core.vocabulary import ServiceMode
+from app.web import auth, excerpts, forms
+from app.web.blueprint import web
+from app.web.categories import category_name, is_veiled, place_words
+from app.web.classifiers import classifiers
+from app.web.classifiers.classifier_forms import TextForm
+from app.web.filters import highlight
+from app.web.item.evidence import WOULD_BE
+from app.wiring import wired
+
+SLOW_SHOWN = 3
+ANSWERS_SHOWN = 8
+"""How many scores of one classifier are shown, highest first."""
+_OUT_OF_TIME = "The rules of this community could not finish with this text in time."
+_TO_STAFF = "Such posts would go to moderators, whatever they say: repeat less in the rules, or name fewer characters."
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A category's score, its thresholds, and what this score alone would lead to."""
+
+    category: str
+    score: float
+    tier2: float | None
+    tier1: float | None
+    leads_to: str
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """What one classifier said: its scores above 0, highest first, or why it gave none."""
+
+    name: str
+    model: str
+    scores: Sequence[tuple[str, float]]
+    error: str
+    milliseconds: int
+    is_observed: bool = False
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """The result of a tested text, for the page."""
+
+    which: str
+    conclusion: str
+    acts: bool
+    scores: Sequence[ScoreRow]
+    unscored: int
+    marked: Markup
+    is_long: bool
+    matches: Sequence[tuple[Match, str]]
+    answers: Sequence[AnswerRow]
+    slow: str
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A text whose result differs with the draft, with its matches marked."""
+
+    marked: Markup
+    is_veiled: bool
+    rules: Sequence[str]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class HitsView:
+    """The results of a draft for stored texts, for the page."""
+
+    found: Hits
+    days: int
+    moved: Sequence[tuple[str, str, int]]
+    by_rule: Sequence[tuple[str, int]]
+    samples: Sequence[SampleRow]
+    slow: str
+
+
+@web.post("/classifiers/test")
+@auth.needs(Permission.REVISE_POLICY)
+def test_text() -> Response:
+    form = forms.posted(TextForm)
+    if not form.validate():
+        return classifiers.show(text=form, status=422)
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        standing = versions.standing(session, actor, community.id)
+        rules = policies.category_rules(policies.current(session, community.id))
+        in_force = wired().classifiers_for(session, community.id)
+        observed = wired().services.classifiers(session, community.id, ServiceMode.OBSERVE)
+    by_draft = form.which.data == "draft" and standing.draft is not None
+    chosen = in_force
+    if by_draft:
+        others = [item for item in in_force if not item.local or item.name == FACT_CHECKS]
+        chosen = [*combined(wired().classifiers, standing.working), *others]
+    text = form.text.data or ""
+    context = Context(community_id=community.id, language=language_of(text))
+    trial = trials.try_text(rules, chosen, text, context)
+    return classifiers.show(
+        text=form,
+        trial=_trial(
+            trial,
+            text,
+            "the draft" if by_draft else "what is in force",
+            score_text(observed, text, context),
+        ),
+    )
+
+
+@web.post("/classifiers/hits")
+@auth.needs(Permission.REVISE_POLICY)
+def preview_hits() -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        standing = versions.standing(session, actor, community.id)
+        hits = trials.try_on_stored(
+            session, actor, community.id, wired().classifiers, standing.in_force, standing.working
+        )
+    return classifiers.show(hits=_hits(hits))
+
+
+def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()) -> TrialView:
+    rows = [
+        ScoreRow(
+            category=category_name(category.category),
+            score=category.scored.score,
+            tier2=category.rule.tier2 if category.rule else None,
+            tier1=category.rule.tier1 if category.rule else None,
+            leads_to=_leads_to(category),
+        )
+        for category in trial.categories
+    ]
+    return TrialView(
+        which=which,
+        conclusion=_conclusion(trial.route),
+        acts=trial.route is not None,
+        scores=[row for row in rows if row.score > NOTABLE],
+        unscored=sum(row.score <= NOTABLE for row in rows),
+        marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
+        is_long=excerpts.is_long(text, 0, len(text)),
+        matches=[(match, text[match.start : match.end]) for match in trial.matches],
+        answers=[
+            *(_answer(name, result) for name, result in trial.answers),
+            *(
+                _answer(f"{scoring.classifier} {scoring.version}", scoring.result, is_observed=True)
+                for scoring in observed
+            ),
+        ],
+        slow=_slow_trial(trial),
+    )
+
+
+def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRow:
+    error = result.error
+    routed = {category_name(category): value for category, value in result.scores.items()}
+    scores = {
+        **routed,
+        **{f"{theirs} (leads to nothing)": value for theirs, value in result.unrouted.items()},
+    }
+    return AnswerRow(
+        name=name,
+        model=result.model,
+        scores=sorted(
+            ((category, value) for category, value in scores.items() if value > 0),
+            key=lambda pair: (-pair[1], pair[0]),
+        )[:ANSWERS_SHOWN],
+        error=f"out of time: rule {error.rule}"
+        if isinstance(error, OutOfTime)
+        else error.reason
+        if error
+        else "",
+        milliseconds=round(result.ms),
+        is_observed=is_observed,
+    )
+
+
+def _leads_to(category: trials.CategoryTrial) -> str:
+    rule, score = category.rule, category.scored.score
+    if rule is None:
+        return "Nothing: no threshold reads this category"
+    if not rule.enabled:
+        return "Nothing: the category is off"
+    acts = rule.tier1 is not None and category.scored.calibrated and score > rule.tier1
+    if not acts and score <= rule.tier2:
+        return "Nothing: below Tier 2"
+    says = "Acts by itself (Tier 1)" if acts else "Asks people (Tier 2)"
+    if rule.observe_only:
+        return f"{says}, observed only"
+    if rule.tier1 is not None and score > rule.tier1 and not acts:
+        return "Asks people (Tier 2): this classifier may not act alone here"
+    return says
+
+
+def _conclusion(route: Route | None) -> str:
+    if route is None:
+        return "Nothing would happen."
+    above = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
+    if route.category == UNFINISHED:
+        return "Moderators would be asked about the post."
+    verb = WOULD_BE[route.verb.value]
+    if route.tier.number == 1:
+        return f"The post would be {verb} at once: {above}, its Tier 1."
+    return f"People would be asked whether the post should be {verb}: {above}, its Tier 2."
+
+
+def _slow_trial(trial: Trial) -> str:
+    """Return a warning if rules took too long for the text, with their names; else an empty string."""
+    if not trial.slow:
+        return ""
+    return f"{_OUT_OF_TIME} {_the_most(trial.slow)} Their scores do not count, and nothing is let through for them."
+
+
+def _slow_hits(hits: Hits) -> str:
+    """Return a warning if the draft is too slow for some texts; else an empty string."""
+    if hits.slow:
+        count = sum(hits.slow.values())
+        texts = "1 text" if count == 1 else f"{count:,} texts"
+        rules = sorted(hits.slow, key=lambda rule: -hits.slow[rule])
+        return f"The draft is too slow for {texts}. {_the_most(rules)} {_TO_STAFF}"
+    if hits.slow_if_long is not None:
+        most = _the_most([hits.slow_if_long])
+        return f"The draft is too slow for the longest texts that can be submitted. {most} {_TO_STAFF}"
+    return ""
+
+
+def _the_most(rules: Sequence[str]) -> str:
+    return f"{', '.join(rules[:SLOW_SHOWN])} took the most time."
+
+
+def _hits(hits: Hits) -> HitsView:
+    warn = auth.current_reader().account.content_warnings
+    return HitsView(
+        found=hits,
+        days=trials.DAYS,
+        moved=[
+            (place_words(was), place_words(now), count)
+            for (was, now), count in sorted(hits.moved.items(), key=lambda pair: -pair[1])
+        ],
+        by_rule=sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
+        samples=[
+            SampleRow(
+                marked=_excerpt(sample.content, sample.matches),
+                is_veiled=any(is_veiled(name, warn=warn) for name in _categories(sample)),
+                rules=sorted({match.rule for match in sample.matches}),
+                before=place_words(place_of(sample.before)),
+                after=place_words(place_of(sample.after)),
+            )
+            for sample in hits.samples
+        ],
+        slow=_slow_hits(hits),
+    )
+
+
+def _categories(sample: Sample) -> set[str]:
+    """Return the categories of a text with the current rules and with the draft."""
+    routes = {route.category for route in (sample.before, sample.after) if route is not None}
+    return routes | {match.category for match in sample.matches}
+
+
+def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
+    spans = [(match.start, match.end) for match in matches]
+    start, end = excerpts.window(text, spans)
+    shown = highlight(text[start:end], [(max(0, a - start), max(0, b - start)) for a, b in spans])
+    return Markup("{}{}{}").format("… " if start else "", shown, " …" if end < len(text) else "")

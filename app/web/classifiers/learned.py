@@ -1,0 +1,175 @@
+"""The community's own model: one page for each category, the way forward and back, the trial, the switch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Response, url_for
+
+from app.core.errors import Conflict, Invalid
+from app.core.learning import switching, trials, versions
+from app.core.learning.trials import Sample, Trial
+from app.core.permissions import Permission
+from app.core.policies.outcomes import Outcome
+from app.core.policies.routing import place_of
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.categories import is_veiled, place_words
+from app.web.classifiers import classifiers
+from app.web.classifiers.learned_views import LearningForm, PutForm, page_of
+from app.wiring import wired
+
+_OUTCOMES = {
+    Outcome.OVERTURNED: "overturned",
+    Outcome.UPHELD: "acted on",
+    Outcome.DISMISSED: "dismissed",
+    Outcome.OPEN: "still under review",
+    Outcome.UNREVIEWED: "not reviewed",
+    Outcome.LAPSED: "not decided in time",
+    None: "never raised",
+}
+_SHOWN_CHARS = 400
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A post that the version would route differently."""
+
+    content: str
+    is_veiled: bool
+    before: str
+    after: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """The result of a trial, for the page."""
+
+    version: int
+    found: Trial
+    days: int
+    moved: Sequence[tuple[str, str, int]]
+    dropped: Sequence[tuple[str, int]]
+    samples: Sequence[SampleRow]
+
+
+@web.get("/classifiers/learned/<category>")
+@auth.needs(Permission.REVISE_POLICY)
+def learned_page(category: str) -> Response:
+    return _show(category)
+
+
+@web.post("/classifiers/learned/<category>/<int:version>")
+@auth.needs(Permission.REVISE_POLICY)
+def put_learned(category: str, version: int) -> Response:
+    """Put a version in force, or go back to an older one; 0 is none."""
+    form = forms.posted(PutForm)
+    if not form.validate():
+        return _show(category, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            versions.put_in_force(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                category,
+                version,
+                form.reason.data or "",
+                based_on=forms.number(form.version.data),
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(category, form, status=422)
+    except Conflict as refusal:
+        form.version.data = ""
+        return _show(category, form, status=409, alert=f"{refusal.detail}. Your reason is kept; look again.")
+    said = f"Version {version} is in force. It scores new content only."
+    return page.done(
+        None,
+        url_for("web.learned_page", category=category),
+        said if version else "The other classifiers score alone again.",
+    )
+
+
+@web.post("/classifiers/learned/<category>/<int:version>/try")
+@auth.needs(Permission.REVISE_POLICY)
+def try_learned(category: str, version: int) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    try:
+        with wired().database.reading() as session:
+            trial = trials.try_version(session, actor, community.id, category, version)
+    except Conflict as refusal:
+        return _show(category, status=409, alert=f"{refusal.detail}.")
+    return _show(category, trial=_trial(version, trial))
+
+
+@web.post("/classifiers/learning")
+@auth.needs(Permission.REVISE_POLICY)
+def switch_learning() -> Response:
+    form = forms.posted(LearningForm)
+    if not form.validate():
+        return classifiers.show(learned=form, status=422)
+    try:
+        with wired().database.writing() as session:
+            switching.switch(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                is_on=bool(form.is_on.data),
+                asks_first=bool(form.asks_first.data),
+                sample_share=float(form.samples.data or 0) / 100,
+                reason=form.reason.data or "",
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return classifiers.show(learned=form, status=422)
+    said = "Learning is on." if form.is_on.data else "Learning is off. The other classifiers score alone."
+    return page.done(None, url_for("web.classifiers"), said)
+
+
+def _show(
+    category: str,
+    form: PutForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+    trial: TrialView | None = None,
+) -> Response:
+    with wired().database.reading() as session:
+        learned = page_of(session, auth.current_actor(), auth.current_community().id, category)
+    form = form or PutForm()
+    form.version.data = form.version.data or str(learned.now.version)
+    return page.render(
+        "classifiers/learned.html", status=status, alert=alert, form=form, learned=learned, trial=trial
+    )
+
+
+def _trial(version: int, trial: Trial) -> TrialView:
+    warn = auth.current_reader().account.content_warnings
+    return TrialView(
+        version,
+        trial,
+        trials.DAYS,
+        [
+            (place_words(was), place_words(now), count)
+            for (was, now), count in sorted(trial.moved.items(), key=lambda pair: -pair[1])
+        ],
+        [(_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)],
+        [_sample(sample, warn=warn) for sample in trial.samples],
+    )
+
+
+def _most_first(pair: tuple[Outcome | None, int]) -> tuple[int, str]:
+    return -pair[1], pair[0] or ""
+
+
+def _sample(sample: Sample, *, warn: bool) -> SampleRow:
+    routes = [route for route in (sample.before, sample.after) if route is not None]
+    content = sample.content
+    return SampleRow(
+        content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
+        any(is_veiled(route.category, warn=warn) for route in routes),
+        place_words(place_of(sample.before)),
+        place_words(place_of(sample.after)),
+        _OUTCOMES[sample.outcome],
+    )

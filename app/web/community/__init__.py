@@ -1,0 +1,1 @@
+"""A community's own settings, reasons and decisions overturned in bulk."""

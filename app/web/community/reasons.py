@@ -1,0 +1,287 @@
+"""Reasons and policies page for operators: the reasons that moderators choose from, and the community's policy text."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import Response, url_for
+from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from app.core import limits
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.models import HistoryEntry, HistoryText
+from app.core.permissions import Permission
+from app.core.policies import policies
+from app.core.review import reason_templates
+from app.core.review.reason_templates import ReasonDraft
+from app.core.vocabulary import ActionVerb
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.categories import category_name
+from app.web.item.timeline import actor_name
+from app.web.moderate.verb_words import WORDS
+from app.wiring import wired
+
+_WHAT = {
+    "reason.added": "added",
+    "reason.revised": "changed",
+    "reason.retired": "retired",
+    "reason.restored": "brought back",
+}
+_LABELS = {"title": "Title", "text": "Text", "category": "Category", "verb": "Default for"}
+_DEFAULTS = {"": "No decision", **{verb.value: WORDS[verb].name for verb in reason_templates.DEFAULT_VERBS}}
+
+
+class ReasonTemplateForm(Form):
+    """A reason template. ``version`` is the version that the page showed."""
+
+    title = StringField(
+        "Title", [InputRequired("Enter a title."), forms.at_most(reason_templates.TITLE_MAX, "Title")]
+    )
+    text = TextAreaField(
+        "Text",
+        [InputRequired("Enter the text."), forms.at_most(limits.REASON_MAX, "Text")],
+        filters=[forms.whole_lines],
+    )
+    category = SelectField("Category", validate_choice=False)
+    verb = SelectField("Default for", choices=forms.choices(_DEFAULTS), default="")
+    version = HiddenField()
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Set the choices to the community's categories, and the selected one even if it no longer exists."""
+        names_offered = [
+            *names,
+            *([self.category.data] if self.category.data and self.category.data not in names else []),
+        ]
+        self.category.choices = forms.choices(
+            {"": "Any", **{name: category_name(name) for name in names_offered}}
+        )
+
+    def draft(self) -> ReasonDraft:
+        """Return the typed values."""
+        return ReasonDraft(
+            (self.title.data or "").strip(),
+            (self.text.data or "").strip(),
+            self.category.data or None,
+            ActionVerb(self.verb.data) if self.verb.data else None,
+        )
+
+
+class RevisedReasonForm(ReasonTemplateForm):
+    """A changed reason template, and the reason for the change."""
+
+    why = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+
+
+class RetiringForm(Form):
+    """Why a reason template is retired."""
+
+    why = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+        id="retiring-why",
+    )
+
+
+class RestoringForm(Form):
+    """Why a reason template is restored; optional."""
+
+    why = TextAreaField(
+        "Reason",
+        [forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+        id="restoring-why",
+    )
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One change in the list, and its reason; ``changes`` are "Title: old → new" lines in full."""
+
+    title: str
+    what: str
+    who: str
+    at: datetime
+    changes: Sequence[str]
+    why: str
+
+
+@web.get("/reasons")
+@auth.needs(Permission.REVISE_POLICY)
+def reasons() -> Response:
+    return _show()
+
+
+@web.post("/reasons")
+@auth.needs(Permission.REVISE_POLICY)
+def add_reason() -> Response:
+    form = forms.posted(ReasonTemplateForm)
+    if not form.validate():
+        return _show(form, status=422)
+    try:
+        with wired().database.writing() as session:
+            template = reason_templates.add(
+                session, auth.current_actor(), auth.current_community().id, form.draft()
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(form, status=422)
+    return page.done(
+        None, url_for("web.reasons"), f"“{template.title}” is added. Moderators can choose it now."
+    )
+
+
+@web.get("/reasons/<uuid:reason_id>")
+def reason_page(reason_id: uuid.UUID) -> Response:
+    return _show_one(reason_id)
+
+
+@web.post("/reasons/<uuid:reason_id>")
+def save_reason(reason_id: uuid.UUID) -> Response:
+    form = forms.posted(RevisedReasonForm)
+    if not form.validate():
+        return _show_one(reason_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            changed = reason_templates.revise(
+                session,
+                auth.current_actor(),
+                reason_id,
+                form.draft(),
+                version=forms.number(form.version.data),
+                why=form.why.data or "",
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show_one(reason_id, form, status=422)
+    except Conflict as refusal:
+        form.version.data = ""
+        alert = (
+            f"{refusal.detail}. Yours is kept below: compare it with the list of changes, then save again."
+        )
+        return _show_one(reason_id, form, status=409, alert=alert)
+    return page.done(None, url_for("web.reasons"), f"“{changed.title}” is saved.")
+
+
+@web.post("/reasons/<uuid:reason_id>/retire")
+def retire_reason(reason_id: uuid.UUID) -> Response:
+    return _set_active(reason_id, active=False)
+
+
+@web.post("/reasons/<uuid:reason_id>/restore")
+def restore_reason(reason_id: uuid.UUID) -> Response:
+    return _set_active(reason_id, active=True)
+
+
+def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
+    form: RetiringForm | RestoringForm = forms.posted(RestoringForm) if active else forms.posted(RetiringForm)
+    if not form.validate():
+        return _show_one(reason_id, switch=form, status=422)
+    try:
+        with wired().database.writing() as session:
+            changed = reason_templates.set_active(
+                session, auth.current_actor(), reason_id, active, why=form.why.data or ""
+            )
+    except Invalid as refusal:
+        wrong = " ".join(f"The {problem.loc[0]} {problem.msg}." for problem in refusal.problems)
+        return page.done(None, url_for("web.reasons"), wrong, status=422)
+    message = (
+        f"“{changed.title}” can be chosen again."
+        if active
+        else f"“{changed.title}” is retired. Decisions made with it stay as they are."
+    )
+    return page.done(None, url_for("web.reasons"), message)
+
+
+def _show(
+    form: ReasonTemplateForm | None = None,
+    *,
+    status: int = 200,
+) -> Response:
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    added = form or ReasonTemplateForm()
+    with wired().database.reading() as session:
+        rows = reason_templates.every(session, actor, community_id)
+        names = policies.current(session, community_id).categories
+        added.offer([category.name for category in names])
+        revisions = reason_templates.revisions(session, actor, community_id)
+    return page.render(
+        "community/reasons.html",
+        status=status,
+        form=added,
+        policy_text=auth.current_community().policy_text,
+        rows=rows,
+        revisions=[_revision(*revision) for revision in revisions],
+        category_name=category_name,
+    )
+
+
+def _show_one(
+    reason_id: uuid.UUID,
+    form: RevisedReasonForm | None = None,
+    *,
+    switch: RetiringForm | RestoringForm | None = None,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        row = reason_templates.get(session, actor, reason_id)
+        auth.enter(row.community_id)
+        shown = form or RevisedReasonForm(
+            data={
+                "title": row.title,
+                "text": row.text,
+                "category": row.category or "",
+                "verb": row.verb or "",
+            }
+        )
+        try:
+            names = [category.name for category in policies.current(session, row.community_id).categories]
+        except NotFound:
+            names = []
+        shown.offer(names)
+        revisions = reason_templates.revisions(session, actor, row.community_id, reason_id=row.id)
+    if not shown.version.data:
+        shown.version.data = str(row.version)
+    switched = switch or (RetiringForm() if row.active else RestoringForm())
+    return page.render(
+        "community/reason.html",
+        status=status,
+        alert=alert,
+        form=switched if switched.errors else shown,
+        edited=shown,
+        switch=switched,
+        row=row,
+        revisions=[_revision(*revision) for revision in revisions],
+    )
+
+
+def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
+    changes = (
+        [
+            f"{label}: {_words(name, entry.before.get(name))} → {_words(name, entry.after[name])}"
+            for name, label in _LABELS.items()
+            if name in entry.after
+        ]
+        if entry.what == "reason.revised"
+        else []
+    )
+    return Revision(
+        title, _WHAT.get(entry.what, entry.what), actor_name(text), entry.at, changes, text.reason
+    )
+
+
+def _words(name: str, value: object) -> str:
+    if name == "category":
+        return category_name(str(value)) if value else "Any"
+    if name == "verb":
+        return _DEFAULTS.get(str(value or ""), str(value))
+    return f"“{value}”"

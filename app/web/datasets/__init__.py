@@ -1,0 +1,1 @@
+"""Datasets of fact-checks: items, imports and feeds."""

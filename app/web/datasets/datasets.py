@@ -1,0 +1,181 @@
+"""Datasets page: the fact-checks that posts are compared with, searching them, and importing more of them."""
+
+import json
+
+from flask import Response, make_response, url_for
+from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
+
+from app.core import limits
+from app.core.errors import Invalid
+from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search, spaces
+from app.core.factcheck.imports import Upload
+from app.core.factcheck.item_search import Results, Search
+from app.core.permissions import Permission
+from app.core.services import calls
+from app.core.vocabulary import AfterReading, ClaimRating
+from app.web import auth, csv_files, forms, page
+from app.web.blueprint import web
+from app.web.datasets.dataset_words import IMPORT_STATES, RATINGS, rating_words
+from app.web.services.service_words import progress_line
+from app.wiring import wired
+
+_UNKNOWN = "unknown"
+_RETIRED = "retired"
+_SAMPLE = (
+    {
+        "item_id": "2026-001",
+        "dataset_name": "our-checks",
+        "claim": "Drinking seawater every morning cures diabetes within two weeks",
+        "rating": "False",
+        "url": "https://checks.example.org/seawater",
+        "publisher": "Example Checks",
+        "title": "No, seawater does not cure diabetes",
+        "language": "en",
+        "reviewed_on": "2026-03-14",
+    },
+    {
+        "item_id": "2026-002",
+        "dataset_name": "our-checks",
+        "claim": "The old harbour bridge will be closed for all of April",
+        "rating": "Mostly true",
+        "url": "https://checks.example.org/bridge",
+        "publisher": "Example Checks",
+        "title": "The bridge closes, with two exceptions",
+        "language": "en",
+        "reviewed_on": "2026-03-20",
+    },
+)
+
+
+class ImportForm(Form):
+    """A file of fact-checks. ``check``: only read the file and report, without storing it."""
+
+    file = FileField("File")
+    dataset_name = StringField(
+        "Dataset", [forms.at_most(limits.DATASET_NAME_MAX, "Dataset")], filters=[forms.trimmed]
+    )
+    publisher = StringField(
+        "Publisher", [forms.at_most(limits.NAME_MAX, "Publisher")], filters=[forms.trimmed]
+    )
+    skip_bad = BooleanField("Import the good lines although others are bad")
+    check = HiddenField()
+
+
+class SearchForm(Form):
+    """What to look for among the fact-checks; in the page's URL."""
+
+    q = StringField("Search")
+    dataset = SelectField("In dataset", validate_choice=False)
+    rating = SelectField(
+        "Rating",
+        choices=forms.choices({"": "All", **RATINGS, _UNKNOWN: "Not understood", _RETIRED: "Retired"}),
+        validate_choice=False,
+    )
+
+    def wanted(self) -> Search:
+        """Return the search; values that are none of the choices match everything."""
+        rating = self.rating.data or ""
+        return Search(
+            text=(self.q.data or "")[:200],
+            dataset=self.dataset.data or "",
+            rating=ClaimRating(rating) if rating in RATINGS else None,
+            is_unknown=rating == _UNKNOWN,
+            is_retired=rating == _RETIRED,
+            page=forms.number(forms.query_arg("page")) or 1,
+        )
+
+
+@web.get("/datasets")
+@auth.needs(Permission.REVISE_POLICY)
+def list_datasets() -> Response:
+    return _show(ImportForm())
+
+
+@web.post("/datasets")
+@auth.needs(Permission.REVISE_POLICY)
+def import_dataset() -> Response:
+    form = forms.posted(ImportForm)
+    uploaded = forms.uploaded("file", limits.DATASET_FILE_BYTES)
+    is_valid = form.validate()
+    if uploaded is None:
+        form.file.errors = ["Choose a file."]
+    elif len(uploaded) > limits.DATASET_FILE_BYTES:
+        form.file.errors = [f"{limits.DATASET_FILE_TOO_LARGE}."]
+    if uploaded is None or form.file.errors or not is_valid:
+        return _show(form, status=422)
+    after = AfterReading.STORE if form.skip_bad.data else AfterReading.STORE_IF_ALL_GOOD
+    upload = Upload(
+        forms.uploaded_name("file"),
+        uploaded,
+        form.dataset_name.data or "",
+        form.publisher.data or "",
+        after_reading=AfterReading.WAIT if form.check.data else after,
+    )
+    try:
+        with wired().database.writing() as session:
+            begun = imports.begin(session, auth.current_actor(), auth.current_community().id, upload)
+    except Invalid as refused:
+        forms.explain(form, refused, sentences=("file",))
+        return _show(form, status=422)
+    return page.done(None, url_for("web.dataset_import", import_id=begun.id), "The file has arrived.")
+
+
+@web.get("/datasets/sample.csv")
+@auth.needs(Permission.REVISE_POLICY)
+def sample_csv() -> Response:
+    return csv_files.attachment([_SAMPLE[0], *(row.values() for row in _SAMPLE)], "fact-checks.csv")
+
+
+@web.get("/datasets/sample.jsonl")
+@auth.needs(Permission.REVISE_POLICY)
+def sample_json_lines() -> Response:
+    response = make_response("".join(f"{json.dumps(row)}\n" for row in _SAMPLE))
+    response.headers["Content-Type"] = "application/jsonl; charset=utf-8"
+    response.headers["Content-Disposition"] = 'attachment; filename="fact-checks.jsonl"'
+    return response
+
+
+def _show(form: ImportForm, *, status: int = 200) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    filters = forms.queried(SearchForm)
+    wanted = filters.wanted()
+    with wired().database.reading() as session:
+        rows = datasets.list_datasets(session, actor, community.id)
+        found = item_search.search(session, actor, community.id, wanted)
+        begun = imports.recent(session, actor, community.id)
+        feed_rows = feeds.visible(session, actor, community.id)
+        last = feed_looks.last_checks(session, feed_rows)
+        progress = spaces.progress(session, wired().services, community.id)
+        today = calls.period(session, [one.service.id for one in progress], 1)
+    filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
+    return page.render(
+        "datasets/datasets.html",
+        status=status,
+        form=form,
+        filters=filters,
+        is_narrowed=bool(wanted.text or wanted.dataset or filters.rating.data),
+        datasets=rows,
+        found=found,
+        links=_links(found, filters),
+        begun=begun,
+        feeds=feed_rows,
+        last_checks=last,
+        vectors=[progress_line(one, today[one.service.id]) for one in progress],
+        states=IMPORT_STATES,
+        rating_words=rating_words,
+        serves_all=datasets.serves_all(actor),
+        most=f"{limits.DATASET_FILE_BYTES // 1_048_576} MB",
+    )
+
+
+def _links(found: Results, filters: SearchForm) -> page.PageLinks:
+    query = {name: filters[name].data for name in ("q", "dataset", "rating") if filters[name].data}
+
+    def url(number: int) -> str | None:
+        is_there = 1 <= number <= found.pages
+        target = url_for("web.list_datasets", **query, page=number, _anchor="items-title")
+        return target if is_there else None
+
+    first = (found.page - 1) * item_search.PAGE
+    summary = f"{first + 1:,} to {first + len(found.rows):,} of {found.count:,}" if found.rows else "None"
+    return page.PageLinks(url(found.page - 1), url(found.page + 1), summary)

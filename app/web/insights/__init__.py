@@ -1,0 +1,1 @@
+"""Insights: figures, trends and what needs attention."""

@@ -1,0 +1,121 @@
+"""The tables of the insights page by category, classifier, channel and moderator."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.core.insights.groups import CHANNELS
+from app.core.insights.trend_figures import Decisions, Overturned, Trends
+from app.core.vocabulary import ActionState
+from app.web.categories import category_name
+from app.web.filters import channel, percent
+from app.web.insights.insight_cells import Cell, Table, count_cell, duration_cell
+from app.web.insights.insight_links import DECISIONS, RowLinks
+
+KEYS = ("categories", "classifiers", "channels", "moderators")
+ERASED = "Somebody whose account was erased"
+
+
+def tables(trends: Trends, links: RowLinks) -> list[Table]:
+    """Return the tables in the order of ``KEYS``; that of moderators only if the community shows it."""
+    before = trends.before
+    return [
+        Table(
+            "categories",
+            "Overturned by category",
+            "Actions sent to the platform in this period, and how many of them were overturned since.",
+            [("Category", "category"), *_COLUMNS, (f"Rate {before_words(trends)}", "")],
+            _rows(
+                trends.categories,
+                before.categories,
+                lambda row: Cell(category_name(row.name), row.name, url=links.history(category=row.name)),
+                lambda row: links.history(ActionState.PROPOSED.value, category=row.name),
+                lambda row: links.overturned(category=row.name),
+            ),
+        ),
+        Table(
+            "classifiers",
+            "Overturned by classifier",
+            "The same, by the classifier that scored highest. Actions without a score are left out.",
+            [("Classifier", "classifier"), *_COLUMNS, (f"Rate {before_words(trends)}", "")],
+            _rows(
+                trends.classifiers,
+                before.classifiers,
+                lambda row: Cell(row.name, row.name, url=links.classifiers()),
+            ),
+        ),
+        Table(
+            "channels",
+            "Overturned by channel",
+            f"The same, by the channel of the post: the {CHANNELS} with most actions. A channel leads to what waits "
+            "in it.",
+            [("Channel", "channel"), *_COLUMNS],
+            _rows(
+                trends.channels,
+                None,
+                lambda row: Cell(channel(row.name), row.name, url=links.queue(channel=row.name)),
+            ),
+        ),
+        *([] if trends.moderators is None else [_moderators(trends.moderators, links)]),
+    ]
+
+
+def before_words(trends: Trends) -> str:
+    """Return the name of the period before: "the 30 days before"."""
+    days = trends.period.days
+    return "the day before" if days == 1 else f"the {days} days before"
+
+
+_COLUMNS = (("Actions", "actions"), ("Overturned", "overturned"), ("Rate", "rate"))
+
+
+def _rows(
+    rows: Sequence[Overturned],
+    before: Sequence[Overturned] | None,
+    first: Callable[[Overturned], Cell],
+    acted_url: Callable[[Overturned], str | None] = lambda row: None,
+    overturned_url: Callable[[Overturned], str | None] = lambda row: None,
+) -> list[list[Cell]]:
+    earlier: Mapping[str, Overturned] = {row.name: row for row in before or ()}
+    return [
+        [
+            first(row),
+            count_cell(row.acted, acted_url(row)),
+            count_cell(row.overturned, overturned_url(row)),
+            _rate(row.share),
+            *([] if before is None else [_earlier(earlier.get(row.name))]),
+        ]
+        for row in rows
+    ]
+
+
+def _rate(share: float) -> Cell:
+    return Cell(percent(share, 1), f"{share:.4f}", share)
+
+
+def _earlier(row: Overturned | None) -> Cell:
+    return Cell("–" if row is None else f"{percent(row.share, 1)} of {row.acted:,}", "")
+
+
+def _moderators(rows: Sequence[Decisions], links: RowLinks) -> Table:
+    return Table(
+        "moderators",
+        "Decisions by moderator",
+        "Reviews that each moderator decided in this period, the median time from submission to their decision, and "
+        "how many were overturned, taken back or reopened since. Few decisions say little about a person.",
+        [
+            ("Moderator", "moderator"),
+            ("Decisions", "decisions"),
+            ("Half within", "median_seconds"),
+            ("Overturned", "overturned"),
+            ("Rate", "rate"),
+        ],
+        [
+            [
+                Cell(row.name or ERASED, row.name, url=links.history(actor=row.name) if row.name else None),
+                count_cell(row.decided, links.history(*DECISIONS, actor=row.name) if row.name else None),
+                duration_cell(row.median),
+                count_cell(row.reversed),
+                _rate(row.share),
+            ]
+            for row in rows
+        ],
+    )

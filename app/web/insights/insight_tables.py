@@ -1,0 +1,273 @@
+"""The tables of the insights page and of its CSV files by day or week, each with its chart."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from app.core.insights.trend_figures import Target, Trends
+from app.core.periods import BY_DAY
+from app.core.vocabulary import ActionState
+from app.web import charts
+from app.web.charts import Series
+from app.web.filters import percent
+from app.web.insights import insight_groups
+from app.web.insights.insight_cells import Cell, Table, count_cell, duration, duration_cell
+from app.web.insights.insight_links import DECISIONS, RowLinks
+
+KEYS = ("volume", "time", "backlog", "raters", "agreement", *insight_groups.KEYS)
+DRAWN_ABOVE = 3
+"""A target is drawn if it is at most so many times what is drawn beside it; else the lines would lie flat."""
+
+
+def tables(trends: Trends, links: RowLinks) -> list[Table]:
+    """Return all sections, in the order of ``KEYS``; those of moderators only if the community shows them."""
+    days = _labels(trends)
+    return [
+        _volume(trends, days, links),
+        _time(trends, days, links),
+        _backlog(trends, days, links),
+        _raters(trends, days),
+        _agreement(trends, days, links),
+        *insight_groups.tables(trends, links),
+    ]
+
+
+def why_weeks(trends: Trends, few: int) -> str:
+    """Return in a sentence why the page is by week; empty if it is by day."""
+    period = trends.period
+    if period.width == 1:
+        return ""
+    if period.days > BY_DAY:
+        return f"By week, because the period is longer than {BY_DAY} days."
+    return f"By week, because on most days fewer than {few} reviews were decided, too few to compare."
+
+
+def _labels(trends: Trends) -> list[str]:
+    """Return the name of each day or week. Part of a week says its days."""
+    period, names = trends.period, []
+    for first, last in zip(period.starts, period.ends, strict=True):
+        days = (last - first).days + 1
+        cut = "" if days == period.width else f" ({days} d)"
+        names.append(f"{first.day} {first:%b %Y}{cut}")
+    return names
+
+
+def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
+    parts = (
+        ("Acted on at once", "At once", "acted", 0),
+        ("Sent to review", "Review", "reviewed", 1),
+        ("Ignored", "Ignored", "ignored", 2),
+        ("Not scored", "Unscored", "unscored", 3),
+    )
+    series = [
+        Series(name, [getattr(day, field) for day in trends.volume], look)
+        for name, _, field, look in parts
+        if field != "unscored" or any(day.unscored for day in trends.volume)
+    ]
+    return Table(
+        "volume",
+        "Submitted posts",
+        "By what became of them when they were scored.",
+        [
+            _begin(trends),
+            ("Posts", "submitted"),
+            *((short, field) for _, short, field, _ in parts),
+            ("In part", "partly_scored"),
+        ],
+        _by_part(
+            trends,
+            days,
+            trends.volume,
+            lambda day: [
+                count_cell(day.submitted),
+                count_cell(day.acted),
+                count_cell(day.reviewed),
+                count_cell(day.ignored),
+                count_cell(day.unscored),
+                count_cell(day.partly_scored),
+            ],
+            links.by_part(),
+        ),
+        charts.stacked(days, series),
+        _peak(trends, "posts", days, [day.submitted for day in trends.volume]) + _partly_scored(trends),
+    )
+
+
+def _partly_scored(trends: Trends) -> str:
+    posts = sum(day.partly_scored for day in trends.volume)
+    if not posts:
+        return ""
+    was = "post was" if posts == 1 else "posts were"
+    return f" {posts:,} {was} scored in part: no classifier reads them for some of your categories."
+
+
+def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
+    most, target, level = max((day.p90 or 0 for day in trends.delays), default=0), trends.target, None
+    if target is not None and 0 < target.seconds <= DRAWN_ABOVE * most:
+        level = (f"Target {duration(target.seconds)}", target.seconds)
+    series = [
+        Series("Half within", [day.median for day in trends.delays], 0),
+        Series("9 of 10 within", [day.p90 for day in trends.delays], 1),
+    ]
+    whole = trends.delay
+    return Table(
+        "time",
+        "Time to decision",
+        "From submission to the end of the review. What is acted on at once is not counted here.",
+        [
+            _begin(trends),
+            ("Decided", "decided"),
+            ("Half within", "median_seconds"),
+            ("9 of 10 within", "p90_seconds"),
+        ],
+        _by_part(
+            trends,
+            days,
+            trends.delays,
+            lambda day: [count_cell(day.decided), duration_cell(day.median), duration_cell(day.p90)],
+            links.by_part(*DECISIONS),
+        ),
+        charts.lines(
+            days,
+            series,
+            charts.duration_top(max(most, level[1] if level else 0)),
+            duration,
+            counts=[f"{day.decided:,} decided" for day in trends.delays],
+            level=level,
+        ),
+        f"Of {whole.decided:,} reviews half were decided within {duration(whole.median)}, "
+        f"9 of 10 within {duration(whole.p90)}."
+        if whole.decided
+        else "No review was decided.",
+        "" if target is None else _target_words(target, whole.median, is_drawn=level is not None),
+    )
+
+
+def _target_words(target: Target, median: int | None, *, is_drawn: bool) -> str:
+    """Return what the target is, where it comes from and whether it was met."""
+    time = duration(target.seconds)
+    if target.shortest == target.longest:
+        whose = "the target time of the categories of this period"
+    else:
+        whose = (
+            f"the middle one of the target times of this period's actions, which are from "
+            f"{duration(target.shortest)} to {duration(target.longest)}"
+        )
+    verdict = ""
+    if median is not None:
+        verdict = " It was met." if median <= target.seconds else " It was missed."
+    subject = (
+        f"The dotted line is the target of {time}"
+        if is_drawn
+        else f"The target of {time} is far above this chart"
+    )
+    return f"{subject}: {whose}. Half of the reviews should be decided by then.{verdict}"
+
+
+def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
+    waiting = [day.waiting for day in trends.backlog]
+    return Table(
+        "backlog",
+        "Waiting for review",
+        "How many reviews were open at the end of each day or week.",
+        [_begin(trends), ("Began", "opened"), ("Ended", "closed"), ("Waiting", "waiting")],
+        _by_part(
+            trends,
+            days,
+            trends.backlog,
+            lambda day: [count_cell(day.opened), count_cell(day.closed), count_cell(day.waiting)],
+            links.by_part(ActionState.UNDER_REVIEW.value, *DECISIONS),
+        ),
+        charts.lines(days, [Series("Waiting", waiting, 0)], charts.count_top(max(waiting, default=0))),
+        f"{waiting[-1]:,} at the end. " + _peak(trends, "reviews", days, waiting),
+    )
+
+
+def _raters(trends: Trends, days: Sequence[str]) -> Table:
+    ratings = [day.ratings for day in trends.activity]
+    people = [day.raters for day in trends.activity]
+    series = [Series("Ratings", ratings, 0), Series("People who rated", people, 1)]
+    return Table(
+        "raters",
+        "Rater activity",
+        "Ratings given, and by how many people.",
+        [_begin(trends), ("Ratings", "ratings"), ("People", "raters")],
+        _by_part(
+            trends, days, trends.activity, lambda day: [count_cell(day.ratings), count_cell(day.raters)]
+        ),
+        charts.lines(days, series, charts.count_top(max([*ratings, *people], default=0))),
+        f"{sum(ratings):,} ratings by {trends.raters:,} people. " + _peak(trends, "ratings", days, ratings),
+    )
+
+
+def _agreement(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
+    series = [
+        Series("Matched the outcome", [day.share for day in trends.agreement], 0),
+        Series("Split", [day.split_share for day in trends.agreement], 1),
+    ]
+    sided = sum(day.sided for day in trends.agreement)
+    borne = sum(day.borne_out for day in trends.agreement)
+    reviews = sum(day.reviews for day in trends.agreement)
+    split = sum(day.split for day in trends.agreement)
+    return Table(
+        "agreement",
+        "Agreement",
+        "Ratings that matched the outcome, of those that said yes or no; and reviews in which at least a third "
+        "of the answers stood against the others.",
+        [
+            _begin(trends),
+            ("Answered yes or no", "took_a_side"),
+            ("Matched the outcome", "borne_out"),
+            ("Reviews", "reviews"),
+            ("Split", "split"),
+        ],
+        _by_part(
+            trends,
+            days,
+            trends.agreement,
+            lambda day: [
+                count_cell(day.sided),
+                Cell(percent(day.share), day.borne_out),
+                count_cell(day.reviews),
+                Cell(percent(day.split_share), day.split),
+            ],
+            links.by_part(*DECISIONS),
+        ),
+        charts.lines(
+            days,
+            series,
+            1.0,
+            percent,
+            counts=[f"{day.sided:,} ratings, {day.reviews:,} reviews" for day in trends.agreement],
+        ),
+        f"{percent(borne / sided if sided else None)} of {sided:,} ratings matched the outcome, "
+        f"{percent(split / reviews if reviews else None)} of {reviews:,} reviews were split.",
+    )
+
+
+def _begin(trends: Trends) -> tuple[str, str]:
+    return ("Day", "day") if trends.period.width == 1 else ("Week from", "week_from")
+
+
+def _by_part(
+    trends: Trends,
+    days: Sequence[str],
+    parts: Sequence[Any],
+    cells: Callable[[Any], list[Cell]],
+    urls: Sequence[str | None] = (),
+) -> list[list[Cell]]:
+    """Return a row for each day or week of the period, newest first; ``urls`` are the rows behind each."""
+    rows = [
+        [Cell(label, start.isoformat(), url=url), *cells(part)]
+        for label, start, part, url in zip(
+            days, trends.period.starts, parts, urls or [None] * len(days), strict=True
+        )
+    ]
+    return rows[::-1]
+
+
+def _peak(trends: Trends, what: str, days: Sequence[str], values: Sequence[int]) -> str:
+    most = max(values, default=0)
+    if most == 0:
+        return f"No {what}."
+    when = "on" if trends.period.width == 1 else "in the week from"
+    return f"Most {what}: {most:,} {when} {days[values.index(most)]}."

@@ -1,1 +1,0 @@
-"""Pages for operators: thresholds, classifiers, datasets, reasons, the community, insights."""

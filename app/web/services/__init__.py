@@ -1,0 +1,1 @@
+"""Connected services: classifiers, fact-check sources and note writers."""

@@ -1,0 +1,229 @@
+"""The page of one connected service: its state, figures, settings, versions, and what it changes."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response
+from sqlalchemy.orm import Session
+from wtforms import Form
+
+from app.core import clock
+from app.core.factcheck import spaces
+from app.core.models import Account, ConnectedService, ThresholdSet
+from app.core.policies import policies
+from app.core.services import calls, figures, measuring, reading
+from app.core.services.calls import Period
+from app.core.services.figures import Record
+from app.core.services.settings import NAME_PREFIX, ServiceSettings
+from app.web import auth, page
+from app.web.categories import category_name
+from app.web.history.setting_words import words
+from app.web.services.service_forms import (
+    KeyForm,
+    MeasureForm,
+    ModeForm,
+    RemoveForm,
+    RequireForm,
+    SettingsForm,
+    VersionForm,
+    form_data,
+    require_form,
+    settings_form,
+)
+from app.web.services.service_words import progress_line, words_of
+from app.wiring import wired
+
+MONTH = 30
+_LABELS = {
+    "url": "URL",
+    "model": "Model",
+    "options": "Its own settings",
+    "categories": "Categories",
+    "may_act": "May act by itself (Tier 1)",
+    "deadline": "Seconds for one call",
+    "concurrency": "Calls at once",
+    "daily_requests": "Calls a day, at most",
+    "daily_cost": "Cost a day, at most",
+    "price": "Price of 1,000 calls",
+}
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """A version of the settings, with its differences from the one before."""
+
+    number: int
+    reason: str
+    made_by: str
+    made_at: Any
+    changes: Sequence[str]
+    is_used: bool
+    is_waiting: bool
+
+    @property
+    def mark(self) -> str:
+        return "in use" if self.is_used else "waits" if self.is_waiting else ""
+
+
+@dataclass(frozen=True)
+class ServiceFigures:
+    """What the service did today and in the last 30 days, and how often people upheld what it led to."""
+
+    today: Period
+    month: Period
+    record: Record
+
+
+def show(
+    service_id: uuid.UUID,
+    *,
+    settings: SettingsForm | None = None,
+    key: KeyForm | None = None,
+    mode: ModeForm | None = None,
+    version: VersionForm | None = None,
+    remove: RemoveForm | None = None,
+    require: RequireForm | None = None,
+    measure: MeasureForm | None = None,
+    status: int = 200,
+    alert: str | None = None,
+    compared: Any = None,
+    tried: Any = None,
+) -> Response:
+    """Render the page, with a posted form that has errors, if any; ``compared`` and ``tried`` are results to show."""
+    actor, pool = auth.current_actor(), wired().services
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        auth.enter(service.community_id)
+        versions = reading.versions(session, service)
+        used = reading.numbered(session, service, service.version)
+        thresholds = policies.current(session, service.community_id)
+        in_figures = ServiceFigures(
+            calls.period(session, [service_id], 1)[service_id],
+            calls.period(session, [service_id], MONTH)[service_id],
+            figures.records(session, actor, service.community_id).get(name_of(service), Record()),
+        )
+        measured = measuring.by_version(session, service)
+        consents = _consents(session, service)
+        vectors = [
+            progress_line(progress, in_figures.today)
+            for progress in spaces.progress(session, pool, service.community_id)
+            if progress.service.id == service_id
+        ]
+    newest = ServiceSettings.from_json(versions[0][0].settings)
+    in_use = ServiceSettings.from_json(used.settings)
+    kind = pool.kinds.get(service.kind)
+    if settings is None:
+        base = settings_form(kind, SettingsForm) if kind is not None else SettingsForm
+        settings = base(data=form_data(newest))
+    others = (key or KeyForm(), mode or ModeForm(), version or VersionForm(), remove or RemoveForm())
+    for form in (settings, *others):
+        form["etag"].data = form["etag"].data or str(service.etag)
+    required = require or _require_form(service, in_use, thresholds)()
+    # The field holds the name of the last pressed button after an error; the page's buttons say their own.
+    measure = measure or MeasureForm()
+    forms_shown: Sequence[Form] = (settings, *others, required, measure)
+    return page.render(
+        "services/service.html",
+        status=status,
+        alert=alert,
+        service=service,
+        kind=kind,
+        in_use=in_use,
+        words=words_of(kind),
+        vectors=vectors,
+        form=next((form for form in forms_shown if form.errors), settings),
+        settings=settings,
+        key=others[0],
+        mode=others[1],
+        version=others[2],
+        remove=others[3],
+        required=required,
+        measure=measure,
+        measured=measured,
+        figures=in_figures,
+        consents=consents,
+        versions=_rows(service, versions),
+        waiting=versions[0][0].version if versions[0][0].version > service.version else None,
+        unrouted=sorted(in_use.routed - {category.name for category in thresholds.categories}),
+        category_names={name: category_name(name) for name in sorted(in_use.routed)},
+        known_categories=[category.name for category in thresholds.categories],
+        model_changed=service.model_changed_at is not None
+        and (clock.now() - service.model_changed_at).days < MONTH,
+        compared=compared,
+        tried=tried,
+    )
+
+
+def name_of(service: ConnectedService) -> str:
+    """The service's name in scores and evidence."""
+    return f"{NAME_PREFIX}{service.name}"
+
+
+def require_form_of(service: ConnectedService) -> type[RequireForm]:
+    """The form class of what happens when this service fails."""
+    with wired().database.reading() as session:
+        used = reading.numbered(session, service, service.version)
+        thresholds = policies.current(session, service.community_id)
+    return _require_form(service, ServiceSettings.from_json(used.settings), thresholds)
+
+
+def _require_form(
+    service: ConnectedService, settings: ServiceSettings, thresholds: ThresholdSet
+) -> type[RequireForm]:
+    scored = [category for category in thresholds.categories if category.name in settings.routed]
+    return require_form(
+        {category.name: category_name(category.name) for category in scored},
+        {
+            category.name: category.on_error if name_of(service) in category.requires else None
+            for category in scored
+        },
+    )
+
+
+def _consents(session: Session, service: ConnectedService) -> list[tuple[str, str, str]]:
+    """Each host that may be sent posts, when somebody agreed (ISO 8601), and who."""
+    rows = []
+    for host, consent in sorted(service.consents.items()):
+        account_id = consent.get("account_id")
+        account = session.get(Account, uuid.UUID(account_id)) if account_id else None
+        rows.append((host, words(consent["at"]), account.display_name if account else "Bridgenote"))
+    return rows
+
+
+def _rows(service: ConnectedService, versions: Sequence[Any]) -> list[VersionRow]:
+    rows = []
+    for place, (version, made_by) in enumerate(versions):
+        before = versions[place + 1][0].settings if place + 1 < len(versions) else None
+        rows.append(
+            VersionRow(
+                version.version,
+                version.reason,
+                made_by,
+                version.created_at,
+                _changes(before, version.settings) if before is not None else [],
+                version.version == service.version,
+                version.version > service.version,
+            )
+        )
+    return rows
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, label in _LABELS.items():
+        old, new = before.get(name), after.get(name)
+        if old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            parts = [part for part in {**old, **new} if old.get(part) != new.get(part)]
+            lines += [f"{label}, {part}: {_short(old, part)} → {_short(new, part)}" for part in parts]
+        else:
+            lines.append(f"{label}: {words(old)} → {words(new)}")
+    return lines
+
+
+def _short(values: dict[str, Any], part: str) -> str:
+    written = words(values.get(part), part in values) or "not there"
+    return written if len(written) <= 60 else f"{written[:60]}…"

@@ -1,0 +1,143 @@
+"""What a service changes: compared on stored posts, and a new version tried on recent ones. Nothing is stored."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from flask import Response, url_for
+from markupsafe import Markup
+
+from app.core.errors import Invalid
+from app.core.policies import policies
+from app.core.policies.routing import place_of
+from app.core.services import comparing, measuring, reading
+from app.core.services.calling import ServiceClassifier
+from app.core.services.comparing import Comparison
+from app.web import auth, excerpts, forms, page
+from app.web.blueprint import web
+from app.web.categories import is_veiled, place_words
+from app.web.filters import highlight
+from app.web.services import service_page
+from app.web.services.service_forms import MeasureForm
+from app.web.services.service_page import name_of
+from app.wiring import wired
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A post whose route differs. ``action_id`` leads to its item, None without one."""
+
+    marked: Markup
+    is_veiled: bool
+    before: str
+    after: str
+    action_id: uuid.UUID | None
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison for the page. ``moved`` has a line for each change: before, after, posts."""
+
+    number: int
+    found: Comparison
+    days: int
+    agreement: str
+    moved: Sequence[tuple[str, str, int]]
+    samples: Sequence[SampleRow]
+
+
+@web.get("/classifiers/services/<uuid:service_id>/comparison")
+def compare_service(service_id: uuid.UUID) -> Response:
+    """Compare recent posts without and with the service's stored scores."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        posts = comparing.recent_posts(session, actor, service.community_id)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        found = comparing.with_and_without(posts, rules, name_of(service), service.version)
+        links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
+    return service_page.show(service_id, compared=_view(found, service.version, links))
+
+
+@web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/try")
+def try_service_version(service_id: uuid.UUID, number: int) -> Response:
+    """Ask one version about the newest posts and compare the decisions with what is stored."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        version = reading.numbered(session, service, number)
+        posts = comparing.recent_posts(session, actor, service.community_id, comparing.TRIED_POSTS)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        classifier = wired().services.connected(service, version)
+    found = comparing.try_version(posts, rules, classifier, service.community_id)
+    with wired().database.reading() as session:
+        links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
+    return service_page.show(service_id, tried=_view(found, number, links))
+
+
+@web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/measure")
+def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
+    """Ask one version about an operator's examples, and keep how often it was right."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        auth.enter(service.community_id)
+        version = reading.numbered(session, service, number)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        classifier = wired().services.connected(service, version)
+    form = forms.posted(MeasureForm)
+    if not form.validate():
+        return service_page.show(service_id, measure=form, status=422)
+    try:
+        examples = measuring.read_examples(forms.uploaded("examples", measuring.FILE_MAX) or b"")
+        title, makers = _as_made(classifier)
+        thresholds = {"your threshold": {rule.name: rule.tier2 for rule in rules}, "its maker's": makers}
+        found = measuring.measure(classifier, examples, thresholds, service.community_id)
+        found = replace(found, model=f"{title} {found.model}".strip())
+        with wired().database.writing() as session:
+            measuring.record(session, actor, service_id, number, found, form.reason.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return service_page.show(service_id, measure=form, status=422)
+    url = url_for("web.service_detail", service_id=service_id)
+    return page.done(None, url, f"Version {number} is measured. The result is under Measure.")
+
+
+def _as_made(classifier: ServiceClassifier) -> tuple[str, Mapping[str, float]]:
+    """What a model's files call it, and their thresholds by our categories. Raises Invalid: they cannot be used."""
+    kind, settings = classifier.kind, classifier.settings
+    if kind is None or kind.inspect is None:
+        return "", {}
+    made = kind.inspect(settings.options)
+    mapped = {settings.categories.get(theirs): value for theirs, value in made.thresholds.items()}
+    return f"{made.title},", {ours: value for ours, value in mapped.items() if ours is not None}
+
+
+def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> ComparisonView:
+    warn = auth.current_reader().account.content_warnings
+    same = found.posts - found.differing
+    return ComparisonView(
+        number=number,
+        found=found,
+        days=comparing.DAYS,
+        agreement=f"{100 * same / found.posts:.1f} %" if found.posts else "",
+        moved=[
+            (place_words(before), place_words(after), count)
+            for (before, after), count in found.moved.most_common()
+        ],
+        samples=[
+            SampleRow(
+                _excerpt(sample.post.content),
+                any(is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route),
+                place_words(place_of(sample.before)),
+                place_words(place_of(sample.after)),
+                links.get(sample.post.request_id),
+            )
+            for sample in found.samples
+        ],
+    )
+
+
+def _excerpt(text: str) -> Markup:
+    start, end = excerpts.window(text, [])
+    return Markup("{}{}").format(highlight(text[start:end], []), " …" if end < len(text) else "")

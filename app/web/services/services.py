@@ -1,0 +1,287 @@
+"""Connected services: added, changed, observed, counted and removed by operators (docs/classifiers.md)."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Response, url_for
+from sqlalchemy.orm import Session
+from wtforms import Form
+
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.models import ConnectedService
+from app.core.permissions import Permission
+from app.core.policies import policies
+from app.core.services import reading, services
+from app.core.services.kinds import Kind
+from app.core.services.services import Registry
+from app.core.services.settings import NAME_PREFIX, pinned
+from app.core.vocabulary import ServiceMode
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.services import service_page
+from app.web.services.service_forms import (
+    OPTION,
+    KeyForm,
+    ModeForm,
+    NewServiceForm,
+    RemoveForm,
+    SettingsForm,
+    VersionForm,
+    settings_form,
+)
+from app.web.services.service_words import ServiceWords, words_of
+from app.wiring import wired
+
+
+def registry() -> Registry:
+    """What the verbs need to know of this installation."""
+    pool = wired().services
+    return Registry(pool.kinds, pool.sealer, pool.allow)
+
+
+@web.get("/classifiers/services/new")
+@auth.needs(Permission.REVISE_POLICY)
+def new_service() -> Response:
+    """Show the kinds, or with ``kind`` the form for one."""
+    name = forms.query_arg("kind")
+    if not name:
+        return page.render("services/service_kinds.html", kinds=list(registry().kinds.values()))
+    kind = _kind(name)
+    form = settings_form(kind, NewServiceForm)(data={"url": kind.url, "model": kind.model})
+    return _show_new(kind, form)
+
+
+@web.post("/classifiers/services/new")
+@auth.needs(Permission.REVISE_POLICY)
+def add_service() -> Response:
+    kind = _kind(next(iter(forms.posted_values("kind")), ""))
+    form = forms.posted(settings_form(kind, NewServiceForm))
+    if not form.validate():
+        return _show_new(kind, form, status=422)
+    try:
+        settings = pinned(form.settings(), kind)
+        with wired().database.writing() as session:
+            service = services.add(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                registry(),
+                kind.name,
+                form.name.data or "",
+                settings,
+                form.reason.data or "",
+                key=form.key.data or "",
+                consent=bool(form.consent.data),
+            )
+    except Invalid as refusal:
+        _explain(form, kind, refusal)
+        return _show_new(kind, form, status=422)
+    return page.done(None, _url(service.id), f"{service.name} is added. {words_of(kind).added}")
+
+
+@web.get("/classifiers/services/<uuid:service_id>")
+def service_detail(service_id: uuid.UUID) -> Response:
+    return service_page.show(service_id)
+
+
+@web.post("/classifiers/services/<uuid:service_id>")
+def save_service(service_id: uuid.UUID) -> Response:
+    kind = _kind(_found(service_id).kind)
+    form = forms.posted(settings_form(kind, SettingsForm))
+    if not form.validate():
+        return service_page.show(service_id, settings=form, status=422)
+    try:
+        settings = pinned(form.settings(), kind)
+    except Invalid as refusal:
+        _explain(form, kind, refusal)
+        return service_page.show(service_id, settings=form, status=422)
+
+    def change(session: Session) -> str:
+        version = services.change(
+            session,
+            auth.current_actor(),
+            service_id,
+            registry(),
+            settings,
+            form.reason.data or "",
+            consent=bool(form.consent.data),
+            etag=forms.number(form.etag.data),
+        )
+        if reading.find(session, auth.current_actor(), service_id).version == version.version:
+            return f"Version {version.version} is in use."
+        return f"Version {version.version} is saved. {words_of(kind).saved}"
+
+    return _done(service_id, form, change, settings=form, kind=kind)
+
+
+@web.post("/classifiers/services/<uuid:service_id>/key")
+def replace_service_key(service_id: uuid.UUID) -> Response:
+    _found(service_id)
+    form = forms.posted(KeyForm)
+    if not form.validate():
+        return service_page.show(service_id, key=form, status=422)
+
+    def change(session: Session) -> str:
+        services.set_key(
+            session,
+            auth.current_actor(),
+            service_id,
+            registry(),
+            form.key.data or "",
+            form.reason.data or "",
+            etag=forms.number(form.etag.data),
+        )
+        return "The new key is used from now on."
+
+    return _done(service_id, form, change, key=form)
+
+
+@web.post("/classifiers/services/<uuid:service_id>/mode")
+def set_service_mode(service_id: uuid.UUID) -> Response:
+    """Count, observe or switch off; the pressed button has the mode. Counting says what happens if it fails."""
+    said = _words(service_id)
+    form = forms.posted(ModeForm)
+    chosen = form.mode.data or ""
+    is_valid = form.validate()
+    if chosen not in set(ServiceMode):
+        # Enter in the reason presses no button: say so, instead of doing what nobody chose.
+        form.form_errors.append("Press one of the buttons below the reason.")
+        is_valid = False
+    if not is_valid:
+        return service_page.show(service_id, mode=form, status=422)
+    mode = ServiceMode(chosen)
+
+    def change(session: Session) -> str:
+        services.set_mode(
+            session,
+            auth.current_actor(),
+            service_id,
+            mode,
+            form.reason.data or "",
+            if_it_fails=form.if_it_fails.data,
+            etag=forms.number(form.etag.data),
+        )
+        return said.done[mode]
+
+    return _done(service_id, form, change, mode=form)
+
+
+@web.post("/classifiers/services/<uuid:service_id>/required")
+def require_service(service_id: uuid.UUID) -> Response:
+    """For each category, set what happens when the service fails: a new version of the thresholds."""
+    service = _found(service_id)
+    form = forms.posted(service_page.require_form_of(service))
+    if not form.validate():
+        return service_page.show(service_id, require=form, status=422)
+
+    def change(session: Session) -> str:
+        made = policies.require_classifier(
+            session,
+            auth.current_actor(),
+            service.community_id,
+            f"{NAME_PREFIX}{service.name}",
+            form.on_error(),
+            form.reason.data or "",
+        )
+        return f"Saved with version {made.version} of the thresholds." if made else "Nothing was changed."
+
+    return _done(service_id, form, change, require=form)
+
+
+@web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force")
+def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response:
+    said = _words(service_id)
+    form = forms.posted(VersionForm)
+    if not form.validate():
+        return service_page.show(service_id, version=form, status=422)
+
+    def change(session: Session) -> str:
+        services.put_in_force(
+            session,
+            auth.current_actor(),
+            service_id,
+            number,
+            form.reason.data or "",
+            etag=forms.number(form.etag.data),
+        )
+        return f"Version {number} is in use. {said.in_force}"
+
+    return _done(service_id, form, change, version=form)
+
+
+@web.post("/classifiers/services/<uuid:service_id>/remove")
+def remove_service(service_id: uuid.UUID) -> Response:
+    said = _words(service_id)
+    form = forms.posted(RemoveForm)
+    if not form.validate():
+        return service_page.show(service_id, remove=form, status=422)
+
+    def change(session: Session) -> str:
+        removed = services.remove(
+            session,
+            auth.current_actor(),
+            service_id,
+            form.reason.data or "",
+            etag=forms.number(form.etag.data),
+        )
+        return f"{removed.name} is removed. {said.removed}"
+
+    return _done(service_id, form, change, url=url_for("web.classifiers"), remove=form)
+
+
+def _done(
+    service_id: uuid.UUID,
+    form: Form,
+    change: Callable[[Session], str],
+    *,
+    kind: Kind | None = None,
+    url: str | None = None,
+    **shown: Any,
+) -> Response:
+    """Make a change in one transaction and lead back to the page; a refusal shows the typed values again."""
+    try:
+        with wired().database.writing() as session:
+            message = change(session)
+    except Invalid as refusal:
+        _explain(form, kind, refusal)
+        return service_page.show(service_id, status=422, **shown)
+    except Conflict as refusal:
+        form["etag"].data = ""
+        alert = f"{refusal.detail}. What you typed is kept: check it, then press again."
+        return service_page.show(service_id, status=409, alert=alert, **shown)
+    return page.done(None, url or _url(service_id), message)
+
+
+def _found(service_id: uuid.UUID) -> ConnectedService:
+    with wired().database.reading() as session:
+        service = reading.find(session, auth.current_actor(), service_id)
+    auth.enter(service.community_id)
+    return service
+
+
+def _words(service_id: uuid.UUID) -> ServiceWords:
+    return words_of(registry().kinds.get(_found(service_id).kind))
+
+
+def _kind(name: str) -> Kind:
+    try:
+        return registry().kinds[name]
+    except KeyError:
+        raise NotFound("kind of service") from None
+
+
+def _explain(form: Form, kind: Kind | None, refusal: Invalid) -> None:
+    """Show the core's errors at their fields; those of a kind's own options too."""
+    options: Mapping[str, str] = {
+        option.name: OPTION + option.name for option in (kind.options if kind is not None else ())
+    }
+    forms.explain(form, refusal, options)
+
+
+def _show_new(kind: Kind, form: SettingsForm, *, status: int = 200) -> Response:
+    return page.render("services/new_service.html", status=status, form=form, kind=kind, words=words_of(kind))
+
+
+def _url(service_id: uuid.UUID) -> str:
+    return url_for("web.service_detail", service_id=service_id)

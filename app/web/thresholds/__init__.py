@@ -1,0 +1,1 @@
+"""Thresholds of categories, with what a change would have done."""
