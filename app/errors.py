@@ -16,7 +16,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from app.core import errors as refusals
-from app.core.liveness import is_unavailable
+from app.core.db import is_unavailable
 
 log = logging.getLogger("bridgenote")
 

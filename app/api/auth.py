@@ -110,8 +110,8 @@ def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     recorded use is older than a minute, or the asserted user is new or changed.
     """
     request = flask.request
-    with wired().database.looking() as connection:
-        key = identify(connection, request)
+    with wired().database.reading() as session:
+        key = identify(session, request)
     flask.g.key_id = key.id
     flask.g.standing = ("key", count("key", str(key.id)))
     if scope.value not in key.scopes:
@@ -145,7 +145,7 @@ def _resolve_caller(
         return caller, identity, _known_profile(session, identity)
 
 
-def identify(connection: sa.Connection, request: Request) -> LiveKey:
+def identify(session: Session, request: Request) -> LiveKey:
     """Return the live API key in the headers.
 
     A Bearer token with our prefix is used first; otherwise X-API-Key, even if there is an unrelated Bearer token. Two
@@ -156,14 +156,14 @@ def identify(connection: sa.Connection, request: Request) -> LiveKey:
     if bearer is None and other is None:
         raise Unauthenticated(MISSING)
     ours = bearer if bearer is not None and keys.looks_like_key(bearer) else None
-    key = keys.authenticate(connection, ours or other or "")
+    key = keys.authenticate(session, ours or other or "")
     if key is None:
         raise _wrong(request)
     if (
         ours is not None
         and other is not None
         and other != ours
-        and keys.authenticate(connection, other) is not None
+        and keys.authenticate(session, other) is not None
     ):
         raise _wrong(request)
     return key

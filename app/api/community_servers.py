@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import flask
-import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
 
@@ -51,14 +50,14 @@ def find_known(caller: Caller, reference: str) -> uuid.UUID | None:
 
     Called before the writing session begins, to keep that session short.
     """
-    with wired().database.looking() as connection:
+    with wired().database.reading() as session:
         try:
-            return find_id(connection, caller, reference)
+            return find_id(session, caller, reference)
         except NotFound:
             return None
 
 
-def find_id(session: Session | sa.Connection, caller: Caller, reference: str) -> uuid.UUID:
+def find_id(session: Session, caller: Caller, reference: str) -> uuid.UUID:
     """Return the id of the community that ``find`` would return. Raises the same errors."""
     try:
         return communities.resolve_id(session, caller.actor, reference, caller.platform)

@@ -55,7 +55,7 @@ def _faults(
     wiring: Wiring, community: Community, expected: Sequence[Head], *, only_new: bool
 ) -> tuple[list[str], str]:
     """What is wrong with a community's history, and the words for nothing."""
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         first, _ = history.start_of(session, community.id, only_new=only_new)
         count, fault = history.verify(session, community.id, only_new=only_new)
         missing = heads.missing(session, community.id, expected, _kept_since(wiring))

@@ -13,7 +13,6 @@ from sqlalchemy import event
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, SessionTransaction, mapped_column
 
 from app.core import clock, outbox, security_events
-from app.core.liveness import ask_rarely
 from app.core.types import UtcDateTime
 from app.core.write_lock import WriteLock
 
@@ -55,9 +54,7 @@ def make_engine(url: str, *, prepares: bool = True, **options: Any) -> sa.Engine
         options["execution_options"] = {
             "prepares": False
         }  # for the job engine, which makes connections of its own
-    engine = sa.create_engine(url, **options)
-    ask_rarely(engine)
-    return engine
+    return sa.create_engine(url, **options)
 
 
 def _on_sqlite_connect(connection: Any, _record: Any) -> None:
@@ -95,7 +92,7 @@ EnqueueJob = Callable[[Session, outbox.Job], None]
 
 
 class Database:
-    """One database: only ``reading()`` and ``writing()`` open sessions, and only ``looking()`` opens connections.
+    """One database: only ``reading()`` and ``writing()`` open sessions.
 
     ``enqueue`` writes a job in the session's transaction; ``on_enqueued`` is called after a commit that enqueued jobs,
     ``on_commit`` after one that added deliveries to send. ``info`` is copied into ``Session.info`` of every session,
@@ -106,11 +103,6 @@ class Database:
         self.engine = make_engine(url, **engine_options)
         self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
-        # Statements that only read need no transaction around each; SQLite begins one without a message.
-        is_sqlite = self.engine.dialect.name == "sqlite"
-        self._looker = (
-            self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        )
         self.enqueue: EnqueueJob | None = None
         self.on_enqueued: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] | None = None
@@ -119,29 +111,13 @@ class Database:
         self._write_lock = WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
-    def reading(self, *, in_transaction: bool = False) -> Iterator[Session]:
+    def reading(self) -> Iterator[Session]:
         """A session that only reads, and raises RuntimeError when it is told to write.
 
-        On PostgreSQL each of its statements is a transaction of its own, which spares the messages that begin and end
-        one. In a common transaction, too, each would see its own moment (READ COMMITTED). On SQLite they share one.
-
-        ``in_transaction`` is for what needs a common one on PostgreSQL: rows that are fetched in parts (``yield_per``),
-        ``SET LOCAL``, savepoints, an isolation level.
+        On PostgreSQL each of its statements sees its own moment (READ COMMITTED); on SQLite they share one.
         """
-        engine = self.engine if in_transaction else self._looker
-        with ReadingSession(
-            engine, autoflush=False, info={**self.info, _IN_TRANSACTION: in_transaction}
-        ) as session:
+        with ReadingSession(self.engine, autoflush=False, info=self.info) as session:
             yield session
-
-    @contextmanager
-    def looking(self) -> Iterator[sa.Connection]:
-        """A connection that only reads, for SQL Core statements: a session would cost as much as the statement.
-
-        On PostgreSQL each statement is a transaction of its own.
-        """
-        with self._looker.connect() as connection:
-            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -204,8 +180,26 @@ class Database:
             self._write_lock.close()
 
 
+_READ_ONLY = "25006"
+"""SQLSTATE of a write in a database that only reads; its exception is not one of those below."""
+_UNAVAILABLE = (
+    sa_exc.OperationalError,
+    sa_exc.InterfaceError,
+    sa_exc.TimeoutError,
+    sa_exc.DisconnectionError,
+    sqlite3.OperationalError,
+)
+
+
+def is_unavailable(error: BaseException) -> bool:
+    """Whether the error says that the database is away, full, locked or read-only, and nothing of the statement."""
+    lost = isinstance(error, sa_exc.DBAPIError) and error.connection_invalidated
+    is_read_only = getattr(getattr(error, "orig", None), "sqlstate", None) == _READ_ONLY
+    return lost or is_read_only or isinstance(error, _UNAVAILABLE)
+
+
 class ReadingSession(Session):
-    """A session that refuses to change anything, for nothing would be rolled back.
+    """A session that refuses to change anything: it would be rolled back without a word.
 
     It does not see statements that are written as text, nor those that are given to its connection.
     """
@@ -214,16 +208,6 @@ class ReadingSession(Session):
         if self._flushing or isinstance(given.get("clause"), sa.UpdateBase):
             raise RuntimeError("a session that reads was told to write")
         return super().get_bind(*args, **given)
-
-
-_IN_TRANSACTION = "in_transaction"
-"""Where a session that only reads has noted whether its statements belong to one transaction."""
-
-
-def require_transaction(session: Session) -> None:
-    """Raise RuntimeError if a transaction ends with each statement, so that cursors and ``SET LOCAL`` are in vain."""
-    if not session.info.get(_IN_TRANSACTION, True):
-        raise RuntimeError("this needs reading(in_transaction=True)")
 
 
 def serialise(session: Session, community_id: uuid.UUID) -> bool:

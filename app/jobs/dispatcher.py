@@ -165,8 +165,8 @@ class Dispatcher:
         for one in (sending.claimed for sending in self._sending.values()):
             slots.take(one.endpoint_id, one.community_id, one.url)
         # Read first: SQLite's write lock, taken twice a second for nothing, would hold up real writers.
-        with self._database.looking() as connection:
-            if not delivery_queue.is_anything_due(connection, now):
+        with self._database.reading() as session:
+            if not delivery_queue.is_anything_due(session, now):
                 return
         with self._database.reading() as session:
             if not delivery_queue.webhooks_due(session, now, slots):

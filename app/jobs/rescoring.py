@@ -86,7 +86,7 @@ def sweep(database: Database) -> None:
 
 def _run(database: Database, lease: Lease) -> None:
     began = time.monotonic()
-    with database.reading(in_transaction=True) as session:
+    with database.reading() as session:
         snapshot = refits.read(session, lease)
     scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     milliseconds = round((time.monotonic() - began) * 1000)
@@ -143,7 +143,7 @@ def _stale(database: Database, community_id: uuid.UUID, version: int) -> list[uu
 
 def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
     for part in _paced(_parts(note_ids, CAUGHT_UP), beside=_is_beside(database)):
-        with database.reading(in_transaction=True) as session:
+        with database.reading() as session:
             rows = note_scores.rows_from_ratings(session, fit, part)
         with database.writing() as session:
             refits.catch_up(session, lease, rows)

@@ -9,7 +9,6 @@ from sqlalchemy.schema import CreateTable
 
 from app.core import clock
 from app.core.db import UNPREPARED
-from app.core.liveness import ask_rarely
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
@@ -67,7 +66,6 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
             **({} if database.get_execution_options().get("prepares", True) else UNPREPARED),
         },
     )
-    ask_rarely(engine)
     return engine
 
 

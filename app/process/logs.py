@@ -20,7 +20,7 @@ import structlog
 from structlog.typing import Processor
 
 from app.core import security_events
-from app.core.liveness import is_unavailable
+from app.core.db import is_unavailable
 
 MASK = "…"
 _SECRET_NAMES = re.compile(

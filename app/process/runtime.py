@@ -24,9 +24,8 @@ from alembic.script import ScriptDirectory
 from limits import parse_many
 
 from app import migrations
-from app.core.db import Database
+from app.core.db import Database, is_unavailable
 from app.core.errors import Refused
-from app.core.liveness import is_unavailable
 from app.core.outbound import AllowList
 from app.settings import Settings
 from app.wiring import Wiring, wire, writes_to

@@ -33,7 +33,7 @@ from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
-from app.web import community_choice, page, remembered_readers, security
+from app.web import community_choice, page, security
 from app.web.account import session_cookie
 from app.web.blueprint import web
 from app.wiring import own_path, wired
@@ -297,11 +297,7 @@ def _load(request: Request) -> Reader | None:
     settings = wired().settings
     idle = timedelta(minutes=settings.session_idle_minutes)
     longest = timedelta(hours=settings.session_hours)
-    view = current_app.view_functions.get(request.endpoint or "")
-    if getattr(view, "is_passive", False):
-        who = remembered_readers.reader(token, idle, longest, lambda: _read(token, idle, longest))
-    else:
-        who = _read(token, idle, longest)
+    who = _read(token, idle, longest)
     if who is not None:
         # "UTC" is the default of a new account and means the browser's time zone. Etc/UTC means real UTC.
         timezone = who.account.timezone

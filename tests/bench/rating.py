@@ -133,7 +133,7 @@ class Bench:
             lease = refits.take(session, self.cast.community_id)
         if lease is None:
             raise SystemExit("the refit was not due")
-        with self.database.reading(in_transaction=True) as session:
+        with self.database.reading() as session:
             snapshot = refits.read(session, lease)
         scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
         note = Note.__table__

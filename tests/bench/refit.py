@@ -251,7 +251,7 @@ def decide_all(database: Database, community_id: uuid.UUID) -> None:
         lease = refits.take(session, community_id)
     if lease is None:
         raise SystemExit("the refit was not due")
-    with database.reading(in_transaction=True) as session:
+    with database.reading() as session:
         snapshot = refits.read(session, lease)
     scores = scoring.score(snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts)
     note = Note.__table__

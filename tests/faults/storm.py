@@ -203,7 +203,7 @@ def is_settled(database: Database, receiver: Receiver, *, hurry: bool) -> bool:
 def check(database: Database, receiver: Receiver, storm: Storm) -> dict[str, int]:
     """Everything that must hold; the figures of it. Raises AssertionError."""
     assert storm.odd == [], "somebody was answered with a 5xx"
-    with database.reading(in_transaction=True) as session:
+    with database.reading() as session:
         stored = {one.request_id: one for one in session.scalars(sa.select(Request))}
         lost = [name for name, identity in storm.told.items() if str(stored[name].id) != identity]
         assert lost == [], "a request that a client was told of is gone"

@@ -151,7 +151,7 @@ def test_a_full_disk_refuses_writes_clearly_and_is_forgotten_once_there_is_room(
         assert place.submit("during-0")[0] == 201
         eventually(lambda: place.ask("GET", "/readyz")[0] == 200, "it is ready again")
         eventually(place.is_scored, "everything is scored")
-        with place.database.reading(in_transaction=True) as session:
+        with place.database.reading() as session:
             assert history.verify(session, place.community_id)[1] is None
     finally:
         place.close()
@@ -200,7 +200,7 @@ def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
         # They wait 4 s for a connection (tests/unit/test_db.py has that); a busy machine adds to it.
         assert slowest < 30
         eventually(place.is_scored, "nothing that was taken is lost or left")
-        with place.database.reading(in_transaction=True) as session:
+        with place.database.reading() as session:
             assert history.verify(session, place.community_id)[1] is None
         figures.note(
             "PostgreSQL away for 2 s under load",

@@ -123,7 +123,7 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     rows = _rows(restored)
     for table in ("requests", "moderation_actions", "decisions", "events", "deliveries", "accounts"):
         assert rows[table] >= before[table], table
-    with restored.reading(in_transaction=True) as session:
+    with restored.reading() as session:
         assert session.scalars(sa.select(Delivery.state).distinct()).all() == [DeliveryState.PARKED]
         assert session.scalars(sa.select(Hold)).all() == []
         assert session.scalar(sa.select(Notice.account_id)) == cast.moderator.account_id

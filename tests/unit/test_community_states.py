@@ -61,7 +61,7 @@ def test_a_pause_reaches_even_what_is_being_scored_and_says_why_it_was_not_acted
     with wiring.database.writing() as session:
         community_states.resume(session, operator, cast.community_id, "Mended")
     acts = factories.scored_action(wiring, cast, factories.SPAM, "post-2")
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         action = session.get_one(Action, acts)
         assert action.action_state is ActionState.PROPOSED
         assert "held_back" not in (action.evidence or {})["details"]

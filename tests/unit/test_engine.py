@@ -6,14 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from app.core import clock
 from app.core.db import Database
 from app.jobs.bodies import UNKNOWN_DELAY, UNKNOWN_WAITS, Bodies, Payload, default_backoff
-from app.jobs.engine import Engine
 from app.jobs.heartbeat import Heartbeat, Stillness, heartbeats_table
-from app.jobs.lookout import Lookout
 from app.jobs.ticker import Ticker
 from app.process.serve import parse_networks
 from tests.inline_engine import InlineEngine
@@ -52,30 +49,6 @@ def inline(database: Database) -> InlineEngine:
     engine = InlineEngine(database.engine)
     engine.prepare()
     return engine
-
-
-# Looking for jobs
-
-
-@pytest.mark.parametrize("finished", [0, 500])
-def test_a_look_for_waiting_jobs_reads_no_finished_ones(database: Database, finished: int) -> None:
-    Engine(database.engine, executor_id="here").prepare()
-    status = sa.table("workflow_status", *map(sa.column, ("workflow_uuid", "status", "queue_name")))
-    with database.writing() as session:
-        for number in range(finished):
-            session.execute(
-                status.insert().values(workflow_uuid=str(number), status="SUCCESS", queue_name="jobs")
-            )
-    lookout = Lookout(database.engine, None, ("jobs",), lambda _queue, _alarm: None, lambda: None, pause=1.0)
-    with database.looking() as connection:
-        plan = str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {lookout.statement}").all())
-        assert connection.exec_driver_sql(lookout.statement).scalar() == 0
-    assert "idx_workflow_status_in_flight" in plan
-    assert "idx_workflow_status_delayed" in plan
-    with database.writing() as session:
-        session.execute(status.insert().values(workflow_uuid="new", status="ENQUEUED", queue_name="jobs"))
-    with database.looking() as connection:
-        assert connection.exec_driver_sql(lookout.statement).scalar() == 1
 
 
 # Stillness and heartbeats

@@ -167,7 +167,7 @@ def _lived(place: Place, user_id: str) -> FlaskClient:
 
 
 def _verifies(place: Place) -> bool:
-    with place.wiring.database.reading(in_transaction=True) as session:
+    with place.wiring.database.reading() as session:
         return history.verify(session, place.cast.community_id)[1] is None
 
 

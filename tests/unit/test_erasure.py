@@ -122,7 +122,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     ]
     # The platform's own number for somebody is the platform's, until that person is erased by it.
     assert [table for table, _ in left] == ["profiles"]
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1] is None
         assert session.get_one(Action, action_id).action_state == "dismissed"
         assert session.get_one(Account, cast.moderator.account_id).last_community_id is None
@@ -173,7 +173,7 @@ def test_a_platforms_user_is_erased_by_the_platforms_number(wiring: Wiring, cast
     assert [row for row in cells if "Zirconlike 1" in row]
     assert [row for row in cells if "and Ann said so" in row]
     assert [row for row in cells if "rater-9" in row]
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 3
         assert session.scalars(sa.select(Request.requested_by)).one().startswith("erased-")
         assert history.verify(session, cast.community_id)[1] is None

@@ -33,7 +33,7 @@ def test_a_whole_loop_leaves_an_unbroken_chain(wiring: Wiring, cast: Cast) -> No
     factories.rate(wiring, cast, factories.scored_action(wiring, cast), "HHHHH")
     numbers = _numbers(wiring, cast)
     assert numbers == list(range(1, len(numbers) + 1))
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id) == (len(numbers), None)
 
 
@@ -46,7 +46,7 @@ def test_an_altered_column_names_its_row(wiring: Wiring, cast: Cast) -> None:
             )
         ).one()
         entry.after = {"action_state": "dismissed"}
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         held, broken = history.verify(session, cast.community_id)
     assert held == 2
     assert broken is not None
@@ -62,12 +62,12 @@ def test_a_removed_row_and_an_altered_reason_are_named(wiring: Wiring, cast: Cas
             .where(HistoryEntry.community_id == cast.community_id, HistoryEntry.number == 2)
         ).one()
         text.reason = "something else"
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1].why == "its text was altered"  # type: ignore[union-attr]
     with wiring.database.writing() as session:
         session.execute(sa.delete(HistoryText).where(HistoryText.entry_id == text.entry_id))
         session.execute(sa.delete(HistoryEntry).where(HistoryEntry.id == text.entry_id))
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1].why == "entry 2 is missing"  # type: ignore[union-attr]
 
 
@@ -77,7 +77,7 @@ def test_erasing_a_persons_words_breaks_nothing(wiring: Wiring, cast: Cast) -> N
         for text in session.scalars(sa.select(HistoryText)):
             text.actor_name = text.reason = text.comment = text.salt = ""
             text.erased_at = sa.func.now()
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1] is None
 
 
@@ -101,7 +101,7 @@ def test_entries_of_a_savepoint_that_was_rolled_back_leave_no_gap(wiring: Wiring
             else:
                 savepoint.commit()
             history.record(session, SYSTEM, cast.community_id, "test.outside", "test", cast.community_id)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id) == (before + 2 * 2 + 6, None)
 
 
@@ -115,7 +115,7 @@ def test_entries_that_are_gathered_are_written_in_order_or_not_at_all(wiring: Wi
                 if not is_kept:
                     raise LookupError
         history.record(session, SYSTEM, cast.community_id, "test.last", "test", cast.community_id)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         written = session.scalars(
             sa.select(HistoryEntry.what)
             .where(HistoryEntry.community_id == cast.community_id, HistoryEntry.number > before)

@@ -162,7 +162,7 @@ IN_THE_DATABASE: dict[Callable[[Attacker], None], str] = {
 
 
 def _fault(wiring: Wiring, community_id: uuid.UUID) -> str:
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         broken = history.verify(session, community_id)[1]
     return "" if broken is None else broken.why
 

@@ -68,7 +68,7 @@ def test_undo_lets_the_ratings_count_and_history_keeps_both(
     with wiring.database.writing() as session:
         holds.undo(session, moderator, held.id)
     jobs.run_all()
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
         assert session.scalars(sa.select(Hold)).all() == []
         traces = session.execute(
@@ -91,7 +91,7 @@ def test_what_the_service_undoes_for_somebody_who_is_erased_repeats_none_of_thei
     _hold(wiring, _actor(wiring, cast.moderator), action_id)
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         texts = session.execute(
             sa.select(HistoryText.actor_name, HistoryText.reason)
             .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)

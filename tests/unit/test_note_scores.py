@@ -125,6 +125,6 @@ def test_ratings_that_do_not_count_stay_out_of_sums_and_fits(wiring: Wiring, cas
     with wiring.database.writing() as session:
         lease = refits.take(session, cast.community_id)
         assert lease is not None
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert len(refits.read(session, lease).values) == 2
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 3

@@ -408,7 +408,7 @@ def test_a_panel_says_nothing_about_a_later_review_that_it_did_not_decide(
     later(minutes=1)
 
     def told() -> tuple[bool, bool]:
-        with wiring.database.reading(in_transaction=True) as session:
+        with wiring.database.reading() as session:
             snapshot = rating_snapshots.take(session, cast.community_id, Regime.COLD, Camps())
         with wiring.database.reading() as session:
             return results.decided(session, note_id) is not None, bool(snapshot.panels)

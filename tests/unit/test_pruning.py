@@ -81,7 +81,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
     factories.scored_action(wiring, cast, request_id="new")
     keep(wiring, history=100)
     prune(wiring)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         kept = entries(session, cast)
         assert kept[0].number == old + 1
         assert session.scalar(sa.select(sa.func.count()).select_from(HistoryText)) == session.scalar(
@@ -102,7 +102,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         )
     advance(days=150)
     prune(wiring)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert entries(session, cast)[0].id == new[1].id, (
             "what was altered is not removed, nor what follows it"
         )

@@ -37,7 +37,7 @@ def test_the_columns_are_the_ratings_that_count(wiring: Wiring, cast: Cast) -> N
             if rating.id not in left_out and rating.note_id != made.notes[4]
         }
     notes = [Counted(note, 1, begin) for note in made.notes[:4]]
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         columns = rating_columns.read(session, cast.community_id, notes)
         none = rating_columns.read(session, cast.other_community_id, [])
     read = {
@@ -59,7 +59,7 @@ def test_a_community_whose_notes_nobody_rated_in_this_version_has_no_columns(
     made = populate(wiring.database, cast.community_id, raters=3, notes=2, ratings=4)
     with wiring.database.writing() as session:
         begin = session.get_one(Note, made.notes[0]).created_at
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         columns = rating_columns.read(
             session, cast.community_id, [Counted(note, 2, begin) for note in (*made.notes, new_id())]
         )

@@ -125,7 +125,7 @@ def test_a_refit_that_dies_before_it_takes_over_changes_nothing_and_leaves_nothi
     with wiring.database.writing() as session:
         lease = refits.take(session, cast.community_id)
         assert lease is not None
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         snapshot = refits.read(session, lease)
     scores: Scores = scoring.score(
         snapshot.note_numbers, snapshot.rater_numbers, snapshot.values, snapshot.facts
@@ -315,7 +315,7 @@ def test_notes_settled_together_end_as_notes_settled_one_by_one(wiring: Wiring, 
         last = session.scalar(sa.select(sa.func.max(HistoryEntry.number)))
         assert verdicts.settle_together(session, cast.community_id, made.notes, "a test") == [special]
     changed = set(decided) - {held, special, gone}
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         for note_id in (held, special, gone):
             assert session.get_one(Note, note_id).status is NoteStatus.NEEDS_MORE_RATINGS
         entries = session.execute(

@@ -95,7 +95,7 @@ def refused(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> str:
 def test_acting_at_once_proposes_a_new_action_and_decides_nothing_twice(wiring: Wiring, cast: Cast) -> None:
     first = dismissed(wiring, cast)
     second = reopened(wiring, cast, first, ReopenTo.ACT)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         old, new = session.get_one(Action, first), session.get_one(Action, second)
         assert (old.action_state, new.action_state) == (ActionState.DISMISSED, ActionState.PROPOSED)
         assert new.request_id == old.request_id

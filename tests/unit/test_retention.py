@@ -71,7 +71,7 @@ def test_decided_content_goes_after_its_days_and_the_decision_stays(
     wiring.jobs.run_all()  # type: ignore[union-attr]
     for _ in range(2):
         registry.remove_content(wiring)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         texts = {one.id: one.content for one in session.scalars(sa.select(Request))}
         assert texts == {
             spam: "Removed after 30 days",

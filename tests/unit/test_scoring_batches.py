@@ -123,7 +123,7 @@ def test_a_batch_stores_what_posts_scored_one_by_one_store(
         score_together(wiring, first, cast)
     assert waiting_jobs(jobs) == [str(first)]
     assert len(statements) <= 28, "\n".join(statements)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         for one, other in zip(alone, together, strict=True):
             assert rows_about(session, one) == rows_about(session, other)
         decided = session.scalars(sa.select(Decision.decided_at).order_by(Decision.decided_at)).all()
@@ -150,7 +150,7 @@ def test_two_processes_at_once_store_nothing_twice(wiring: Wiring, cast: Cast, j
     for thread in threads:
         thread.join(120)
     jobs.run_all()
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert sorted(session.scalars(sa.select(Decision.request_id))) == sorted(
             session.scalars(sa.select(Action.request_id).where(Action.action_state == ActionState.PROPOSED))
         )

@@ -163,7 +163,7 @@ def test_every_state_has_something_to_show(seeded: Seeded) -> None:
 
 
 def test_the_weeks_are_told_in_order_and_its_history_holds(seeded: Seeded) -> None:
-    with seeded.wiring.database.reading(in_transaction=True) as session:
+    with seeded.wiring.database.reading() as session:
         held, broken = history.verify(session, _community(session).id)
         assert broken is None
         assert held > 300

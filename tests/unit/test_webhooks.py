@@ -198,7 +198,7 @@ def test_a_secret_is_sealed_and_nowhere_in_history(desk: Desk) -> None:
     assert desk.secrets(webhook) == [SECRET]
     (entry,) = desk.history("webhook.")
     assert (entry.what, entry.after["url"], entry.object_id) == ("webhook.registered", URL, webhook.id)
-    with desk.wiring.database.reading(in_transaction=True) as session:
+    with desk.wiring.database.reading() as session:
         assert history.verify(session, desk.cast.community_id)[1] is None
 
 
@@ -655,7 +655,7 @@ def test_what_is_due_waits_while_its_webhook_is_disabled(desk: Desk, held_clock:
     held_clock.move(hours=1)
     assert desk.claim() == []
     with desk.wiring.database.reading() as session:
-        assert not queue.is_anything_due(session.connection(), clock.now())
+        assert not queue.is_anything_due(session, clock.now())
     desk.change(webhook, is_active=True)
     assert {one.delivery_id for one in desk.claim()} == {claimed, other}
 

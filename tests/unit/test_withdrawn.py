@@ -65,7 +65,7 @@ def test_nothing_of_a_withdrawn_post_is_left_but_its_decision_and_its_hash(
     assert any(MARKER in cell for cell in _cells(wiring))
     _withdraw(wiring, cast, request_id)
     assert [cell for cell in _cells(wiring) if MARKER in cell] == []
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         request = session.get_one(Request, request_id)
         assert request.content_sha256 == hashed
         assert (request.extra, request.platform_author_id, request.has_attachments) == (None, None, False)
@@ -91,7 +91,7 @@ def test_posts_that_were_withdrawn_before_are_emptied_by_the_upkeep(wiring: Wiri
     for _ in range(2):
         remove_content(wiring)
     assert [cell for cell in _cells(wiring) if MARKER in cell] == []
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         texts = session.scalars(sa.select(Request.content)).all()
         assert sorted(texts) == ["Another text", "The submission was withdrawn"]
         assert history.verify(session, cast.community_id)[1] is None

@@ -341,7 +341,7 @@ def test_a_decision_that_was_taken_back_leaves_a_trace_with_who_what_and_why(
     assert [row["event"] for row in export(moderator, "?state=decision.undone")] == ["decision.undone"]
     assert [row["event"] for row in export(moderator, "?state=dismissed")] == ["action.dismissed"]
     assert export(moderator, "?state=decision.undone&actor=operator") == []
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1] is None
 
 

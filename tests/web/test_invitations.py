@@ -77,7 +77,7 @@ def test_a_new_address_creates_its_account_by_accepting(
     assert "This invitation has been used" in signed_in
     assert "Sign in" not in signed_in, "who is signed in is led on"
     assert visit(None).post("/sign-in", email=ANN, password=PASSWORD).status_code == 303, "confirmed thereby"
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert invitations.pending(session, _actor(wiring, cast.admin), cast.community_id) == []
         entries = session.scalars(
             sa.select(HistoryEntry)

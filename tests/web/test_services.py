@@ -210,8 +210,8 @@ def test_a_model_as_files_counts_only_after_it_was_measured_on_examples(
     assert operator.post(f"{path}/mode", **count).status_code == 303
     post(wiring, cast, jobs, f"A {WORD}")
     assert [action.category for action in actions(wiring)] == ["toxicity"]
-    with wiring.database.looking() as connection:
-        rows = [str(connection.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
+    with wiring.database.reading() as session:
+        rows = [str(session.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
     assert "secret word" not in " ".join(rows).lower()
     # Other files are another version, which must be measured too.
     (models / "tiny" / "README.md").write_text("# Trained again\n")
@@ -497,8 +497,8 @@ def test_the_key_is_in_no_row_no_log_and_no_page(
     stub.fail(status(401))
     post(wiring, cast, jobs, f"Another {WORD}", 2)
     assert [seen.headers["Authorization"] for seen in stub.seen] == [f"Bearer {KEY}"] * 2
-    with wiring.database.looking() as connection:
-        rows = [str(connection.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
+    with wiring.database.reading() as session:
+        rows = [str(session.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
     pages = [operator.get(one).text for one in (path, "/classifiers", "/history/settings.csv")]
     assert "Try it" in pages[2]
     assert [text[:80] for text in (*rows, *pages, caplog.text) if KEY in text] == []

@@ -203,7 +203,7 @@ def test_figures_previews_and_what_is_learned_of_raters_leave_test_posts_out(
         highest = sa.select(sa.func.count()).select_from(Score).where(Score.is_highest)
         assert session.scalar(highest) >= 1
         expected = {session.get_one(Action, real).note_id}
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         assert {
             one.id for one in rating_snapshots.take(session, cast.community_id, Regime.COLD, Camps()).notes
         } == expected

@@ -163,7 +163,7 @@ def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
     database = Database(settings.sqlalchemy_url, **settings.database_options)
     sealer = make_sealer(settings)
     try:
-        with database.reading(in_transaction=True) as session:
+        with database.reading() as session:
             broken = [
                 community.name
                 for community in communities.visible(session, SYSTEM)

@@ -90,9 +90,7 @@ def resolve(session: Session, actor: Actor, reference: str, platform: str | None
     return session.get_one(Community, resolve_id(session, actor, reference, platform))
 
 
-def resolve_id(
-    session: Session | sa.Connection, actor: Actor, reference: str, platform: str | None = None
-) -> uuid.UUID:
+def resolve_id(session: Session, actor: Actor, reference: str, platform: str | None = None) -> uuid.UUID:
     """The id of the community that ``resolve`` returns, for callers that need only the id."""
     if not limits.may_be_stored_id(reference):
         raise NotFound("community server")

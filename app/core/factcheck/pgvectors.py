@@ -16,7 +16,7 @@ import sqlalchemy.exc as sa_exc
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from app.core.db import require_transaction, serialise
+from app.core.db import serialise
 from app.core.factcheck.matching.meaning import LARGEST, background
 from app.core.factcheck.nearest import Nearest
 from app.core.listed import is_one_of
@@ -247,7 +247,6 @@ def nearest(session: Session, space_id: uuid.UUID, vector: Vector, most: int) ->
 
     None: this was switched off a moment ago. There are none for a vector of another model, and for a deleted space.
     """
-    require_transaction(session)
     dimensions = session.scalar(sa.select(VectorSpace.dimensions).where(VectorSpace.id == space_id))
     if not dimensions or len(vector) != dimensions:
         return Nearest()

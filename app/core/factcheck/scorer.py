@@ -149,7 +149,7 @@ class FactCheckScorer:
         if not is_known and self._serving is not None:
             # No transaction is open while the service is asked.
             vector = self._vector(self._serving, text) if post.terms.words else None
-            with self._database.reading(in_transaction=True) as session:
+            with self._database.reading() as session:
                 near = Nearest(is_whole=not post.terms.words)
                 if vector is not None:
                     near = self._nearest(session, self._serving.space_id, vector)

@@ -15,7 +15,6 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.core import scoring
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.db import require_transaction
 from app.core.models import Community, Note, NoteSums, RaterParameters, Rating, ScoringModel, ScoringState
 from app.core.scoring import VALUES, Model, Rater, Sums, Verdict
 from app.core.vocabulary import Classification, NoteStatus
@@ -166,7 +165,6 @@ def rows_from_ratings(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID])
 
     It needs no lock: one statement sees ratings and the counts of their changes at one moment.
     """
-    require_transaction(session)
     given = session.execute(
         sa.select(
             Note.id,

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.db import require_transaction
 from app.core.helpfulness import eligibility, rating_columns
 from app.core.helpfulness.rating_columns import Counted, Numbers
 from app.core.models import Action, Note, Panel, Request
@@ -67,7 +66,6 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
 
     The session must be new.
     """
-    require_transaction(session)
     if session.get_bind().dialect.name == "postgresql":
         # Several statements must see one moment. A transaction of SQLite always does.
         session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

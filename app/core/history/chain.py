@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import bulk, clock
-from app.core.db import innermost, is_within, require_transaction, serialise
+from app.core.db import innermost, is_within, serialise
 from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
 from app.core.history.why import UNSAID, Why
@@ -205,7 +205,6 @@ _READ_AT_ONCE = 500
 
 
 def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
-    require_transaction(session)
     number = first
     with closing(checked(session, community_id, first, previous)) as entries:
         try:

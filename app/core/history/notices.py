@@ -227,7 +227,7 @@ _UNREAD_MODERATED = _count_unread(
 )
 
 
-def unread(session: Session | sa.Connection, actor: Actor) -> int:
+def unread(session: Session, actor: Actor) -> int:
     """The number of the actor's unread notices, in all communities that they moderate."""
     statement, parameters = unread_statement(actor)
     return session.scalar(statement, parameters) or 0

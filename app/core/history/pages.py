@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.db import require_transaction
 from app.core.models import HistoryEntry
 
 Row = TypeVar("Row")
@@ -86,7 +85,6 @@ def export(
     session: Session, statement: sa.Select[*tuple[Any, ...]], build_row: Callable[..., Row]
 ) -> Iterator[Row]:
     """Yield every row of ``statement``, newest first, read in batches. The query is sent at the call."""
-    require_transaction(session)
     newest = statement.order_by(HistoryEntry.number.desc())
     rows = session.execute(newest.execution_options(yield_per=500))
 

@@ -197,13 +197,13 @@ _BY_PUBLIC_PART = (
 _ARCHIVED = sa.select(_community.id).where(_community.archived_at.is_not(None))
 
 
-def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | None:
+def authenticate(session: Session, token: str) -> LiveKey | None:
     """The valid key with this text; None for anything else, without saying why."""
     match = _FORM.fullmatch(token)
     if match is None:
         return None
     public_part, secret_part = match.groups()
-    rows = connection.execute(_BY_PUBLIC_PART, {"public_part": public_part}).all()
+    rows = session.execute(_BY_PUBLIC_PART, {"public_part": public_part}).all()
     expected = rows[0].secret_hash if rows else _digest("")
     if not hmac.compare_digest(expected, _digest(secret_part)) or not rows:
         return None
@@ -212,7 +212,7 @@ def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | N
         return None
     archived = frozenset(row.community_id for row in rows if row.archived_at is not None)
     if key.everywhere:
-        archived = frozenset(connection.scalars(_ARCHIVED))
+        archived = frozenset(session.scalars(_ARCHIVED))
     return LiveKey(
         id=key.id,
         name=key.name,

@@ -69,7 +69,7 @@ def _with_notices(unread: sa.Select[int]) -> sa.Select[Any]:
     return _COUNTS.add_columns(unread.scalar_subquery())
 
 
-def open_counts(session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
+def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
     """Count what waits in the community; one query, which reads indexes of open items and of unread notices only."""
     require(actor, Permission.SEE_QUEUE, community_id)
     unread, parameters = notices.unread_statement(actor)

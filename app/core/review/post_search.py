@@ -168,7 +168,7 @@ def _nth(
     )
 
 
-def exact(session: Session | sa.Connection, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
+def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
     """The actions of the post that has ``text`` as one of its ids: ours, the integration's, or the platform's.
 
     Somebody who copied an id looks for this post, and the indexes of ids find it among millions.

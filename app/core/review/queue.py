@@ -192,7 +192,7 @@ def items(
 
 
 def newer_than(
-    session: Session | sa.Connection,
+    session: Session,
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,

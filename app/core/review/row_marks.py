@@ -118,7 +118,7 @@ _ITEM = (
 
 
 def item_mark(
-    session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID, action_id: uuid.UUID
+    session: Session, actor: Actor, community_id: uuid.UUID, action_id: uuid.UUID
 ) -> ItemMark | None:
     """The mark of one item of the community, in any state; None if it is not there. One query."""
     require(actor, Permission.SEE_QUEUE, community_id)
@@ -133,7 +133,7 @@ def item_mark(
 
 
 def row_marks(
-    session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
 ) -> Mapping[uuid.UUID, RowMark]:
     """The marks of these items of the community, in any state; at most two queries. Unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
@@ -146,7 +146,7 @@ def row_marks(
 
 
 def _media(
-    session: Session | sa.Connection, request_ids: Sequence[uuid.UUID]
+    session: Session, request_ids: Sequence[uuid.UUID]
 ) -> Mapping[uuid.UUID, tuple[tuple[Any, ...], ...]]:
     if not request_ids:
         return {}

@@ -144,7 +144,7 @@ def neighbours(
 
 
 def newer_than(
-    session: Session | sa.Connection,
+    session: Session,
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,

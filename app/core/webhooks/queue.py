@@ -71,9 +71,9 @@ class SendResult:
     ended: datetime
 
 
-def is_anything_due(connection: sa.Connection, now: datetime) -> bool:
+def is_anything_due(session: Session, now: datetime) -> bool:
     """Whether any delivery is due. One read of one index, because an idle dispatcher asks several times a second."""
-    return connection.scalar(_DUE, {"now": now}) is not None
+    return session.scalar(_DUE, {"now": now}) is not None
 
 
 def webhooks_due(session: Session, now: datetime, slots: Slots) -> list[Webhook]:

@@ -217,7 +217,7 @@ def _hidden(action: Action) -> str:
 
 def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[Sequence[object]]:
     yield COLUMNS
-    with wired().database.reading(in_transaction=True) as session:
+    with wired().database.reading() as session:
         for change in action_history.export(session, actor, community_id, wanted):
             yield _values(change)
 

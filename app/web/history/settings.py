@@ -186,7 +186,7 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
 
 def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Sequence[object]]:
     yield COLUMNS
-    with wired().database.reading(in_transaction=True) as session:
+    with wired().database.reading() as session:
         for entry, text in setting_history.export(session, actor, community_id, wanted):
             for line in setting_words.differences(entry) or [setting_words.Difference("", "", "")]:
                 yield (

@@ -35,8 +35,8 @@ def unread() -> int | None:
     if who is None or not can_have_notices():
         return None
     if "unread_notices" not in g:
-        with wired().database.looking() as connection:
-            g.unread_notices = notices.unread(connection, auth.current_actor())
+        with wired().database.reading() as session:
+            g.unread_notices = notices.unread(session, auth.current_actor())
     count: int = g.unread_notices
     return count
 

@@ -39,8 +39,8 @@ def claim_part(action_id: uuid.UUID) -> Response:
     """
     shown, actor = forms.query_arg("seen"), auth.current_actor()
     if shown:
-        with wired().database.looking() as connection:
-            mark = row_marks.item_mark(connection, actor, auth.current_community().id, action_id)
+        with wired().database.reading() as session:
+            mark = row_marks.item_mark(session, actor, auth.current_community().id, action_id)
         if moderate_panel.seen(mark) == shown:
             return make_response("", 204)
     with wired().database.reading() as session:

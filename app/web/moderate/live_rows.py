@@ -45,10 +45,10 @@ def new_rows() -> Response:
         return make_response("", 204)
     actor, community = auth.current_actor(), auth.current_community()
     shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
-    with wired().database.looking() as connection:
-        count = row_list.newer(connection, actor, community.id, moment, row_list.filters())
-        changed = queue_rows.changed(connection, actor, community.id, shown_rows)
-        open_counts.read(connection, community)
+    with wired().database.reading() as session:
+        count = row_list.newer(session, actor, community.id, moment, row_list.filters())
+        changed = queue_rows.changed(session, actor, community.id, shown_rows)
+        open_counts.read(session, community)
     is_same = str(count) == (forms.query_arg("shown") or "0")
     is_same &= forms.query_arg("notices") in ("", str(bell.unread()))
     if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import sqlalchemy as sa
 from flask import g
+from sqlalchemy.orm import Session
 
 from app.core.models import Community
 from app.core.permissions import Permission
@@ -17,8 +17,8 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
     if community is None or not auth.may(Permission.SEE_QUEUE, community.id):
         return {}
     if "open_counts" not in g:
-        with wired().database.looking() as connection:
-            read(connection, community)
+        with wired().database.reading() as session:
+            read(session, community)
     counts: open_counts.OpenCounts = g.open_counts
     return {
         "web.review": (in_words(counts.review), "waiting"),
@@ -26,9 +26,9 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
     }
 
 
-def read(connection: sa.Connection, community: Community) -> None:
+def read(session: Session, community: Community) -> None:
     """Read the counts that this request will show, the bell's too, if the caller has a connection open."""
-    g.open_counts = open_counts.open_counts(connection, auth.current_actor(), community.id)
+    g.open_counts = open_counts.open_counts(session, auth.current_actor(), community.id)
     g.unread_notices = g.open_counts.notices
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import sqlalchemy as sa
 from flask import url_for
 from sqlalchemy.orm import Session
 
@@ -209,12 +208,12 @@ def rows_by_id(
 
 
 def changed(
-    connection: sa.Connection, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
 ) -> list[uuid.UUID]:
     """Return the ids of rows that differ from what the page shows (``shown_rows``)."""
     if not shown:
         return []
-    marks = row_marks.row_marks(connection, actor, community_id, list(shown))
+    marks = row_marks.row_marks(session, actor, community_id, list(shown))
     now = clock.now()
     return [row_id for row_id, mark in marks.items() if _digest(mark, now) != shown[row_id]]
 

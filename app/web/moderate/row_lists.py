@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import sqlalchemy as sa
 from flask import url_for
 from sqlalchemy.orm import Session
 
@@ -22,7 +21,7 @@ from app.web.rate import answering
 
 PAGING = ("after", "before", "page")
 """Parameters that name the page of a list."""
-Newer = Callable[[sa.Connection, Actor, uuid.UUID, datetime, Any], int]
+Newer = Callable[[Session, Actor, uuid.UUID, datetime, Any], int]
 Count = Callable[[Session, Actor, uuid.UUID, Any], tuple[int, bool]]
 
 

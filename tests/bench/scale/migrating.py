@@ -41,7 +41,7 @@ def there_and_back(wiring: Wiring) -> Mapping[str, float]:
     assert contents(engine) == held, "the version before finds its rows as it left them"
     timed("up again", lambda: migrations.upgrade(engine))
     check(wiring)
-    with wiring.database.reading(in_transaction=True) as session:
+    with wiring.database.reading() as session:
         for community_id in session.scalars(sa.select(Community.id)).all():
             assert chain.verify(session, community_id)[1] is None
     return seconds
