@@ -1,4 +1,4 @@
-"""Rate limits, shared by all processes and used by API and dashboard (docs/integration.md).
+"""Rate limits, shared by all processes and used by API and dashboard (docs/integrate/api.md).
 
 The ``limits`` library does the arithmetic. Its memory storage counts per process, so by default we count in a
 separate small SQLite file; ``redis://`` shares the counts between machines.

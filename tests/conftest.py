@@ -1,4 +1,4 @@
-"""Fixtures for every group. A test that takes ``database_url`` can run on both databases (docs/testing.md)."""
+"""Fixtures for every group. A test that takes ``database_url`` can run on both databases (docs/develop/testing.md)."""
 
 import copy
 import functools

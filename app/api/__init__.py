@@ -1,4 +1,4 @@
-"""The JSON:API (docs/integration.md).
+"""The JSON:API (docs/integrate/api.md).
 
 ``blueprints`` checks each request first (the key with ``auth``, the query parameters with ``query``). Then the view
 runs: ``@input`` parses the body or the query strictly (``adapter`` calls ``parse`` or ``query``), the view calls the

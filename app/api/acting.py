@@ -1,4 +1,4 @@
-"""The X-Adapter headers: the platform, community and user on whose behalf a call is made (docs/integration.md).
+"""The X-Adapter headers: the platform, community and user on whose behalf a call is made (docs/integrate/api.md).
 
 WSGI servers join the values of a repeated header with a comma (PEP 3333), so a comma may mean a repeated header. Only
 the username may contain one, because names contain commas; our own server refuses a repeated one before it joins them

@@ -1,4 +1,4 @@
-"""AI notes: request a draft and store it as a note (docs/integration.md; decision 0019)."""
+"""AI notes: request a draft and store it as a note (docs/integrate/api.md; decision 0019)."""
 
 from flask import Response
 from sqlalchemy.orm import Session

@@ -1,4 +1,4 @@
-"""Authentication of API calls: the key, the acting user, and the rate limits (docs/integration.md)."""
+"""Authentication of API calls: the key, the acting user, and the rate limits (docs/integrate/api.md)."""
 
 import uuid
 from dataclasses import dataclass, replace

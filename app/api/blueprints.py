@@ -1,4 +1,4 @@
-"""Blueprints that require an API key: the blueprint authenticates, not the view (docs/architecture.md)."""
+"""Blueprints that require an API key: the blueprint authenticates, not the view (docs/develop/architecture.md)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -94,4 +94,4 @@ def polls(view: View) -> View:
 
 
 public = guarded("public")
-"""Every view under ``/api/public/v1``, also served under ``/api/v2`` (docs/integration.md)."""
+"""Every view under ``/api/public/v1``, also served under ``/api/v2`` (docs/integrate/api.md)."""

@@ -1,4 +1,4 @@
-"""Community servers: look up by platform id, read, open on first contact (docs/integration.md)."""
+"""Community servers: look up by platform id, read, open on first contact (docs/integrate/api.md)."""
 
 import uuid
 from dataclasses import replace
@@ -62,7 +62,7 @@ def find_id(session: Session, caller: Caller, reference: str) -> uuid.UUID:
     try:
         return communities.resolve_id(session, caller.actor, reference, caller.platform)
     except Conflict as ambiguous:
-        # Clients would understand 409 as "submitted before" (docs/integration.md).
+        # Clients would understand 409 as "submitted before" (docs/integrate/api.md).
         raise Malformed(ambiguous.detail) from ambiguous
 
 

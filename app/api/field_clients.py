@@ -1,7 +1,7 @@
 """Paths outside the public API that existing integrations call. Bodies and responses are flat JSON.
 
 Keys and rules are the same as in the public API; the OpenAPI document lists them under a separate tag
-(docs/integration.md).
+(docs/integrate/api.md).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (docs/integration.md)."""
+"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (docs/integrate/api.md)."""
 
 import enum
 import json

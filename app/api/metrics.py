@@ -1,4 +1,4 @@
-"""Figures for monitoring in Prometheus' text formats. Needs a Metrics key (docs/integration.md).
+"""Figures for monitoring in Prometheus' text formats. Needs a Metrics key (docs/integrate/api.md).
 
 Every scrape reads the figures from the database, so all processes answer the same and a restart resets nothing. A key
 for some communities gets the figures of only those.

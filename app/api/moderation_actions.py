@@ -1,4 +1,4 @@
-"""Moderation actions: list, read, change state, record (docs/integration.md)."""
+"""Moderation actions: list, read, change state, record (docs/integrate/api.md)."""
 
 import uuid
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Notes: write, list, read, edit, delete, publish and dismiss (docs/integration.md)."""
+"""Notes: write, list, read, edit, delete, publish and dismiss (docs/integrate/api.md)."""
 
 from collections.abc import Callable
 from typing import Any

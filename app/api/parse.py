@@ -1,4 +1,4 @@
-"""Request bodies: media types, size, and a strict JSON parser (docs/integration.md)."""
+"""Request bodies: media types, size, and a strict JSON parser (docs/integrate/api.md)."""
 
 import json
 import math

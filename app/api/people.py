@@ -1,4 +1,4 @@
-"""Authors and raters named in a body, in addition to or instead of the acting user (docs/integration.md)."""
+"""Authors and raters named in a body, in addition to or instead of the acting user (docs/integrate/api.md)."""
 
 from sqlalchemy.orm import Session
 

@@ -1,4 +1,4 @@
-"""Query parameters: refuse unknown ones and parse the others (docs/integration.md)."""
+"""Query parameters: refuse unknown ones and parse the others (docs/integrate/api.md)."""
 
 from dataclasses import replace
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Ratings: create, change, list and count (docs/integration.md)."""
+"""Ratings: create, change, list and count (docs/integrate/api.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Requests: submit, list, poll, read, patch, withdraw (docs/integration.md)."""
+"""Requests: submit, list, poll, read, patch, withdraw (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Sequence

@@ -102,7 +102,7 @@ NOT_BLANK: JsonDict = {"pattern": r"\S"}
 """In the OpenAPI document: the text must contain more than white space. The core checks it."""
 Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
-"""A request's status in either case (docs/integration.md)."""
+"""A request's status in either case (docs/integrate/api.md)."""
 
 
 def whole(least: int, most: int, default: int, alias: str, description: str = "") -> Any:
@@ -155,7 +155,7 @@ _POSITION = {"number", "size", "after", "before", "limit", "offset"}
 
 
 class Paged(Query):
-    """The parameters of every list (docs/integration.md)."""
+    """The parameters of every list (docs/integrate/api.md)."""
 
     number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
     size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")

@@ -1,4 +1,4 @@
-"""User profiles: look up or create by platform identity, link to accounts (docs/integration.md)."""
+"""User profiles: look up or create by platform identity, link to accounts (docs/integrate/api.md)."""
 
 from typing import Any
 

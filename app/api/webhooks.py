@@ -1,4 +1,4 @@
-"""Webhooks: register, list, change, test and remove (docs/integration.md).
+"""Webhooks: register, list, change, test and remove (docs/integrate/api.md).
 
 These paths are outside the API's prefix but need the same keys. Responses never contain a secret.
 """

@@ -17,7 +17,7 @@ def name_of(field: str) -> str:
 
 
 def as_markdown() -> str:
-    """Return a Markdown table of every setting with its default and meaning (docs/settings.md)."""
+    """Return a Markdown table of every setting with its default and meaning (docs/run/settings.md)."""
     lines = [
         "# Settings",
         "",

@@ -1,4 +1,4 @@
-"""``train-matcher``: makes the weights of the fact-check matcher again from the data (docs/fact-checks.md)."""
+"""``train-matcher``: makes the weights of the fact-check matcher again from the data (docs/moderate/fact-checks.md)."""
 
 import os
 
@@ -27,7 +27,7 @@ _FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
     "--data",
     required=True,
     type=_FOLDER,
-    help="Folder with claims, train_queries and nomatch_queries, each a .jsonl.gz file (docs/fact-checks.md).",
+    help="Folder with claims, train_queries and nomatch_queries, each a .jsonl.gz file (docs/moderate/fact-checks.md).",
 )
 @click.option("--posts", type=_FILE, help="Ordinary posts as JSON lines, to count words in.")
 @click.option(

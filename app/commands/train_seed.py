@@ -1,4 +1,4 @@
-"""``train-seed``: makes the weights of the shipped model again from the data (docs/model-card.md)."""
+"""``train-seed``: makes the weights of the shipped model again from the data (docs/run/model-card.md)."""
 
 import os
 
@@ -25,7 +25,7 @@ from app.core.classify.seed import shipped_file
     "--data",
     required=True,
     type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-    help="Labelled texts as JSON lines, gzipped or not; docs/model-card.md describes the columns.",
+    help="Labelled texts as JSON lines, gzipped or not; docs/run/model-card.md describes the columns.",
 )
 @click.option(
     "--out",

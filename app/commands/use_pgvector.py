@@ -13,7 +13,7 @@ from app.core.factcheck import pgvectors
     "--off", "is_off", is_flag=True, help="Search in memory again; removes the copies and their indexes."
 )
 def use_pgvector(is_off: bool) -> None:
-    """Search the vectors of fact-checks in PostgreSQL, with its extension pgvector (docs/operations.md).
+    """Search the vectors of fact-checks in PostgreSQL, with its extension pgvector (docs/run/operations.md).
 
     The vectors are copied and indexed in the background. Until then, posts are compared in memory as before. Processes
     that run jobs need a connection past a PgBouncer in transaction mode, because indexes are made there.

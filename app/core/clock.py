@@ -23,6 +23,6 @@ def set_source(source: Callable[[], datetime] | None) -> None:
 
 
 def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with fractional seconds and ``Z`` (docs/integration.md)."""
+    """ISO 8601 in UTC with fractional seconds and ``Z`` (docs/integrate/api.md)."""
     in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return in_utc.isoformat(timespec="microseconds")[:-6] + "Z"

@@ -263,7 +263,7 @@ class Base(DeclarativeBase):
 
 
 class Stamped:
-    """Adds ``created_at`` and ``updated_at``, which every resource type has (docs/integration.md)."""
+    """Adds ``created_at`` and ``updated_at``, which every resource type has (docs/integrate/api.md)."""
 
     created_at: Mapped[Any] = mapped_column(UtcDateTime, default=clock.now, sort_order=900)
     updated_at: Mapped[Any] = mapped_column(

@@ -20,7 +20,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with one field (docs/integration.md)."""
+    """One thing wrong with one field (docs/integrate/api.md)."""
 
     type: str
     loc: tuple[str | int, ...]
@@ -49,7 +49,7 @@ class Invalid(Refused):
 
 
 class IllegalMove(Invalid):
-    """The state table has no row from ``current`` to ``wanted`` (docs/integration.md)."""
+    """The state table has no row from ``current`` to ``wanted`` (docs/integrate/api.md)."""
 
     def __init__(self, field: str, current: str, wanted: str) -> None:
         super().__init__(

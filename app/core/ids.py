@@ -1,4 +1,4 @@
-"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (docs/integration.md)."""
+"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (docs/integrate/api.md)."""
 
 import uuid
 

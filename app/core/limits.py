@@ -119,7 +119,7 @@ COUNTED = (
     LINK_CODES,
     LINKED_PROFILES,
 )
-"""Everything that people can multiply, as ``docs/settings.md`` lists it."""
+"""Everything that people can multiply, as ``docs/run/settings.md`` lists it."""
 
 
 def room(most: Most, present: int, field: str, what: str = "added") -> None:
@@ -134,14 +134,14 @@ def room(most: Most, present: int, field: str, what: str = "added") -> None:
 
 
 def threshold(name: str, value: float) -> float:
-    """Return ``value`` if it is a valid threshold: a number from 0.0 to 1.0 (docs/integration.md)."""
+    """Return ``value`` if it is a valid threshold: a number from 0.0 to 1.0 (docs/integrate/api.md)."""
     if not 0.0 <= value <= 1.0:
         raise Invalid.field(name, "must be a number from 0.0 to 1.0", value)
     return value
 
 
 def thresholds(tier1: float | None, tier2: float) -> None:
-    """Check that Tier 2 is at most Tier 1; ``tier1`` None: the category has only a Tier 2 (docs/integration.md)."""
+    """Check that Tier 2 is at most Tier 1; ``tier1`` None: the category has only a Tier 2 (docs/integrate/api.md)."""
     threshold("tier2", tier2)
     if tier1 is not None:
         threshold("tier1", tier1)
@@ -150,7 +150,7 @@ def thresholds(tier1: float | None, tier2: float) -> None:
 
 
 def platform(value: str, field: str = "platform") -> str:
-    """Return ``value`` if it is a platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (docs/integration.md)."""
+    """Return ``value`` if it is a platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (docs/integrate/api.md)."""
     if not re.fullmatch(PLATFORM_PATTERN[1:-1], value):
         raise Invalid.field(field, "must be 1 to 50 characters of a-z, 0-9, _ or -", value)
     return value
@@ -163,7 +163,7 @@ def category_name(value: str, field: str = "name") -> str:
 
 
 def foreign_id(value: str, field: str) -> str:
-    """Return an id of the integration's platform unchanged: 1 to 255 characters, no NUL (docs/integration.md)."""
+    """Return an id of the integration's platform unchanged: 1 to 255 characters, no NUL (docs/integrate/api.md)."""
     if not value:
         raise Invalid.field(field, "must not be empty", value)
     if len(value) > ID_MAX:
@@ -202,7 +202,7 @@ def storable_tree(value: Any, field: str) -> None:
 
 
 def json_object(value: Mapping[str, Any], field: str) -> None:
-    """Check a free-form JSON object: storable, at most 64 KB as JSON (docs/integration.md)."""
+    """Check a free-form JSON object: storable, at most 64 KB as JSON (docs/integrate/api.md)."""
     storable_tree(value, field)
     written = json.dumps(value, ensure_ascii=False)
     if len(written.encode("utf-8", "surrogatepass")) > METADATA_MAX_BYTES:
@@ -220,7 +220,7 @@ def text(value: str, field: str, most: int, least: int = 1) -> str:
 
 
 def source(value: str, field: str = "sources") -> str:
-    """Return a URL that a note cites: https with a host (docs/design-system.md)."""
+    """Return a URL that a note cites: https with a host (docs/develop/design-system.md)."""
     storable(value, field)
     if len(value) > SOURCE_MAX:
         raise Invalid.field(field, f"must be at most {SOURCE_MAX:,} characters each", value[:50] + "…")
@@ -232,7 +232,7 @@ def source(value: str, field: str = "sources") -> str:
 
 
 def attachment_url(value: str, field: str = "url") -> str:
-    """Return the URL of an attachment: https with a host, without a user name or spaces (docs/attachments.md)."""
+    """Return an attachment's URL: https with a host, without a user name or spaces (docs/integrate/attachments.md)."""
     storable(value, field)
     if len(value) > ATTACHMENT_URL_MAX:
         raise Invalid.field(field, f"must be at most {ATTACHMENT_URL_MAX:,} characters", value[:50] + "…")

@@ -1,4 +1,4 @@
-"""Pages of a list: by page number in the dashboard, by cursor in the API (docs/integration.md).
+"""Pages of a list: by page number in the dashboard, by cursor in the API (docs/integrate/api.md).
 
 A cursor holds the sort value and the id of the last row of a page. Rows that are inserted, or that leave the
 filter, between two calls therefore make ``next`` neither skip nor repeat a row.

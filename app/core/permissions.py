@@ -103,7 +103,7 @@ class Actor:
     """Who makes the call. ``communities`` None means every community; those in ``archived`` are read-only.
 
     ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or no user is
-    asserted and the key itself acts (docs/integration.md).
+    asserted and the key itself acts (docs/integrate/api.md).
     """
 
     kind: Literal["system", "account", "key"]

@@ -1,4 +1,4 @@
-"""Security events: log lines of their own, for the operator's alerts (docs/security/events.md).
+"""Security events: log lines of their own, for the operator's alerts (docs/run/security-events.md).
 
 Each is one line of the logger ``bridgenote.security`` whose ``event`` is one of these names. Fields are ids, roles,
 numbers and IP addresses: never a password, token, key, e-mail address or content.

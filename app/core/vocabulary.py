@@ -1,4 +1,4 @@
-"""The enums of the service: closed sets of words (docs/integration.md)."""
+"""The enums of the service: closed sets of words (docs/integrate/api.md)."""
 
 from enum import StrEnum
 
@@ -53,7 +53,7 @@ class ActionType(StrEnum):
 
 
 class Verb(StrEnum):
-    """What a category's tier is configured to do (docs/integration.md)."""
+    """What a category's tier is configured to do (docs/integrate/api.md)."""
 
     HIDE = "hide"
     DELETE = "delete"
@@ -62,7 +62,7 @@ class Verb(StrEnum):
 
     @property
     def action_type(self) -> ActionType:
-        """The platform action. ``notify`` and ``flag`` both warn; a flag while under review (docs/integration.md)."""
+        """The platform action. ``notify`` and ``flag`` both warn; a flag while under review (docs/integrate/api.md)."""
         return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
 
 
@@ -149,7 +149,7 @@ class Scope(StrEnum):
 
 
 class EventName(StrEnum):
-    """Every event that a webhook can receive (docs/integration.md)."""
+    """Every event that a webhook can receive (docs/integrate/api.md)."""
 
     DECISION = "moderation.decision"
     ACTION_CREATED = "moderation_action.created"
@@ -165,7 +165,7 @@ class EventName(StrEnum):
 
 
 class AttentionReason(StrEnum):
-    """Why a community wants an operator (docs/operations.md)."""
+    """Why a community wants an operator (docs/run/operations.md)."""
 
     BACKLOG = "backlog"
     OVERDUE = "overdue"
@@ -219,7 +219,7 @@ class ReopenTo(StrEnum):
 
 
 class WhoDecides(StrEnum):
-    """Whose ratings decide a review: everybody's, or a drawn panel's, always or if there is doubt (docs/panels.md)."""
+    """Whose ratings decide a review: everybody's, or a drawn panel's, always or in doubt (docs/moderate/panels.md)."""
 
     EVERYONE = "everyone"
     PANEL_WHEN_NEEDED = "panel_when_needed"
@@ -267,7 +267,7 @@ class OverturnItemState(StrEnum):
 
 
 class ServiceMode(StrEnum):
-    """Whether a connected service is asked about posts, and whether its scores count (docs/classifiers.md)."""
+    """Whether a connected service is asked about posts, and whether its scores count (docs/run/classifiers.md)."""
 
     OBSERVE = "observe"
     IN_FORCE = "in_force"
@@ -275,7 +275,7 @@ class ServiceMode(StrEnum):
 
 
 class ImportFormat(StrEnum):
-    """The form of a file of fact-checks (docs/datasets.md)."""
+    """The form of a file of fact-checks (docs/run/datasets.md)."""
 
     JSON_LINES = "json_lines"
     JSON = "json"
@@ -332,7 +332,7 @@ class AttachmentKind(StrEnum):
 
 
 class AttachmentState(StrEnum):
-    """``kept``: the file is stored, or the attachment is a link (docs/attachments.md)."""
+    """``kept``: the file is stored, or the attachment is a link (docs/integrate/attachments.md)."""
 
     WAITING = "waiting"
     KEPT = "kept"

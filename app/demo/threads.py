@@ -58,7 +58,7 @@ def timed_posts(until: datetime) -> list[TimedPost]:
 
 
 def _metadata(thread: Thread, place: int, until: datetime) -> dict[str, Any]:
-    """Return the metadata with the thread's title and earlier posts, as docs/integration.md describes it."""
+    """Return the metadata with the thread's title and earlier posts, as docs/integrate/api.md describes it."""
     metadata: dict[str, Any] = {"title": thread.title}
     if place:
         metadata["thread"] = [

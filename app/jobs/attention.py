@@ -1,4 +1,4 @@
-"""Finds what wants an operator, one community after the other (docs/operations.md)."""
+"""Finds what wants an operator, one community after the other (docs/run/operations.md)."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Sends the deliveries that are due. One thread claims and records them, others send (docs/architecture.md).
+"""Sends the deliveries that are due. One thread claims and records them, others send (docs/develop/architecture.md).
 
 Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
 Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most

@@ -1,4 +1,4 @@
-"""The daily upkeep: removes what was kept long enough (docs/operations.md), one batch in each transaction."""
+"""The daily upkeep: removes what was kept long enough (docs/run/operations.md), one batch in each transaction."""
 
 import logging
 import uuid

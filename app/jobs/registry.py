@@ -307,7 +307,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 def sweep(wiring: Wiring) -> None:
     """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
 
-    It also adds up what the tallies do not hold yet (docs/performance.md). What fails does not keep the rest.
+    It also adds up what the tallies do not hold yet (docs/develop/performance.md). What fails does not keep the rest.
     """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.

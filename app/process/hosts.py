@@ -1,6 +1,6 @@
 """Refuses requests for an unknown host, and bodies with a content coding that the service does not support.
 
-The settings say which hosts a request may name: docs/operations.md, "Hosts". If a proxy is trusted, the host checked
+The settings say which hosts a request may name (docs/run/operations.md). If a proxy is trusted, the host checked
 here is the one in X-Forwarded-Host.
 """
 

@@ -1,4 +1,4 @@
-"""Health checks, request counts and the request log of a running server (docs/operations.md).
+"""Health checks, request counts and the request log of a running server (docs/run/operations.md).
 
 ``/healthz`` says that this process answers; a supervisor uses it to decide on a restart. ``/readyz`` says that the
 process can do its work; a load balancer uses it. The counts of all server processes of a machine are added up. Each

@@ -1,4 +1,4 @@
-"""The CSV files that the dashboard exports, as spreadsheets open them (docs/reliability.md; OWASP CSV Injection)."""
+"""CSV files that the dashboard exports, as spreadsheets open them (docs/run/reliability.md; OWASP CSV Injection)."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Security headers of every response, and origin and token checks of unsafe requests (docs/reliability.md)."""
+"""Security headers of every response, and origin and token checks of unsafe requests (docs/run/reliability.md)."""
 
 # flask-wtf and flask-login have no types.
 # mypy: disallow-untyped-calls=False

@@ -13,7 +13,7 @@ from app.api.schemas.requests import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")
-"""Answers that are no JSON:API documents, and documented apart (docs/integration.md)."""
+"""Answers that are no JSON:API documents, and documented apart (docs/integrate/api.md)."""
 FLAT_ENDINGS = ("/scoring-analysis",)
 FLAT_BODIES: dict[str, type[Flat]] = {
     r"/api/v1/community-servers": FlatCommunity,
@@ -24,7 +24,7 @@ FLAT_BODIES: dict[str, type[Flat]] = {
 """What a flat answer holds, by its path."""
 TOP_MEMBERS = {"jsonapi", "data", "links", "meta"}
 TOP_EXTRA = {"webhooks": {"id"}}
-"""Members that a type's documents carry beside those of JSON:API (docs/integration.md)."""
+"""Members that a type's documents carry beside those of JSON:API (docs/integrate/api.md)."""
 LOC_STARTS = {"body", "query", "path", "header"}
 
 

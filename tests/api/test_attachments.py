@@ -1,4 +1,4 @@
-"""Attachments of a submission: checked at once, read back with what became of them (docs/attachments.md)."""
+"""Attachments of a submission: checked at once, read back with what became of them (docs/integrate/attachments.md)."""
 
 from typing import Any
 

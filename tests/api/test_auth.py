@@ -1,4 +1,4 @@
-"""Who may call: every form of credentials, X-Adapter headers, limits (docs/integration.md)."""
+"""Who may call: every form of credentials, X-Adapter headers, limits (docs/integrate/api.md)."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Community servers and user profiles: looked up by platform identity (docs/integration.md)."""
+"""Community servers and user profiles: looked up by platform identity (docs/integrate/api.md)."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What webhooks of communities on Discourse carry, read as the Discourse plugin reads it (docs/integration.md)."""
+"""What webhooks of communities on Discourse carry, read as the Discourse plugin reads it (docs/integrate/api.md)."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What goes wrong is told in one form, and nothing of the inside is told (docs/integration.md)."""
+"""What goes wrong is told in one form, and nothing of the inside is told (docs/integrate/api.md)."""
 
 import json
 

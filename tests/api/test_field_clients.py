@@ -1,4 +1,4 @@
-"""Paths that existing integrations call besides the public ones (docs/integration.md)."""
+"""Paths that existing integrations call besides the public ones (docs/integrate/api.md)."""
 
 import re
 import uuid

@@ -102,12 +102,12 @@ def _await_answer(url: str, process: Process, log: Path) -> None:
 
 def steps() -> list[str]:
     """The commands of the guide, in order."""
-    return re.findall(r"```sh\n(.*?)```", (DOCS / "integration.md").read_text(), re.DOTALL)
+    return re.findall(r"```sh\n(.*?)```", (DOCS / "integrate" / "api.md").read_text(), re.DOTALL)
 
 
 def shown_log() -> list[str]:
     """What the guide says that the receiver prints."""
-    (block,) = re.findall(r"```text\n(.*?)```", (DOCS / "integration.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```text\n(.*?)```", (DOCS / "integrate" / "api.md").read_text(), re.DOTALL)
     return without_ids(block.splitlines())
 
 
@@ -150,7 +150,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
     def start(secret: str) -> ModuleType:
         for name, value in {"BASE": "http://127.0.0.1", "KEY": "bnk", "SECRET": secret}.items():
             monkeypatch.setenv(name, value)
-        spec = importlib.util.spec_from_file_location("receiver", DOCS / "receiver.py")
+        spec = importlib.util.spec_from_file_location("receiver", DOCS / "integrate" / "receiver.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""Linking a platform's profile to an account: afterwards both are one rater (docs/integration.md)."""
+"""Linking a platform's profile to an account: afterwards both are one rater (docs/integrate/api.md)."""
 
 import threading
 import uuid

@@ -23,7 +23,7 @@ from tests.cast import PLATFORM, Cast
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 KEYS = ("none", "adapter", "read-only", "metrics", "foreign")
 SKIPPED = ("/api/v2",)
-"""The same views under another name (docs/integration.md)."""
+"""The same views under another name (docs/integrate/api.md)."""
 
 # For a call without a key, by an adapter's, a read-only adapter's, a Metrics key, an adapter of another community.
 TABLE = """

@@ -1,4 +1,4 @@
-"""``/metrics``: figures from the database, behind a Metrics key (docs/integration.md)."""
+"""``/metrics``: figures from the database, behind a Metrics key (docs/integrate/api.md)."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Moderation actions: listed in both forms, moved, recorded (docs/integration.md)."""
+"""Moderation actions: listed in both forms, moved, recorded (docs/integrate/api.md)."""
 
 import threading
 import uuid

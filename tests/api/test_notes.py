@@ -1,4 +1,4 @@
-"""Notes: written once per author and request, filtered, edited, decided by staff (docs/integration.md)."""
+"""Notes: written once per author and request, filtered, edited, decided by staff (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Callable

@@ -157,7 +157,7 @@ def test_a_refusal_is_worded_for_whoever_writes_json(api: Api) -> None:
 
 AN_ID = str(uuid.UUID(int=7))
 WRAPPED = [
-    # In the bodies of those that are loose, ``type`` may be left out (docs/integration.md).
+    # In the bodies of those that are loose, ``type`` may be left out (docs/integrate/api.md).
     ("POST", "/requests", "strict"),
     ("PATCH", "/requests/post-1", "loose"),
     ("POST", "/notes", "strict"),
@@ -175,7 +175,7 @@ WRAPPED = [
 
 
 def test_another_type_is_422_at_its_place_on_every_route_with_a_wrapped_body(api: Api) -> None:
-    """A client reads 409 as "submitted before" (docs/integration.md)."""
+    """A client reads 409 as "submitted before" (docs/integrate/api.md)."""
     for method, path, kind in WRAPPED:
         identity = {} if path in CREATIONS else {"id": AN_ID}
         for wrong in ("elsewhere", "", 5, None, {}):

@@ -1,4 +1,4 @@
-"""Ratings: one per note and rater, also under a race; counted; never of one's own note (docs/integration.md)."""
+"""Ratings: one per note and rater, also under a race; counted; never of one's own note (docs/integrate/api.md)."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""The list of requests: filters, stable pages, the catch-up poll (docs/integration.md)."""
+"""The list of requests: filters, stable pages, the catch-up poll (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Callable

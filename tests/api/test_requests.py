@@ -1,4 +1,4 @@
-"""Requests: submitted once, listed, polled, patched, withdrawn (docs/integration.md)."""
+"""Requests: submitted once, listed, polled, patched, withdrawn (docs/integrate/api.md)."""
 
 import threading
 import uuid

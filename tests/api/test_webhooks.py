@@ -1,4 +1,4 @@
-"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md)."""
+"""Webhooks: registered, listed, changed, tested, removed (docs/integrate/api.md)."""
 
 import re
 import uuid

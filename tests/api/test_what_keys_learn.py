@@ -1,4 +1,4 @@
-"""What a key learns of communities and people that are not its own: nothing (docs/integration.md).
+"""What a key learns of communities and people that are not its own: nothing (docs/integrate/api.md).
 
 Each test asks for something foreign and for something that does not exist, and compares the two answers.
 """

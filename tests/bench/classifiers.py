@@ -2,7 +2,7 @@
 
     python -m tests.bench.classifiers [FILE]
 
-FILE holds labelled posts as docs/model-card.md describes; without it, BRIDGENOTE_TRAINING_DATA names the file. The
+FILE holds labelled posts as docs/run/model-card.md describes; without it, BRIDGENOTE_TRAINING_DATA names the file. The
 figures are of models that have not seen the posts they are measured on (`app.commands.training.reserved`), with the
 shipped rules beside them; fitting these takes some minutes. Without a file
 only speed and memory are measured, on texts of our own.
@@ -133,7 +133,7 @@ def main(named: str | None) -> None:
         quality(path)
     else:
         print(
-            f"No quality without labelled posts: name their file, or set {VARIABLE} to it (docs/model-card.md)."
+            f"No quality without labelled posts: name their file, or set {VARIABLE} to it (docs/run/model-card.md)."
         )
     speed()
     memory()

@@ -28,7 +28,7 @@ EMPTY_STATES = {
     "Datasets": "No datasets yet",
     "Deliveries": "No deliveries yet",
 }
-"""What each page says while there is nothing on it (docs/design-system.md)."""
+"""What each page says while there is nothing on it (docs/develop/design-system.md)."""
 
 
 def test_no_page_has_a_violation_or_scrolls_sideways_and_every_date_keeps_its_year(

@@ -1,4 +1,4 @@
-"""From an empty folder to a first decided post, in as few steps as docs/first-hour.md says: each is counted here."""
+"""From an empty folder to a first decided post: the steps of docs/run/first-hour.md, counted."""
 
 import re
 import subprocess
@@ -93,7 +93,7 @@ def test_from_an_empty_folder_to_a_decided_test_post(service: Service, visit: Vi
     steps.take("give a reason and press Dismiss")
     _dismiss(ann)
     assert _decision(service) == NO_ACTION
-    assert len(steps.taken) == 5, "docs/first-hour.md says so"
+    assert len(steps.taken) == 5, "docs/run/first-hour.md says so"
     ann.open("/getting-started")
     expect(ann.page.get_by_role("listitem").filter(has_text="Decide a first post")).to_contain_text(
         "A post was decided."
@@ -132,7 +132,7 @@ def test_from_an_empty_folder_to_a_decided_post_sent_with_curl_and_without_scrip
     steps.take("give a reason and press Dismiss")
     _dismiss(ann)
     assert _decision(service) == NO_ACTION
-    assert len(steps.taken) == MOST, "docs/first-hour.md says so"
+    assert len(steps.taken) == MOST, "docs/run/first-hour.md says so"
     with service.wiring.database.reading() as session:
         assert session.scalars(sa.select(Request.is_test)).all() == [True]
     other.open("/")
@@ -148,6 +148,6 @@ def _paste(call: str) -> str:
 
 
 def test_the_page_says_what_the_walks_take() -> None:
-    page = (ROOT / "docs" / "first-hour.md").read_text()
+    page = (ROOT / "docs" / "run" / "first-hour.md").read_text()
     walks = re.findall(r"^## .*?: (\w+) steps$", page, re.MULTILINE)
     assert walks == ["five", "seven"]

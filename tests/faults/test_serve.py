@@ -395,7 +395,7 @@ startup.serve(Settings(_env_file=None, environment="test", data_dir=sys.argv[1])
 
 
 def test_a_process_that_is_forked_imports_nothing_of_ours_itself(tmp_path: Path) -> None:
-    """What it imports itself is in memory once for each process (docs/operations.md)."""
+    """What it imports itself is in memory once for each process (docs/run/operations.md)."""
     done = subprocess.run(
         [sys.executable, "-c", _LATE_IMPORTS, tmp_path], capture_output=True, text=True, check=False
     )

@@ -77,15 +77,15 @@ def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    page = (ROOT / "docs" / "settings.md").read_text()
+    page = (ROOT / "docs" / "run" / "settings.md").read_text()
     assert [name for name in Settings.model_fields if f"| `BRIDGENOTE_{name.upper()}` |" not in page] == []
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
 def test_the_settings_page_is_what_the_command_writes() -> None:
-    written = (ROOT / "docs" / "settings.md").read_text()
+    written = (ROOT / "docs" / "run" / "settings.md").read_text()
     assert written == settings_table.as_markdown(), (
-        "run: python -m app settings --markdown > docs/settings.md"
+        "run: python -m app settings --markdown > docs/run/settings.md"
     )
 
 
@@ -228,7 +228,7 @@ def test_who_may_not_install_is_told_why_and_what_to_type(
 
 def test_the_documented_proxy_is_more_patient_than_the_service() -> None:
     """What is too large or too slow is refused by the service, in its own words, not by nginx in front of it."""
-    page = (ROOT / "docs" / "operations.md").read_text()
+    page = (ROOT / "docs" / "run" / "operations.md").read_text()
     size = re.search(r"client_max_body_size (\d+)m;", page)
     seconds = re.search(r"proxy_read_timeout (\d+)s;", page)
     assert size is not None

@@ -1,4 +1,4 @@
-"""Accounts and signed-in browsers (docs/reliability.md)."""
+"""Accounts and signed-in browsers (docs/run/reliability.md)."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A burst of new raters on one item is for moderators (docs/consensus.md)."""
+"""A burst of new raters on one item is for moderators (docs/develop/consensus.md)."""
 
 import uuid
 from datetime import timedelta

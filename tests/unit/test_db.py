@@ -185,7 +185,7 @@ def test_no_connection_prepares_statements_where_the_settings_forbid_it(
 
 
 def test_a_request_waits_four_seconds_for_a_connection_to_the_server_of_the_database() -> None:
-    """Else all threads of the server would wait when the database restarts (docs/reliability.md)."""
+    """Else all threads of the server would wait when the database restarts (docs/run/reliability.md)."""
     engine, told = make_engine("postgresql+psycopg://nobody@127.0.0.1/nothing"), {}
 
     @sa.event.listens_for(engine, "do_connect")

@@ -1,4 +1,4 @@
-"""Whose ratings count (docs/consensus.md)."""
+"""Whose ratings count (docs/develop/consensus.md)."""
 
 import uuid
 from datetime import timedelta

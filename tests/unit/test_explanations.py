@@ -1,4 +1,4 @@
-"""Why a note has its status: from the ratings up, without names (docs/consensus.md)."""
+"""Why a note has its status: from the ratings up, without names (docs/develop/consensus.md)."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Undo before anything is sent (docs/integration.md)."""
+"""Undo before anything is sent (docs/integrate/api.md)."""
 
 import pytest
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""What became of one's ratings and notes (docs/consensus.md), told only once it can be told."""
+"""What became of one's ratings and notes (docs/develop/consensus.md), told only once it can be told."""
 
 import itertools
 import uuid

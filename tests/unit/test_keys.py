@@ -1,4 +1,4 @@
-"""API keys: their form, what is kept of them, when they stop to count (docs/integration.md)."""
+"""API keys: their form, what is kept of them, when they stop to count (docs/integrate/api.md)."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Each note's sums, followed rating by rating, say what all its ratings together say (docs/consensus.md)."""
+"""Each note's sums, followed rating by rating, say what all its ratings together say (docs/develop/consensus.md)."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Where a member of a known side says no, a second panel has to act, too (docs/panels.md)."""
+"""Where a member of a known side says no, a second panel has to act, too (docs/moderate/panels.md)."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""The draw itself, repeated and checked; and what gives reason for doubt (docs/panels.md)."""
+"""The draw itself, repeated and checked; and what gives reason for doubt (docs/moderate/panels.md)."""
 
 import uuid
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A panel does not act while too many of one side say no (docs/panels.md)."""
+"""A panel does not act while too many of one side say no (docs/moderate/panels.md)."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Drawn panels: who decides a review is drawn by lot (docs/panels.md)."""
+"""Drawn panels: who decides a review is drawn by lot (docs/moderate/panels.md)."""
 
 import hashlib
 import uuid

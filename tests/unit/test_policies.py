@@ -1,4 +1,4 @@
-"""Policies are versions; thresholds keep their order (docs/integration.md)."""
+"""Policies are versions; thresholds keep their order (docs/integrate/api.md)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A community's ratings as columns: the same numbers from either database (docs/performance.md)."""
+"""A community's ratings as columns: the same numbers from either database (docs/develop/performance.md)."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What ratings and refits do to a note's status, and what they leave alone (docs/consensus.md)."""
+"""What ratings and refits do to a note's status, and what they leave alone (docs/develop/consensus.md)."""
 
 import uuid
 from datetime import timedelta

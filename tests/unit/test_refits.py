@@ -1,4 +1,4 @@
-"""Refits in the background, and the scores they leave (docs/consensus.md)."""
+"""Refits in the background, and the scores they leave (docs/develop/consensus.md)."""
 
 import random
 import threading

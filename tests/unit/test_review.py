@@ -1,4 +1,4 @@
-"""From ratings to decisions, and what can never happen twice (docs/consensus.md; docs/integration.md)."""
+"""From ratings to decisions, and what can never happen twice (docs/develop/consensus.md; docs/integrate/api.md)."""
 
 import threading
 from collections.abc import Callable

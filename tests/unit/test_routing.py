@@ -1,4 +1,4 @@
-"""Routing is pure and strictly greater (docs/integration.md)."""
+"""Routing is pure and strictly greater (docs/integrate/api.md)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The whole life of a second look, from what a score did to content that is not scanned again (docs/integration.md)."""
+"""The whole life of a second look, from an automatic action to content not scanned again (docs/integrate/api.md)."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Accounts from sign-up to deletion, through pages and the mails between them (docs/reliability.md)."""
+"""Accounts from sign-up to deletion, through pages and the mails between them (docs/run/reliability.md)."""
 
 import re
 import threading

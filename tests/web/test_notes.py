@@ -1,4 +1,4 @@
-"""Notes: written, previewed, rated, edited (docs/design-system.md)."""
+"""Notes: written, previewed, rated, edited (docs/develop/design-system.md)."""
 
 import uuid
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Security events: one line of the log each, with a name and fields, without secrets (docs/security/events.md)."""
+"""Security events: one line of the log each, with a name and fields, without secrets (docs/run/security-events.md)."""
 
 import io
 import json
@@ -24,7 +24,7 @@ from tests.web.conftest import Visitor
 
 Visit = Callable[[Person | None], Visitor]
 Events = Callable[[], list[tuple[str, dict[str, Any]]]]
-PAGE = Path(__file__).parents[2] / "docs" / "security" / "events.md"
+PAGE = Path(__file__).parents[2] / "docs" / "run" / "security-events.md"
 
 
 @pytest.fixture

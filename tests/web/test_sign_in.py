@@ -1,4 +1,4 @@
-"""Signing in and out (docs/reliability.md)."""
+"""Signing in and out (docs/run/reliability.md)."""
 
 import json
 import re

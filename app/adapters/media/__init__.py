@@ -1,1 +1,1 @@
-"""Fetching, checking and storing the attachments of posts (docs/attachments.md)."""
+"""Fetching, checking and storing the attachments of posts (docs/integrate/attachments.md)."""

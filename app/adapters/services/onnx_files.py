@@ -1,7 +1,7 @@
 """A model of one's own as a folder of files: what must lie there, and what its ``bridgenote.json`` says.
 
 Nothing here runs the model. The folders lie side by side in one folder that the installation names, and are named by
-an operator without a path (docs/classifiers.md).
+an operator without a path (docs/run/classifiers.md).
 """
 
 import hashlib

@@ -259,7 +259,7 @@ def kind(limits: ModelLimits) -> Kind:
         name="onnx",
         title="Model as files",
         about="A text classifier of yours as an ONNX file with its tokenizer, run in this process. Nothing is sent "
-        "anywhere (docs/classifiers.md).",
+        "anywhere (docs/run/classifiers.md).",
         connect=partial(OnnxModel, runner),
         category_map=partial(_category_map, limits),
         inspect=partial(_inspect, runner),

@@ -1,4 +1,4 @@
-"""An operator's own model over HTTP, by the small protocol of docs/classifiers.md."""
+"""An operator's own model over HTTP, by the small protocol of docs/run/classifiers.md."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ class OwnModel:
 KIND = Kind(
     name="http",
     title="Your own model over HTTP",
-    about="A server of yours that takes texts as JSON and answers with scores (docs/classifiers.md).",
+    about="A server of yours that takes texts as JSON and answers with scores (docs/run/classifiers.md).",
     connect=OwnModel,
     category_map=lambda _options: CATEGORY_MAP,
     url_hint="The whole address that texts are posted to, such as https://models.example.org/score",

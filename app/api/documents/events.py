@@ -1,4 +1,4 @@
-"""The webhook events, as the ``webhooks`` member of the OpenAPI document (docs/integration.md)."""
+"""The webhook events, as the ``webhooks`` member of the OpenAPI document (docs/integrate/api.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, served without a key (docs/integration.md).
+"""The OpenAPI 3.1 document of the API, served without a key (docs/integrate/api.md).
 
 APIFlask generates paths, parameters and schemas from the views. This module adds what all operations share, so that a
 view declares only its models, its docstring and its special error statuses.
@@ -41,7 +41,7 @@ _SEGMENT_TAGS = {
     "user-profiles": "User profiles",
 }
 _PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_id"}
-"""The documented name of the path parameter ``reference`` (docs/integration.md)."""
+"""The documented name of the path parameter ``reference`` (docs/integrate/api.md)."""
 
 _UUID = {"type": "string", "format": "uuid"}
 _FOREIGN = {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX}

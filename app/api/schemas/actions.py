@@ -1,4 +1,4 @@
-"""Input and output models of moderation actions (docs/integration.md)."""
+"""Input and output models of moderation actions (docs/integrate/api.md)."""
 
 from typing import Annotated, Any
 

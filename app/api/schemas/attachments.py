@@ -1,4 +1,4 @@
-"""Input and output models of attachments (docs/attachments.md)."""
+"""Input and output models of attachments (docs/integrate/attachments.md)."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Flat JSON bodies of the paths for existing clients (docs/integration.md). They are not JSON:API documents."""
+"""Flat JSON bodies of the paths for existing clients (docs/integrate/api.md). They are not JSON:API documents."""
 
 from typing import Annotated, Any
 

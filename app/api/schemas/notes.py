@@ -1,4 +1,4 @@
-"""Input and output models of notes, ratings and their counts (docs/integration.md)."""
+"""Input and output models of notes, ratings and their counts (docs/integrate/api.md)."""
 
 from typing import Annotated
 
@@ -167,7 +167,7 @@ class RatingAttributes(Shown):
 
 
 class PanelCounts(Shown):
-    """How many seats the drawn panel had that decided, and how many of them answered (docs/panels.md)."""
+    """How many seats the drawn panel had that decided, and how many of them answered (docs/moderate/panels.md)."""
 
     seats: Annotated[int, Field(ge=1)]
     answered: Annotated[int, Field(ge=0)]

@@ -114,7 +114,7 @@ def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
 
 
 class RequestCreate(Body):
-    """A submission (docs/integration.md). Ids and content are stored exactly as sent."""
+    """A submission (docs/integrate/api.md). Ids and content are stored exactly as sent."""
 
     resource = "requests"
     creates = True

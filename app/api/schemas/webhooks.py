@@ -1,4 +1,4 @@
-"""Input and output models of webhooks (docs/integration.md). No response contains a secret."""
+"""Input and output models of webhooks (docs/integrate/api.md). No response contains a secret."""
 
 from typing import Annotated, Any
 

@@ -41,7 +41,7 @@ def write(url: sa.URL, target: Path) -> None:
     """Dump the whole database, in one snapshot, to ``target``. Other connections can read and write meanwhile."""
     server_major = _server_major(url)
     program = _program("pg_dump", server_major)
-    # The copies for pgvector are made again from what is in the backup (docs/operations.md).
+    # The copies for pgvector are made again from what is in the backup (docs/run/operations.md).
     left_out = f"--exclude-schema={pgvectors.SCHEMA}"
     _run([program, "--format=custom", "--no-owner", "--no-privileges", left_out, f"--file={target}"], url)
     _run([_program("pg_restore", server_major), "--list", str(target)], url)

@@ -1,4 +1,4 @@
-"""Training of the shipped model ``builtin.seed``: data in, one file of weights out (docs/model-card.md).
+"""Training of the shipped model ``builtin.seed``: data in, one file of weights out (docs/run/model-card.md).
 
 `examples` reads the data and `corpus` the sentences written for this project, `fitting` fits one logistic regression
 per category, `reserved` scores every example with a model that has not seen it, `calibrating` turns those

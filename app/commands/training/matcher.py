@@ -1,6 +1,6 @@
 """Training of the matcher of fact-checks: posts with the claims that they make in, one file of weights out.
 
-Two small linear models are fitted (docs/fact-checks.md). The first ranks: the softmax over a post's candidates must
+Two small linear models (docs/moderate/fact-checks.md). The first ranks: the softmax over a post's candidates must
 prefer the right one. The second says how likely the first one is right, and learns it also from posts whose claim is
 not among the fact-checks, and from datasets of 40 and 1,000 items. All figures come from models that have seen
 neither the post nor its claim.

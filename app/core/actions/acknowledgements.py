@@ -1,4 +1,4 @@
-"""Acknowledgements: an integration reports an action it carried out, ours or its own (docs/integration.md)."""
+"""Acknowledgements: an integration reports an action it carried out, ours or its own (docs/integrate/api.md)."""
 
 import uuid
 
@@ -25,7 +25,7 @@ _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRME
 def acknowledge(
     session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
 ) -> Action:
-    """Record that the integration carried out the action. A repeated call changes nothing (docs/integration.md)."""
+    """Record that the integration carried out the action. A repeated call changes nothing (docs/integrate/api.md)."""
     require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
     if platform_action_id is not None:
         limits.foreign_id(platform_action_id, "platform_action_id")
@@ -120,7 +120,7 @@ def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) 
     """The service's latest action of this type that was carried out; None if it was overturned or reversed since.
 
     An action without a tier was the integration's own. Each report of such an action makes a new row
-    (docs/integration.md).
+    (docs/integrate/api.md).
     """
     latest = session.scalars(
         sa.select(Action)

@@ -1,4 +1,4 @@
-"""Moderation actions: proposed, acknowledged, overturned, restored (docs/integration.md).
+"""Moderation actions: proposed, acknowledged, overturned, restored (docs/integrate/api.md).
 
 These functions move one action. ``notes.verdicts`` changes its rationale note.
 """
@@ -214,7 +214,7 @@ def is_wanted_again(session: Session, action: Action) -> bool:
 def lapse(session: Session, action: Action, *, why: Why) -> None:
     """End a review that nobody decided in time: dismiss a queued one, confirm after a second look.
 
-    See docs/integration.md.
+    See docs/integrate/api.md.
     """
     if action.action_state is ActionState.UNDER_REVIEW:
         decide_none(session, SYSTEM, action, confidence=0.5, why=why, lapsed=True)

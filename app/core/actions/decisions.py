@@ -1,4 +1,4 @@
-"""The one decision per request: timestamps in order, one event (docs/integration.md)."""
+"""The one decision per request: timestamps in order, one event (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Sequence

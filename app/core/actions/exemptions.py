@@ -1,4 +1,4 @@
-"""Exemptions: content that people restored is not scanned again (docs/integration.md)."""
+"""Exemptions: content that people restored is not scanned again (docs/integrate/api.md)."""
 
 import hashlib
 from collections import Counter
@@ -34,7 +34,7 @@ def _trigrams(text: str) -> Counter[str]:
 
 
 def is_exempt(session: Session, request: Request) -> bool:
-    """Whether people restored this content, or a similar text of the same message (docs/integration.md)."""
+    """Whether people restored this content, or a similar text of the same message (docs/integrate/api.md)."""
     is_same_content, is_same_message = session.execute(_LOOK, {"request": request.id}).one()
     return bool(is_same_content) or (bool(is_same_message) and is_similar(session, request))
 

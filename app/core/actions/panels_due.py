@@ -1,6 +1,6 @@
 """Has the job look at drawn panels: that of a review which ended some other way, or all of a community.
 
-Here and not beside the panels, because moves of actions need it (docs/panels.md).
+Here and not beside the panels, because moves of actions need it (docs/moderate/panels.md).
 """
 
 import uuid

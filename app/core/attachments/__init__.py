@@ -1,4 +1,4 @@
-"""Attachments of posts (docs/attachments.md).
+"""Attachments of posts (docs/integrate/attachments.md).
 
 `adding` stores what an integration sent with a post, and notes a job for each. The job fetches it once (`fetching`),
 checks it, and keeps files of its own, named by the hash of their content (`files`). Pages and the API read them with

@@ -1,7 +1,7 @@
 """Scoring of content by category: the classifier protocol, its results, and the names of categories.
 
 Classifiers score content 0.0–1.0 per category; routing compares the combined scores with the community's thresholds
-(docs/integration.md). ``rulepack.RulePackClassifier`` is the built-in default; any object with the attributes of
+(docs/integrate/api.md). ``rulepack.RulePackClassifier`` is the built-in default; any object with the attributes of
 `Classifier` can be used beside it.
 """
 

@@ -1,4 +1,4 @@
-"""The sentences written for this project, which fill what public data lack (docs/model-card.md).
+"""The sentences written for this project, which fill what public data lack (docs/run/model-card.md).
 
 Files ``corpus/*.txt`` hold sections of templates, one sentence a line:
 

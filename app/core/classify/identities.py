@@ -1,4 +1,4 @@
-"""Words that name groups of people. The learned models see all of them as one token (docs/model-card.md).
+"""Words that name groups of people. The learned models see all of them as one token (docs/run/model-card.md).
 
 A model that sees them one by one learns that "gay" or "Muslim" alone makes a post suspicious, because these words
 are frequent in hateful posts. Only neutral names are listed: a slur must stay visible to the model. Words that name

@@ -1,4 +1,4 @@
-"""The shipped model ``builtin.seed``: a hashed linear model that works without a download (docs/model-card.md).
+"""The shipped model ``builtin.seed``: a hashed linear model that works without a download (docs/run/model-card.md).
 
 It was trained on public posts and on sentences written for this project; ``python -m app train-seed`` makes the file
 of weights from the same data again. It is a starter: what it finds goes to people, never straight to an action.
@@ -48,7 +48,7 @@ EVERYWHERE = frozenset({"spam", "sexual", "pii"})
 DEMAND = 0.25
 """What a window of a post must have more than the post as a whole, for each doubling of the number of windows.
 
-The largest of many sums is high by chance. Measured on long ordinary posts (docs/model-card.md)."""
+The largest of many sums is high by chance. Measured on long ordinary posts (docs/run/model-card.md)."""
 NOT_OF_OFFERS = frozenset({"spam", "pii", "self_harm"})
 """The categories that do not count a sentence that names a line for people in a crisis."""
 NOT_SPAM = 0.05

@@ -32,7 +32,7 @@ class CommunitySettings:
 
     ``min_ratings``: ratings that a note needs before it gets a status. ``helpful_at``: the score from which it is
     helpful; 0.40 is a predicted helpfulness of 0.75. ``published``: whether a large community shows only the notes that
-    the published algorithm shows (docs/consensus.md). ``lock_days``: days after which a note's status is final.
+    the published algorithm shows (docs/develop/consensus.md). ``lock_days``: days after which a note's status is final.
     ``stabilisation_minutes``: how long a note must stay helpful before it is published as helpful. With 0, the
     default, it is published at once, so a review is decided within the request of its last rater.
 
@@ -47,7 +47,7 @@ class CommunitySettings:
     long submitted content is stored; None: without limit.
 
     ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
-    ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
+    ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/moderate/panels.md).
 
     ``moderator_figures``: whether Insights shows figures about each moderator, to all who may see Insights.
     Operators are told when more than ``backlog_alert`` reviews wait, when one has waited more than ``overdue_alert``

@@ -162,7 +162,7 @@ def serving(community_id: uuid.UUID | None) -> sa.ColumnElement[bool]:
 def find(
     session: Session, content: str, community_id: uuid.UUID | None = None, language: str | None = None
 ) -> Item | None:
-    """The item whose claim a text makes, among those that the community uses, or None (docs/fact-checks.md)."""
+    """The item whose claim a text makes, among the community's, or None (docs/moderate/fact-checks.md)."""
     found = search.find(session, content, community_id, language)
     return None if found is None else by_id(session, found.item_id)
 

@@ -1,4 +1,4 @@
-"""Vectors of fact-checks searched by PostgreSQL itself, with its extension pgvector (docs/operations.md).
+"""Vectors of fact-checks searched by PostgreSQL itself, with its extension pgvector (docs/run/operations.md).
 
 Nothing of it is there before an operator switches it on (``use-pgvector``): then a schema of its own holds a copy of
 the vectors, and an index for each space. What is copied can be made again, so no backup has it. Without it, or while a
@@ -185,7 +185,7 @@ def build(connection: sa.Connection, spaces: Mapping[uuid.UUID, int]) -> None:
 
     It takes minutes for 100,000 vectors; others read and write meanwhile. An index that a killed build left unfinished
     is made again. Does nothing while another process is at it, or once this was switched off. ``connection`` must
-    commit each statement by itself, and be the same connection of the server all along (docs/operations.md).
+    commit each statement by itself, and be the same connection of the server all along (docs/run/operations.md).
     """
     if not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": BUILD_LOCK}):
         return

@@ -1,4 +1,4 @@
-"""Scores posts by the fact-checks that they match, as one of a community's classifiers (docs/fact-checks.md)."""
+"""Scores posts by the fact-checks that they match: one of a community's classifiers (docs/moderate/fact-checks.md)."""
 
 import threading
 import time

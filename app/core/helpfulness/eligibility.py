@@ -1,6 +1,6 @@
-"""Whose ratings count (docs/consensus.md). The others are stored too, and "why this status" explains them.
+"""Whose ratings count (docs/develop/consensus.md). The others are stored too, and "why this status" explains them.
 
-Profiles that are linked to one account are one person (docs/integration.md): each rule applies to all of them.
+Profiles that are linked to one account are one person (docs/integrate/api.md): each rule applies to all of them.
 """
 
 import uuid

@@ -146,7 +146,7 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
         note = snapshot.notes[number]
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
         if number in snapshot.panels:
-            # A panel's ratings alone decide, so only the verdict can say what changes (docs/panels.md).
+            # A panel's ratings alone decide, so only the verdict can say what changes (docs/moderate/panels.md).
             if number in snapshot.under_review:
                 settle.append(note.id)
             continue

@@ -1,4 +1,4 @@
-"""The score of one note, updated in the same request that changes a rating (docs/consensus.md).
+"""The score of one note, updated in the same request that changes a rating (docs/develop/consensus.md).
 
 Each note has its sums under the fit in force. A rating adds or subtracts one row, and the verdict needs only the
 sums, however many ratings there are.
@@ -215,7 +215,7 @@ def by_raters(session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.
 
 
 def counting(note: Note) -> sa.Select[Any]:
-    """The ratings of a note that count, oldest first (docs/consensus.md)."""
+    """The ratings of a note that count, oldest first (docs/develop/consensus.md)."""
     return (
         sa.select(Rating)
         .where(

@@ -20,7 +20,7 @@ from app.core.scoring import GRAVE_MARGIN, Camps, Facts, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
-"""A rating counts for its rater's helpfulness if made within this time after the note (docs/consensus.md)."""
+"""A rating counts for its rater's helpfulness if made within this time after the note (docs/develop/consensus.md)."""
 
 
 class ReadNote(NamedTuple):

@@ -1,7 +1,7 @@
 """Writes and verifies the audit history: append-only, one hash chain per community.
 
 Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the previous hash. Names and free text are in
-``HistoryText``; the chain holds only their salted hash (docs/reliability.md), so that erasing them does not break
+``HistoryText``; the chain holds only their salted hash (docs/run/reliability.md), so that erasing them does not break
 it.
 """
 

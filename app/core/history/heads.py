@@ -1,7 +1,7 @@
 """The heads of the chains, exported once a day, so that the history is compared with something outside the database.
 
 A person with access to the database could re-link a whole chain after an edit, or remove its end with all that is
-noted of it: then it verifies, but its exported heads are missing (docs/reliability.md).
+noted of it: then it verifies, but its exported heads are missing (docs/run/reliability.md).
 """
 
 import json

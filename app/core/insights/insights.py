@@ -73,7 +73,7 @@ class Reviewer:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One community's statistics; the members are the fields that existing clients show (docs/integration.md)."""
+    """One community's statistics; the members are the fields that existing clients show (docs/integrate/api.md)."""
 
     activity: Mapping[str, int]
     classification: Mapping[str, int]

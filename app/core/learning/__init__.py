@@ -1,4 +1,4 @@
-"""Learning: a community's own model, trained from its own decisions (docs/learning.md).
+"""Learning: a community's own model, trained from its own decisions (docs/moderate/learning.md).
 
 ``labels`` reads which decisions count and caps them; ``training`` fits a model and a blend with the other classifiers'
 scores, and judges both on the newest decisions (``logistic``, ``blend``, ``duplicates`` and ``words`` are its parts);

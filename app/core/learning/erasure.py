@@ -1,7 +1,7 @@
 """Removes what was learned from content or persons that are erased.
 
 Versions that are not in force lose their weights and words at once. The one in force loses its words at once and its
-weights with the next training, which is due at once and starts without what was erased (docs/learning.md).
+weights with the next training, which is due at once and starts without what was erased (docs/moderate/learning.md).
 """
 
 import uuid

@@ -1,7 +1,7 @@
 """The versions of the community's model: seen by operators, put in force, taken back.
 
 A version is better than the other classifiers, or it is never put in force. What an operator decides stays: after they
-went back to an older version, only an operator puts a newer one in force (docs/learning.md).
+went back to an older version, only an operator puts a newer one in force (docs/moderate/learning.md).
 """
 
 import uuid

@@ -16,7 +16,7 @@ _WAITING = sa.text("state = 'waiting'")
 
 
 class Attachment(Base):
-    """A picture, video, sound, file or link of a post (docs/attachments.md).
+    """A picture, video, sound, file or link of a post (docs/integrate/attachments.md).
 
     ``url``, ``kind``, ``alt``, ``filename``, ``width``, ``height`` and ``size`` are what the integration sent.
     ``position`` counts from 1. ``reason`` says why it was refused. ``attempts`` counts the fetches that began;

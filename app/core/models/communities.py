@@ -15,7 +15,7 @@ from app.core.vocabulary import ReviewGroup, Verb
 
 
 class Community(Stamped, Base):
-    """A community server of a platform (docs/integration.md).
+    """A community server of a platform (docs/integrate/api.md).
 
     ``settings`` is what operators set (``community_settings``); ``supplied`` is a free object that integrations
     write and read back. The two are never mixed. While ``paused_at`` is set, Tier 1 goes to review; once

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integration.md).
+    """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integrate/api.md).
 
     ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
     metadata says that it was sent to try out the service, so no statistic counts it (decision 0031).
@@ -29,7 +29,7 @@ class Request(Stamped, Base):
 
     __tablename__ = "requests"
     __table_args__ = (
-        # A withdrawn submission frees its request_id (docs/integration.md).
+        # A withdrawn submission frees its request_id (docs/integrate/api.md).
         sa.Index(
             "uq_requests_community_id_request_id",
             "community_id",
@@ -65,7 +65,7 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
-        # Search for a part of a text or an id (docs/operations.md); SQLite has FTS5 for it.
+        # Search for a part of a text or an id (docs/run/operations.md); SQLite has FTS5 for it.
         sa.Index(
             "ix_requests_search",
             "content",

@@ -41,7 +41,7 @@ _ASSIGNED = sa.text(f"{QUEUED} AND assigned_to_id IS NOT NULL")
 
 
 class Action(Stamped, Base):
-    """A moderation action (docs/integration.md). Only ``moves.make_move`` changes its state.
+    """A moderation action (docs/integrate/api.md). Only ``moves.make_move`` changes its state.
 
     ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
@@ -232,7 +232,7 @@ class Action(Stamped, Base):
 
 
 class Decision(Base):
-    """The decision about a request. The unique ``request_id`` allows only one (docs/integration.md)."""
+    """The decision about a request. The unique ``request_id`` allows only one (docs/integrate/api.md)."""
 
     __tablename__ = "decisions"
     __table_args__ = (

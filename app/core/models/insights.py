@@ -1,4 +1,4 @@
-"""What the statistics keep ready: counts of each quarter of an hour, without names of people (docs/performance.md)."""
+"""Statistics kept ready: counts of each quarter of an hour, without names of people (docs/develop/performance.md)."""
 
 import uuid
 from datetime import datetime

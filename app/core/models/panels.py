@@ -1,4 +1,4 @@
-"""Drawn panels: who could be drawn, the panel of a review, and its seats (docs/panels.md)."""
+"""Drawn panels: who could be drawn, the panel of a review, and its seats (docs/moderate/panels.md)."""
 
 import uuid
 from datetime import datetime

@@ -166,7 +166,7 @@ class Profile(Stamped, Base):
 
 
 class LinkCode(Base):
-    """A one-time code that links a platform profile to the account that shows the code (docs/integration.md).
+    """A one-time code that links a platform profile to the account that shows the code (docs/integrate/api.md).
 
     One row per account: a new code replaces the old one. ``code_hash`` is a SHA-256; ``used_at`` and ``profile_id``
     record who used the code, so that a repeated call gets the same answer as the first.
@@ -184,7 +184,7 @@ class LinkCode(Base):
 
 
 class ApiKey(Stamped, Base):
-    """An integration's key. Only a SHA-256 of its secret part is stored (docs/integration.md).
+    """An integration's key. Only a SHA-256 of its secret part is stored (docs/integrate/api.md).
 
     ``last_used_at`` and ``last_polled_at`` are written at most once a minute; a poll is a call that reads requests
     or moderation actions.

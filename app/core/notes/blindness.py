@@ -1,4 +1,4 @@
-"""What raters may see, and when: nothing that could influence them before the decision (docs/design-system.md)."""
+"""What raters may see and when: nothing that could influence their answers (docs/develop/design-system.md)."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Bursts: if many new raters rate one item at once, moderators decide it instead of consensus (docs/consensus.md).
+"""Bursts: if many new raters rate one post at once, moderators decide it, not consensus (docs/develop/consensus.md).
 
 Consensus can delete content, so a person who creates many raters at once must not be able to decide with them.
 """

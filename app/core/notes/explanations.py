@@ -1,6 +1,6 @@
 """Why a note has its status: rating counts, score, rule, and what would change it.
 
-Every status can be traced to its ratings (docs/consensus.md); raters are never named. The web layer decides who may see
+Every status can be traced to its ratings (docs/develop/consensus.md); no rater is named. The web layer decides who sees
 it: raters only after the decision.
 """
 

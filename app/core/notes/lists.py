@@ -1,4 +1,4 @@
-"""Lists of notes by filter, for the API (docs/integration.md)."""
+"""Lists of notes by filter, for the API (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Notes: written, edited, withdrawn, locked by staff (docs/integration.md)."""
+"""Notes: written, edited, withdrawn, locked by staff (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def write(
 
     Raises:
         Conflict: the author already wrote a note on this request.
-        Malformed: the community differs from the request's (a 400, docs/integration.md).
+        Malformed: the community differs from the request's (a 400, docs/integrate/api.md).
     """
     require(actor, Permission.WRITE_NOTE, community_id)
     limits.text(summary, "summary", limits.SUMMARY_MAX)
@@ -108,7 +108,7 @@ def write_rationale(
     meaning: str,
     verb: Verb,
 ) -> Note:
-    """Write the service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
+    """Write the service's own note on why it proposes to act; its ratings are the review (docs/develop/consensus.md).
 
     The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
     """

@@ -1,4 +1,4 @@
-"""Which reviews get a drawn panel: all of a community, or those that give reason for doubt (docs/panels.md)."""
+"""Which reviews get a drawn panel: all of a community, or those with reason for doubt (docs/moderate/panels.md)."""
 
 import uuid
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Ratings: each rater has one rating of a note and can change it (docs/integration.md)."""
+"""Ratings: each rater has one rating of a note and can change it (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -293,7 +293,7 @@ def _rescored(
 
 
 def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
-    """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integration.md)."""
+    """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integrate/api.md)."""
     if (
         action is not None
         and action.action_tier is ActionTier.IMMEDIATE

@@ -1,6 +1,6 @@
 """Verdicts: ratings or a moderator's decision change a note's status; a rationale's status decides its action.
 
-Changes that follow from ratings are made as ``SYSTEM``, with their cause in history. See ``docs/consensus.md``.
+Changes that follow from ratings are made as ``SYSTEM``, with their cause in history. See ``docs/develop/consensus.md``.
 """
 
 import uuid
@@ -252,7 +252,7 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
-    """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integration.md)."""
+    """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integrate/api.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _HELPFUL, why=why)

@@ -1,4 +1,4 @@
-"""Drawn panels: who decides a review is drawn by lot (docs/panels.md).
+"""Drawn panels: who decides a review is drawn by lot (docs/moderate/panels.md).
 
 A review of a community that wants it, or one that gives reason for doubt (``doubts``), opens a panel (``panels``),
 with a secret seed whose hash goes to history at once. Soon after, a job (``tending``) lists who could be drawn

@@ -1,4 +1,4 @@
-"""Tells integrations which of their users were drawn (docs/panels.md)."""
+"""Tells integrations which of their users were drawn (docs/moderate/panels.md)."""
 
 import uuid
 from collections.abc import Mapping, Sequence

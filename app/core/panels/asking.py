@@ -1,4 +1,4 @@
-"""Who of the people that the draw comes to can be asked about a post now (docs/panels.md)."""
+"""Who of the people that the draw comes to can be asked about a post now (docs/moderate/panels.md)."""
 
 import uuid
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Reasons to doubt the ratings that are about to decide a review (docs/panels.md).
+"""Reasons to doubt the ratings that are about to decide a review (docs/moderate/panels.md).
 
 Organised raters choose what they rate, so a few people can be most of the raters of one post. These are the traces
 that leaves. Each costs at most a query, and only when a review would be decided.

@@ -2,7 +2,7 @@
 
 A person's place is their profile id encrypted with AES-256 under the seed, as a number: lower comes first. The cipher
 is a random permutation for everybody who does not know the seed, so each order of people is equally likely, two
-people never have the same place, and nobody's place depends on who else is on the list (docs/panels.md).
+people never have the same place, and nobody's place depends on who else is on the list (docs/moderate/panels.md).
 """
 
 import hashlib
@@ -28,7 +28,7 @@ AT_FIRST = 72
 
 
 class Side(IntEnum):
-    """A person's side of the community's axis (docs/consensus.md), as a byte of a roll."""
+    """A person's side of the community's axis (docs/develop/consensus.md), as a byte of a roll."""
 
     UNKNOWN = 0
     ONE = 1

@@ -1,4 +1,4 @@
-"""Panels of reviews: opened, counted, ended (docs/panels.md). ``tending`` draws their seats."""
+"""Panels of reviews: opened, counted, ended (docs/moderate/panels.md). ``tending`` draws their seats."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""What people may learn about panels: until when an open one can decide, and how one decided (docs/panels.md)."""
+"""What people may learn about panels: until when one can decide, and how it decided (docs/moderate/panels.md)."""
 
 import uuid
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rolls: everybody in a community who could be drawn now (docs/panels.md)."""
+"""Rolls: everybody in a community who could be drawn now (docs/moderate/panels.md)."""
 
 import uuid
 from collections import defaultdict
@@ -142,7 +142,7 @@ def _eligible(session: Session, community_id: uuid.UUID) -> list[uuid.UUID]:
 
 
 def _people(session: Session, community_id: uuid.UUID) -> Iterable[_Person]:
-    """Members, and everybody who rated here; linked profiles are one person (docs/integration.md)."""
+    """Members, and everybody who rated here; linked profiles are one person (docs/integrate/api.md)."""
     rated = {
         rater_id: (count, last)
         for rater_id, count, last in session.execute(

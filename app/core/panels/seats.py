@@ -1,4 +1,4 @@
-"""Seats: answered, declined, and a person's own open ones. Nobody learns another person's seat (docs/panels.md)."""
+"""Seats: answered, declined, and a person's own. Nobody learns another person's seat (docs/moderate/panels.md)."""
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Accounts: created, found, their passwords and roles, and who they are as actors (docs/reliability.md)."""
+"""Accounts: created, found, their passwords and roles, and who they are as actors (docs/run/reliability.md)."""
 
 import secrets
 import uuid

@@ -1,4 +1,4 @@
-"""API keys: created once, stored as a hash, checked on every call (docs/integration.md)."""
+"""API keys: created once, stored as a hash, checked on every call (docs/integrate/api.md)."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Codes that link a platform profile to an account: shown once, stored as a hash (docs/integration.md)."""
+"""Codes that link a platform profile to an account: shown once, stored as a hash (docs/integrate/api.md)."""
 
 import re
 import secrets

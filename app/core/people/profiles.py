@@ -1,4 +1,4 @@
-"""Profiles: people as a platform identifies them; found or created by platform identity (docs/integration.md)."""
+"""Profiles: people as a platform identifies them; found or created by platform identity (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Collection

@@ -21,7 +21,7 @@ class CategoryDraft:
     """A category's values as an operator enters them. ``tier1`` None: never act without raters.
 
     ``requires`` names the classifiers that the category must not go without, ``on_error`` what happens when one
-    fails: "retry" or "review" (docs/classifiers.md). ``target_minutes``: within which time people should decide; None:
+    fails: "retry" or "review" (docs/run/classifiers.md). ``target_minutes``: the time in which to decide; None:
     by severity (``routing.default_target``).
     """
 

@@ -1,4 +1,4 @@
-"""Categories and thresholds: immutable numbered versions per community (docs/design-system.md)."""
+"""Categories and thresholds: immutable numbered versions per community (docs/develop/design-system.md)."""
 
 import uuid
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
 """Routing: from scores to at most one route for a request. Pure functions; a score must exceed its threshold
-(docs/integration.md).
+(docs/integrate/api.md).
 """
 
 from collections.abc import Collection, Iterable, Mapping

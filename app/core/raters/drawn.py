@@ -1,4 +1,4 @@
-"""What a member was drawn for and can be asked about (docs/panels.md)."""
+"""What a member was drawn for and can be asked about (docs/moderate/panels.md)."""
 
 import uuid
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Ranks items for a rater: first where one more rating helps most, given who has rated (docs/design-system.md).
+"""Ranks items for a rater: first where one more rating helps most, given who has rated (docs/develop/design-system.md).
 
 Pure: values in, order out. The ranking values never reach a page; raters see only which card comes first.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 PATIENCE = timedelta(days=14)
-"""An item rises with age for as long as its review may last (docs/consensus.md)."""
+"""An item rises with age for as long as its review may last (docs/develop/consensus.md)."""
 SIDES = 0.30
 AGE = 0.50
 SPREAD = 0.15
@@ -20,7 +20,7 @@ SPREAD = 0.15
 equally near; ``SIDES`` is more than such a step, because a note needs both sides as much as it needs five ratings.
 """
 PRIOR = 2
-"""The number of ratings that the prior of a score weighs as much as (docs/consensus.md)."""
+"""The number of ratings that the prior of a score weighs as much as (docs/develop/consensus.md)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Candidate:
 
     ``ratings`` is how many people rated the note (of an item, its rationale), ``needed`` how many the community
     requires, ``since`` when it started to wait. ``below`` and ``above`` count the raters with a known viewpoint by the
-    sign of their factor. ``counts`` is False where this rater's rating would not count (docs/consensus.md),
+    sign of their factor. ``counts`` is False where this rater's rating would not count (docs/develop/consensus.md),
     ``is_read`` where the post is in a language that the rater does not read. ``decides`` is ``may_decide``, for
     people's notes only.
     """

@@ -1,4 +1,4 @@
-"""The outcome of a person's ratings and notes (docs/consensus.md). Only they see it, and it never restricts them.
+"""The outcome of a person's ratings and notes (docs/develop/consensus.md). Only they see it; it never restricts them.
 
 Only notes whose final status raters may see are counted: items still under review stay hidden. What counts is the
 rating given before the outcome was visible (decision 0030).

@@ -1,4 +1,4 @@
-"""Three example posts for new raters to practise on (docs/design-system.md).
+"""Three example posts for new raters to practise on (docs/develop/design-system.md).
 
 Fixed, invented, and without word play, idioms and places, so that they translate well: a clear attack, a slur that
 is quoted in order to discuss it, and criticism that is sharp but fair. An answer here is not a rating: it is stored

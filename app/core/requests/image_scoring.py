@@ -1,4 +1,4 @@
-"""Scores of a post's pictures, from connected services that take images (docs/attachments.md).
+"""Scores of a post's pictures, from connected services that take images (docs/integrate/attachments.md).
 
 Pictures are fetched after the text was scored, so they are scored once, later, and can only raise: they may open an
 action for a post whose text led to nothing. Where there is an action or a decision already, people see the scores.

@@ -1,4 +1,4 @@
-"""Read requests as flat rows, with their outcome (docs/integration.md).
+"""Read requests as flat rows, with their outcome (docs/integrate/api.md).
 
 Verbs use mapped objects, because they change them. To show a hundred requests, mapped objects would cost as much
 again as the query.

@@ -1,4 +1,4 @@
-"""Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
+"""Scoring of a request: start, classify, store the scores, route (docs/develop/architecture.md, flow 1)."""
 
 import uuid
 from collections.abc import Mapping, Sequence

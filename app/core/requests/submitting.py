@@ -1,4 +1,4 @@
-"""Requests: submit, find, retry, escalate, withdraw (docs/integration.md). ``scoring`` scores them."""
+"""Requests: submit, find, retry, escalate, withdraw (docs/integrate/api.md). ``scoring`` scores them."""
 
 import uuid
 from collections.abc import Sequence
@@ -147,7 +147,7 @@ def retry(session: Session, actor: Actor, request: Request) -> None:
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
-    """Send a request to staff review (docs/integration.md): its open review, or a new one.
+    """Send a request to staff review (docs/integrate/api.md): its open review, or a new one.
 
     Raises:
         NotFound: it was withdrawn meanwhile.

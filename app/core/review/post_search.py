@@ -27,7 +27,7 @@ _POSTS = sa.text(
     "SELECT reltuples FROM pg_class WHERE oid = to_regclass('requests')"
     " AND to_regclass('ix_requests_search') IS NOT NULL"
 )
-"""About how many posts there are; nothing without the index, which needs ``pg_trgm`` (docs/operations.md)."""
+"""About how many posts there are; nothing without the index, which needs ``pg_trgm`` (docs/run/operations.md)."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _DISAGREEMENTS: Mapping[str, str] = {
     "unbalanced": "one side only",
     "undecided": "undecided",
 }
-"""Why enough ratings did not decide, by the slug of the rule (docs/consensus.md)."""
+"""Why enough ratings did not decide, by the slug of the rule (docs/develop/consensus.md)."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def _newer(filters: QueueFilter, exact: tuple[uuid.UUID, ...] = ()) -> sa.Select
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
     """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
 
-    See docs/integration.md.
+    See docs/integrate/api.md.
     """
     oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(limit)
     ended = session.scalars(oldest).all()

@@ -1,4 +1,4 @@
-"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md).
+"""Note scoring: arrays of ratings in, scores and statuses out (docs/develop/consensus.md).
 
 It uses no database, no clock and no randomness.
 """

@@ -1,4 +1,4 @@
-"""Groups of raters who rate the same notes in the same way (docs/consensus.md).
+"""Groups of raters who rate the same notes in the same way (docs/develop/consensus.md).
 
 The reference looks for quasi-cliques: at least 5 raters with at least 25 notes, most of which each of them rates in
 the group's way, grown from pairs with more than 50 equal ratings. Growing them is slow, and in a small community,

@@ -1,4 +1,4 @@
-"""Ratings as a sparse matrix of notes by raters, and the filter of which ratings enter a fit (docs/consensus.md).
+"""Ratings as a sparse matrix of notes by raters, and which of them enter a fit (docs/develop/consensus.md).
 
 All sums of the solver are products of one pattern matrix with a few columns. The products with its transpose
 scatter instead of gathering and cost the same, so no second copy is stored.
@@ -137,7 +137,7 @@ def _chosen(ratings: Ratings, chosen: BoolArray, place: IndexArray, size: int) -
 
 
 def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
-    """Which ratings stay after three passes over notes, raters, notes, not iterated further (docs/consensus.md)."""
+    """Which ratings stay after three passes over notes, raters, notes; no more (docs/develop/consensus.md)."""
     stays = np.ones(len(ratings), np.bool_)
     for column, size, least in (
         (ratings.note, len(ratings.note_ids), per_note),

@@ -23,8 +23,8 @@ class Facts:
     ``not_misleading``: ids of notes classed NOT_MISLEADING. ``helpful``: ids of notes that are helpful now
     (inertia). ``raised``: note id to the amount added to its helpful threshold. ``acting``: ids of notes with an
     action on a post, which need more of the weaker side. ``authors``: note id to the rater id of its author
-    (docs/consensus.md). ``valid``: per rating, in the given order, whether it may count for its rater's helpfulness
-    (docs/consensus.md); None: all count. ``regime``: that of the previous fit; stepping down needs a 20 % margin.
+    (docs/develop/consensus.md). ``valid``: per rating, in the given order, whether it may count for its rater's
+    helpfulness; None: all count. ``regime``: that of the previous fit; stepping down needs a 20 % margin.
     ``camps``: what previous fits found about camps, ``Scores.camps`` of the last one. ``min_ratings``: ratings of
     any kind that a status needs. ``helpful_at``: the threshold. ``published``: see ``Model``.
     """
@@ -69,14 +69,14 @@ class Rater:
 class Model:
     """The result of a fit for the notes of a community; raters are stored separately (``Rater``).
 
-    ``rho_*`` are ridges in pseudo-ratings (docs/consensus.md); ``*_bound`` those of the augmented ratings,
-    ``*_plain`` those of the current ratings (docs/consensus.md); ``low_intercept``, ``low_factor`` and
+    ``rho_*`` are ridges in pseudo-ratings (docs/develop/consensus.md); ``*_bound`` those of the augmented ratings,
+    ``*_plain`` those of the current ratings (docs/develop/consensus.md); ``low_intercept``, ``low_factor`` and
     ``high_factor`` are the extremes over the kept raters. ``shift`` is added to a solved intercept, so that all
     regimes share one scale. ``mean_intercept`` is the intercept of a rater unknown to a warm model. ``min_counted``
     is how many ratings of kept raters a note needs before its score decides anything. ``separation`` is how well
     the axis separates the camps, 0.0 to 1.0 (``axis.AxisTest``). ``acting`` is the separate model of acting notes,
     if there is one; ``of_acting`` marks such a model. ``published``: whether the full regime shows only the notes
-    that the published algorithm shows, not also those that both sides are for (docs/consensus.md).
+    that the published algorithm shows, not also those that both sides are for (docs/develop/consensus.md).
     """
 
     regime: Regime
@@ -104,7 +104,7 @@ class Model:
 
     @classmethod
     def cold(cls, min_ratings: int = MIN_RATINGS, helpful_at: float = HELPFUL_AT) -> "Model":
-        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (docs/consensus.md)."""
+        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (docs/develop/consensus.md)."""
         return cls(
             Regime.COLD,
             mu=COLD_MEAN,

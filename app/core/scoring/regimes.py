@@ -1,4 +1,4 @@
-"""The three regimes: how each fits a community's ratings (docs/consensus.md)."""
+"""The three regimes: how each fits a community's ratings (docs/develop/consensus.md)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -116,7 +116,7 @@ def _warm_model(
 def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) -> Outcome:
     """Both rounds over the ``chosen`` ratings.
 
-    The final round, with raters frozen, is computed from the sums (docs/consensus.md).
+    The final round, with raters frozen, is computed from the sums (docs/develop/consensus.md).
     """
     if not chosen.any():
         return _without_raters(ratings, facts)
@@ -231,7 +231,7 @@ def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterA
 
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
-    """Ridges of the final stage's ratings: as they are, and with one more per note (docs/consensus.md)."""
+    """Ridges of the final stage's ratings: as they are, and with one more per note (docs/develop/consensus.md)."""
     counts = count(ratings.note, len(ratings.note_ids), kept[ratings.rater])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))

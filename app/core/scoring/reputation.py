@@ -1,4 +1,4 @@
-"""How far raters agree with the notes' outcomes, and which raters are kept (docs/consensus.md)."""
+"""How far raters agree with the notes' outcomes, and which raters are kept (docs/develop/consensus.md)."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Reputation:
 
 
 def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Reputation:
-    """Compare every rating with its note's status after the first round (docs/consensus.md).
+    """Compare every rating with its note's status after the first round (docs/develop/consensus.md).
 
     Somewhat-helpful ratings, and those that ``Facts.valid`` excludes, neither agree nor disagree. A rater is kept
     if they are in the first round, have at least one valid rating, at least 66 % of those agree, and, if they wrote

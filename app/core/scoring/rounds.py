@@ -1,4 +1,4 @@
-"""Scores a community: chooses the regime for its number of ratings, then every note's status (docs/consensus.md)."""
+"""Scores a community: the regime for its number of ratings, then every note's status (docs/develop/consensus.md)."""
 
 import numpy as np
 import numpy.typing as npt
@@ -51,12 +51,12 @@ def score(
 def score_full(
     note_ids: npt.ArrayLike, rater_ids: npt.ArrayLike, values: npt.ArrayLike, facts: Facts = _NO_FACTS
 ) -> Scores:
-    """Score a community with the full algorithm as the reference runs it, whatever its size (docs/consensus.md).
+    """Score a community with the full algorithm, whatever its size (docs/develop/consensus.md).
 
     There is no axis test here: the factor is always fitted. Notes with fewer than 5 ratings by kept raters need
     more ratings; their intercept is solved from the ratings of kept raters, and is 0 without any. Without kept
     raters all notes have score 0. A NOT_MISLEADING note may become helpful, which it never does in the reference
-    (docs/consensus.md). Arguments and errors are those of ``score``.
+    (docs/develop/consensus.md). Arguments and errors are those of ``score``.
     """
     sorted_ratings = _check(note_ids, rater_ids, values, facts)
     return _finish(

@@ -1,4 +1,4 @@
-"""From a note's sums to its status: the rules of docs/consensus.md in their order.
+"""From a note's sums to its status: the rules of docs/develop/consensus.md in their order.
 
 A later rule overrides an earlier one. Firm rejects and notes that need more views are exported as needing more
 ratings; a note that was helpful and only needs more views stays helpful.
@@ -98,7 +98,7 @@ def decide(
 
     ``was`` is its current status; ``raised`` is added to the helpful threshold; ``acting`` notes have an action on
     a post and need more of the weaker side. A NOT_MISLEADING note can become helpful here, which it never does in
-    the reference (docs/consensus.md), and is rejected already at a score below -0.15.
+    the reference (docs/develop/consensus.md), and is rejected already at a score below -0.15.
     """
     if not sum(sums.row[ANY]):
         return None
@@ -185,7 +185,7 @@ def _show_agreed(
     """Show, in the full regime, the notes that the warm model shows and both sides of the kept raters are for.
 
     The published ridge grows with the ratings per note, so that with hundreds of votes on each note hardly any
-    reaches the threshold. What the guards against a few raters held back stays held back (docs/consensus.md).
+    reaches the threshold. What the guards against a few raters held back stays held back (docs/develop/consensus.md).
     """
     mean = _lower_side_mean(rows)
     bar = FOR_MEAN - np.where(was_helpful, INERTIA, 0.0)
@@ -230,7 +230,7 @@ class _Sheet:
 
 
 def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score, factor and the score's standard error (docs/consensus.md) from ``(notes, 5)`` sums."""
+    """Score, factor and the score's standard error (docs/develop/consensus.md) from ``(notes, 5)`` sums."""
     n, s, ss, y, yf = sums.T
     intercept, factor, variance = half_step(
         n, s, ss, y, yf, model.rho_intercept, model.rho_factor, factored=model.axis
@@ -239,7 +239,7 @@ def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _upper_bound(sums: FloatArray, model: Model) -> FloatArray:
-    """The highest score that one more helpful rating could give (docs/consensus.md)."""
+    """The highest score that one more helpful rating could give (docs/develop/consensus.md)."""
     n, s, ss, y, yf = sums.T
     plain = half_step(
         n, s, ss, y, yf, model.rho_intercept_plain, model.rho_factor_plain, factored=model.axis

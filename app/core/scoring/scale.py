@@ -1,4 +1,4 @@
-"""The one score scale of all regimes, and the value of a rating on it (docs/consensus.md)."""
+"""The one score scale of all regimes, and the value of a rating on it (docs/develop/consensus.md)."""
 
 from typing import TypeVar
 
@@ -10,17 +10,17 @@ VALUES = {
     HelpfulnessLevel.SOMEWHAT_HELPFUL: 0.5,
     HelpfulnessLevel.NOT_HELPFUL: 0.0,
 }
-"""The value of each rating level (docs/consensus.md)."""
+"""The value of each rating level (docs/develop/consensus.md)."""
 
 OFFSET = 0.35
-"""mu + mean i_u of a large community: puts all regimes on one scale (docs/consensus.md)."""
+"""mu + mean i_u of a large community: puts all regimes on one scale (docs/develop/consensus.md)."""
 HELPFUL_AT = 0.40
 NOT_HELPFUL_AT = -0.05
 FACTOR_SLOPE = 0.8
-"""How much lower the not-helpful threshold is for a note that one viewpoint likes (docs/consensus.md)."""
+"""How much lower the not-helpful threshold is for a note that one viewpoint likes (docs/develop/consensus.md)."""
 INERTIA = 0.01
 GRAVE_MARGIN = 0.10
-"""Added to the helpful threshold when the note would delete or silence (docs/consensus.md)."""
+"""Added to the helpful threshold when the note would delete or silence (docs/develop/consensus.md)."""
 MIN_RATINGS = 5
 """Ratings of any kind that a status needs."""
 BLIND_RATINGS, BLIND_MARGIN = 8, 0.05
@@ -33,10 +33,10 @@ Factor = TypeVar("Factor", float, FloatArray)
 
 
 def not_helpful_at(factor: Factor) -> Factor:
-    """The score at or below which a note with this factor is not helpful; a number or an array (docs/consensus.md)."""
+    """The score, or array, at or below which a note with this factor is not helpful (docs/develop/consensus.md)."""
     return NOT_HELPFUL_AT - FACTOR_SLOPE * abs(factor)
 
 
 def shown(score: float) -> int:
-    """The score as the API's ``helpfulness_score``, a whole number from 0 to 100 (docs/consensus.md)."""
+    """The score as the API's ``helpfulness_score``, a whole number from 0 to 100 (docs/develop/consensus.md)."""
     return round(100 * min(1.0, max(0.0, score + OFFSET)))

@@ -29,7 +29,7 @@ class Scores:
 
     ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round. ``suspect``: the
     first round explains so little (above 0.16 with 200 notes or more) that a caller with an older model should keep
-    it (docs/consensus.md). ``axis``: the axis test; None where it was not made. ``camps``: what to pass to the next
+    it (docs/develop/consensus.md). ``axis``: the axis test; None if not made. ``camps``: what to pass to the next
     fit as ``Facts.camps``. ``passes``: the iterations of each round of the solver.
     """
 

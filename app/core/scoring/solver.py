@@ -1,4 +1,4 @@
-"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (docs/consensus.md).
+"""The fit: alternating exact half-steps, and steps along what leaves predictions unchanged (docs/develop/consensus.md).
 
 Minimises, over mu, i_u, f_u, i_n and f_n,
 
@@ -324,7 +324,7 @@ class _Search:
         self.note_intercept = self.note_intercept + (unit * to_notes - note_mean)[notes]
 
     def orient(self) -> None:
-        """Choose signs so that at least half of a part's non-zero rater factors are negative (docs/consensus.md)."""
+        """Choose signs so that at least half of a part's rater factors are negative (docs/develop/consensus.md)."""
         sign = self._per_part(np.sign(self.rater_factor), self.matrix.rater_part)
         turn = np.where(sign > 0, -1.0, 1.0)
         self.rater_factor = self.rater_factor * turn[self.matrix.rater_part]

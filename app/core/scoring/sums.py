@@ -1,4 +1,4 @@
-"""The sums of a note's ratings: enough to compute its score without the ratings (docs/consensus.md)."""
+"""The sums of a note's ratings: enough to compute its score without the ratings (docs/develop/consensus.md)."""
 
 from dataclasses import dataclass
 from typing import Self

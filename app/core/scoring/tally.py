@@ -1,4 +1,4 @@
-"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (docs/consensus.md)."""
+"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (docs/develop/consensus.md)."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -8,7 +8,7 @@ from app.core.vocabulary import NoteStatus
 
 
 class Regime(StrEnum):
-    """How much of the model a community has enough ratings for (docs/consensus.md)."""
+    """How much of the model a community has enough ratings for (docs/develop/consensus.md)."""
 
     COLD = "cold"
     WARM = "warm"
@@ -46,5 +46,5 @@ class Verdict:
 
     @property
     def shown(self) -> int:
-        """The API's ``helpfulness_score``, a whole number from 0 to 100 (docs/consensus.md)."""
+        """The API's ``helpfulness_score``, a whole number from 0 to 100 (docs/develop/consensus.md)."""
         return shown(self.intercept)

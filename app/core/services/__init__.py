@@ -1,4 +1,4 @@
-"""Connected services: classifiers behind HTTP, or from an installed package, that operators add (docs/classifiers.md).
+"""Connected services: classifiers over HTTP, or of installed packages, that operators add (docs/run/classifiers.md).
 
 An operator adds a service (``services``); it is only observed until its scores are counted. Each change of its
 settings is a new numbered version. ``pool`` builds the classifiers that score a community; ``calling`` asks one with

@@ -1,4 +1,4 @@
-"""Texts as vectors: asks a connected service for embeddings, with the guards of every service (docs/datasets.md).
+"""Texts as vectors: asks a connected service for embeddings, with the guards of every service (docs/run/datasets.md).
 
 A vector has length 1, so the product of two is the cosine of their angle: how near their meanings are.
 """

@@ -1,6 +1,6 @@
 """What kinds of services there are: the protocol that an adapter implements, and how operators describe a service.
 
-Adapters, also those of installed packages, implement `Adapter` and are described by a `Kind` (docs/classifiers.md).
+Adapters, also those of installed packages, implement `Adapter` and are described by a `Kind` (docs/run/classifiers.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence

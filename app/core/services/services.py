@@ -1,4 +1,4 @@
-"""Connected services: added, changed, observed, counted, switched off, removed by operators (docs/classifiers.md).
+"""Connected services: added, changed, observed, counted, switched off, removed by operators (docs/run/classifiers.md).
 
 A new service is only observed. Changed settings are a new version; while the service counts, a new version waits
 until it is put in force. Every change is in the history, with its reason and without the key.

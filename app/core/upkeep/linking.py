@@ -1,4 +1,4 @@
-"""Links platform profiles to the account that shows a code: one person is one rater (docs/integration.md).
+"""Links platform profiles to the account that shows a code: one person is one rater (docs/integrate/api.md).
 
 What a linked person rates and writes, on any platform, is stored under the account's own profile
 (``profiles.hold_canonical``). Earlier ratings and notes of the platform profile move there; where both had rated
@@ -299,7 +299,7 @@ def _doubtful(
     """Notes with a rating that may start or stop to count after linking, with their communities.
 
     Those are ratings of what the profile submitted or wrote, and ratings that did not count so far: the other
-    profile may be older, or have a higher trust level (docs/consensus.md).
+    profile may be older, or have a higher trust level (docs/develop/consensus.md).
     """
     rows = session.execute(
         sa.select(Rating.note_id, Rating.community_id)

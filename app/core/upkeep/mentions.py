@@ -26,7 +26,7 @@ _OF_A_PERSON = re.compile(
 )
 """Keys of what may be a person's name, address or picture. A needless match loses only what nothing here reads."""
 _FIGURES = frozenset({"reports", "views"})
-"""Numbers that the queue reads (docs/integration.md); they are not ids."""
+"""Numbers that the queue reads (docs/integrate/api.md); they are not ids."""
 _BATCH = 200
 _LEAST_IN_TEXT = 6
 """Shorter ids, such as "7", are words of any text; there only a mention ("@7") is the person."""

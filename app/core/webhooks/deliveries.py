@@ -1,4 +1,4 @@
-"""Deliveries in the dashboard and the API: list, show, send again, delete old attempts (docs/integration.md)."""
+"""Deliveries in the dashboard and the API: list, show, send again, delete old attempts (docs/integrate/api.md)."""
 
 import dataclasses
 import uuid

@@ -1,4 +1,4 @@
-"""Webhooks: register, change, rotate the secret, disable, remove (docs/integration.md).
+"""Webhooks: register, change, rotate the secret, disable, remove (docs/integrate/api.md).
 
 A secret is sealed for the row that holds it and appears in no response, no history entry and no error message.
 """

@@ -59,7 +59,7 @@ def _action_of(session: Session, note: Note) -> Action | None:
 def emit_panel(
     session: Session, panel: Panel, action: Action, rater_ids: Sequence[str], expires_at: datetime
 ) -> Event:
-    """Tell which of the platform's users were drawn for a panel (docs/panels.md)."""
+    """Tell which of the platform's users were drawn for a panel (docs/moderate/panels.md)."""
     community = session.get_one(Community, action.community_id)
     payload = payloads.panel_event(community, action, panel.note_id, rater_ids, expires_at)
     return _emit(

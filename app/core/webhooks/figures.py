@@ -1,4 +1,4 @@
-"""Delivery statistics of each webhook for its operators: success rates, latency, backlog (docs/reliability.md).
+"""Delivery statistics of each webhook for its operators: success rates, latency, backlog (docs/run/reliability.md).
 
 A busy webhook gets thousands of attempts a minute, so its newest ones speak for it: what is read stays the same.
 """

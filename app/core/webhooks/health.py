@@ -1,4 +1,4 @@
-"""Health of a webhook's receiver: count failures, disable after too many, enable again (docs/integration.md).
+"""Health of a webhook's receiver: count failures, disable after too many, enable again (docs/integrate/api.md).
 
 Callers must hold the lock of the webhook's row and, where history may be written, the community's lock before it.
 """

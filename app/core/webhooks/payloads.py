@@ -1,4 +1,4 @@
-"""Webhook payloads: shapes A and B (docs/integration.md). No user text; at most 4 decimals.
+"""Webhook payloads: shapes A and B (docs/integrate/api.md). No user text; at most 4 decimals.
 
 Communities on Discourse also get the flat members that the Discourse plugin reads beside Shape A's, and the
 plugin's own name for ``moderation_action.created`` (decision 0027).
@@ -21,7 +21,7 @@ RECOMMENDED = {
     ActionType.WARN: "warn_user",
     ActionType.SILENCE: "silence_user",
 }
-"""The platform operation for each action type, in the terms of existing integrations (docs/integration.md)."""
+"""The platform operation for each action type, in the terms of existing integrations (docs/integrate/api.md)."""
 
 PROPOSED = "moderation_action.proposed"
 """The Discourse plugin's name for ``moderation_action.created``."""

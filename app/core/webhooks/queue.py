@@ -2,7 +2,7 @@
 
 ``claim_due`` and ``record_attempts`` are two short transactions around the HTTP call, so that no transaction is
 open while a receiver answers. If a process dies, its leases expire and another process sends again: delivery is at
-least once (docs/integration.md).
+least once (docs/integrate/api.md).
 
 Locks are always taken in the order community, webhook, delivery.
 """
@@ -33,7 +33,7 @@ LEASE_SECONDS = 20.0
 """Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""
 
 DEADLINES = {EventName.DECISION: 5.0}
-"""Seconds that a receiver has to answer, by event; the others have ``DEADLINE`` (docs/integration.md)."""
+"""Seconds that a receiver has to answer, by event; the others have ``DEADLINE`` (docs/integrate/api.md)."""
 DEADLINE = 10.0
 
 JITTER = 0.05

@@ -1,7 +1,7 @@
 """Send a range of deliveries again: count them first, then put them back into the queue in batches.
 
 The job engine calls ``run_batch`` until nothing is left. A batch and its position are written in one transaction,
-so that a restart repeats nothing. Every delivery keeps its ``event_id`` (docs/reliability.md).
+so that a restart repeats nothing. Every delivery keeps its ``event_id`` (docs/run/reliability.md).
 """
 
 import uuid

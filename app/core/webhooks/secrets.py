@@ -1,4 +1,4 @@
-"""The secrets of a webhook: sealed for the row that holds them, replaced with an overlap (docs/integration.md).
+"""The secrets of a webhook: sealed for the row that holds them, replaced with an overlap (docs/integrate/api.md).
 
 A secret appears in no response, no history entry and no error message.
 """

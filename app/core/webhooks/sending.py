@@ -1,6 +1,6 @@
 """Sending a delivery: what a receiver's answer, or its failure, means.
 
-``adapters.webhook_sender`` opens the connection. Source: docs/integration.md (Webhooks).
+``adapters.webhook_sender`` opens the connection. Source: docs/integrate/api.md (Webhooks).
 """
 
 from collections.abc import Mapping

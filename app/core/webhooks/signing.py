@@ -10,7 +10,7 @@ where                                 message                                   
 ``webhook-signature``                 ``{event id}.{timestamp}.{raw body}``          ``v1,`` and base64
 ====================================  =============================================  ====================
 
-Sources: docs/integration.md (Webhooks); the Standard Webhooks specification.
+Sources: docs/integrate/api.md (Webhooks); the Standard Webhooks specification.
 """
 
 import base64

@@ -31,7 +31,7 @@ class Integration:
         self.tally = tally
 
     def call(self, method: str, path: str, *, user: str | None = None, **options: Any) -> httpx.Response:
-        """Make one call; try up to three times if the server is overloaded or unreachable (docs/integration.md)."""
+        """Make one call; try up to three times if the server is overloaded or unreachable (docs/integrate/api.md)."""
         headers = {"X-Adapter-Platform": self.platform, "X-Adapter-User-Id": user} if user else {}
         for attempt in (1, 2, 3):
             try:

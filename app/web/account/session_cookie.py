@@ -1,4 +1,4 @@
-"""The cookie of a signed-in browser. It holds a token; the session itself is a database row (docs/reliability.md)."""
+"""The cookie of a signed-in browser. It holds a token; the session is a database row (docs/run/reliability.md)."""
 
 from flask import Response, request, session
 from sqlalchemy.orm import Session

@@ -1,6 +1,6 @@
 """Creates accounts and confirms their addresses. No response reveals whether an address has an account.
 
-See docs/reliability.md.
+See docs/run/reliability.md.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The thread of a post, from the integration's ``metadata`` (docs/integration.md, Thread context).
+"""The thread of a post, from the integration's ``metadata`` (docs/integrate/api.md, Thread context).
 
 ``metadata`` is a free object, so nothing in it is trusted: whatever does not have the form below is ignored.
 

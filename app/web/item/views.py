@@ -1,7 +1,7 @@
 """Items for raters' pages. The classes contain only what a rater may see, so pages cannot show more (blind review).
 
 Before they answer, raters see no score, no number or split of ratings, no other answers and no note's status
-(docs/design-system.md). Templates get only these values, never the database rows.
+(docs/develop/design-system.md). Templates get only these values, never the database rows.
 """
 
 import uuid
@@ -34,7 +34,7 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "no": HelpfulnessLevel.NOT_HELPFUL,
     "unsure": HelpfulnessLevel.SOMEWHAT_HELPFUL,
 }
-"""The rating of the action's rationale note for each answer (docs/design-system.md)."""
+"""The rating of the action's rationale note for each answer (docs/develop/design-system.md)."""
 OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 

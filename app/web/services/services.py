@@ -1,4 +1,4 @@
-"""Connected services: added, changed, observed, counted and removed by operators (docs/classifiers.md)."""
+"""Connected services: added, changed, observed, counted and removed by operators (docs/run/classifiers.md)."""
 
 import uuid
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""``simulate-consensus``: measure by simulation how often votes lead to wrong actions (docs/consensus.md)."""
+"""``simulate-consensus``: measure by simulation how often votes lead to wrong actions (docs/develop/consensus.md)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -90,7 +90,7 @@ def simulate_consensus(
 
     Made-up communities of two camps, or of none, decide about content whose truth is known, by a simple majority, by
     a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
-    What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
+    What is assumed stands in docs/develop/consensus.md. Progress goes to standard error; no database is touched.
     """
     if panels or full or quiet:
         drawn = DrawnPlan(seed=seed, full=full or 0, quiet=quiet or 0, confirmed=not one_panel)

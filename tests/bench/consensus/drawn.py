@@ -1,4 +1,4 @@
-"""Reviews that a drawn panel decides, as docs/panels.md has them, without the database.
+"""Reviews that a drawn panel decides, as docs/moderate/panels.md has them, without the database.
 
 What is assumed: somebody who is drawn answers in time with the probability ``ANSWERING``, at any moment of the hours
 they have, and honestly; the organised always answer, as agreed. Accounts kept for an attack can be drawn like anybody

@@ -37,7 +37,7 @@ HONEST_DELAY = 18.0
 GRAVE_SHARE = 0.25
 """Share of content on which the action asked for cannot be taken back (delete, silence)."""
 GOOD_AT, BAD_AT = 0.55, 0.40
-"""A camp wants an action from the first expected vote on, and does not below the second (docs/consensus.md)."""
+"""A camp wants an action from the first expected vote on, and does not below the second (docs/develop/consensus.md)."""
 
 
 class World(StrEnum):

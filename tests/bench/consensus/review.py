@@ -1,7 +1,7 @@
 """Our way to decide, as the service does it, without its database.
 
 A review is decided at the first vote after which the rules hold, and draws no more votes from then on. The community
-is fitted anew now and then, and what new parameters decide is decided (docs/consensus.md).
+is fitted anew now and then, and what new parameters decide is decided (docs/develop/consensus.md).
 """
 
 from dataclasses import dataclass

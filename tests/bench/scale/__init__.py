@@ -1,4 +1,4 @@
-"""`make bench-scale`: pages and calls beside each other at a few and at many requests (docs/performance.md).
+"""`make bench-scale`: pages and calls beside each other at a few and at many requests (docs/develop/performance.md).
 
 ``fill`` writes a database as a year of use would leave it, ``walk`` calls every page and interface on it and counts
 time, statements and blocks. Nothing fails here: it is run by hand, and prints a table.

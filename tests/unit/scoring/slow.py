@@ -1,4 +1,4 @@
-"""The formulas of docs/consensus.md written down a second time: dense, slow, in loops, optimised by L-BFGS.
+"""The formulas of docs/develop/consensus.md written down a second time: dense, slow, in loops, optimised by L-BFGS.
 
 It uses nothing of ``app.core.scoring``.
 """

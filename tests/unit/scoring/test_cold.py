@@ -1,4 +1,4 @@
-"""The cold regime, against the figures of the design (docs/consensus.md)."""
+"""The cold regime, against the figures of the design (docs/develop/consensus.md)."""
 
 import pytest
 from hypothesis import given

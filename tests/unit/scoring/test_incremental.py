@@ -1,4 +1,4 @@
-"""One rating at a time comes to the same as all at once (docs/consensus.md)."""
+"""One rating at a time comes to the same as all at once (docs/develop/consensus.md)."""
 
 import functools
 import json

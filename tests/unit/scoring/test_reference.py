@@ -1,4 +1,4 @@
-"""``score_full`` against the formulas of docs/consensus.md written a second time, slowly and by another optimiser."""
+"""``score_full`` against the formulas of docs/develop/consensus.md written again, slowly and by another optimiser."""
 
 import pytest
 

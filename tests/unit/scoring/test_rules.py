@@ -1,4 +1,4 @@
-"""The status rules at their bounds, and in their order (docs/consensus.md)."""
+"""The status rules at their bounds, and in their order (docs/develop/consensus.md)."""
 
 from dataclasses import replace
 

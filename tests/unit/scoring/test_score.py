@@ -1,4 +1,4 @@
-"""Whole communities: regimes, camps, facts, what is the same in any order, and what is refused (docs/consensus.md)."""
+"""Whole communities: regimes, camps, facts, sameness in any order, and what is refused (docs/develop/consensus.md)."""
 
 from collections import Counter
 from collections.abc import Callable

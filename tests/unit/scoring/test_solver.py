@@ -1,4 +1,4 @@
-"""The optimum: what must hold there, and that it is one (docs/consensus.md)."""
+"""The optimum: what must hold there, and that it is one (docs/develop/consensus.md)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The examples of docs/classifiers.md do what the page says: an own model's server, and an installed package."""
+"""The examples of docs/run/classifiers.md do what the page says: an own model's server, and an installed package."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from tests.stub_services import Stub, answering
 from tests.unit.services.conftest import KINDS, Connect
 
 DOCS = Path(__file__).parents[3] / "docs"
-EXAMPLE = DOCS / "examples" / "bridgenote-example"
+EXAMPLE = DOCS / "run" / "examples" / "bridgenote-example"
 
 
 @pytest.fixture
@@ -28,7 +28,9 @@ def own_model() -> Iterator[str]:
     """The example server as the page starts it; its address."""
     with create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, DOCS / "own_model.py", str(port)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, DOCS / "run" / "own_model.py", str(port)], stderr=subprocess.DEVNULL
+    )
     try:
         for _ in range(200):
             try:
@@ -47,12 +49,12 @@ def test_the_own_model_of_the_page_scores(own_model: str) -> None:
     bad, good = KINDS["http"].connect(Connection(own_model, allow=allow)).ask(["Buy, buy, BUY!", "Hello"])
     assert bad == Answer({"spam": pytest.approx(0.9), "toxicity": 0.0}, "buy-counter-1", calibrated=False)
     assert good.scores["spam"] == 0.0
-    code = [line for line in (DOCS / "own_model.py").read_text().splitlines() if line.strip()]
+    code = [line for line in (DOCS / "run" / "own_model.py").read_text().splitlines() if line.strip()]
     assert len(code) - 4 <= 20  # without docstring and imports
 
 
 def test_the_bodies_on_the_page_are_those_on_the_wire(stub: Stub, connect: Connect) -> None:
-    page = (DOCS / "classifiers.md").read_text()
+    page = (DOCS / "run" / "classifiers.md").read_text()
     sent, expected = (json.loads(block) for block in re.findall(r"```json\n(.*?)\n```", page, re.DOTALL))
     stub.fail(answering(expected))
     first, second = connect("http").ask(["first", "second"])
@@ -84,7 +86,7 @@ def test_an_installed_package_appears_among_the_kinds(
 
 
 def test_every_kind_is_on_the_page() -> None:
-    page = (DOCS / "classifiers.md").read_text()
+    page = (DOCS / "run" / "classifiers.md").read_text()
     assert [kind.name for kind in SHIPPED if f"| `{kind.name}` |" not in page] == []
     (parser, _policy) = KINDS["chat_guard"].options
     assert [name for name in parser.choices if f"| `{name}` |" not in page] == []

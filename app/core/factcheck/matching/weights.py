@@ -1,4 +1,4 @@
-"""The shipped model of the matcher: a file of numbers, read once (docs/fact-checks.md)."""
+"""The shipped model of the matcher: a file of numbers, read once (docs/moderate/fact-checks.md)."""
 
 import hashlib
 import io

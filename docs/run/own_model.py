@@ -1,4 +1,4 @@
-"""A model of your own behind HTTP, as small as it gets: python docs/own_model.py 9000, then add http://…:9000/score."""
+"""A model of your own behind HTTP, as small as it gets: python docs/run/own_model.py 9000, then add http://…:9000/score."""
 
 import json
 import sys
