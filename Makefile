@@ -56,11 +56,11 @@ bench: ## Measure: figures, no verdicts
 bench-scale: ## Pages and calls at many requests beside few; OPTIONS="--large 100000", OPTIONS=--help
 	@scripts/setup dev
 	@scripts/system-packages postgresql
-	@$(BIN)/python -m tests.bench.scale $(OPTIONS)
+	@$(BIN)/python -m tools.bench.scale $(OPTIONS)
 
 simulate-consensus: ## Measure how often votes act wrongly under attack; OPTIONS="--quick", OPTIONS=--help
 	@scripts/setup dev
-	@$(BIN)/python -m tests.bench.consensus $(OPTIONS)
+	@$(BIN)/python -m tools.bench.consensus $(OPTIONS)
 
 faults: ## Kill it, fill its disk, take its database away, at length; prints what was found
 	@scripts/faults

@@ -1,14 +1,13 @@
 """Files that commands read: plain or compressed with gzip, stored or piped."""
 
 import gzip
-import json
 import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import click
 
@@ -58,8 +57,3 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The number and content of every line that is not empty. Raises DamagedFile."""
     with opened(path) as file:
         yield from reading.numbered(file)
-
-
-def json_lines(path: Path) -> Iterator[Any]:
-    """The values of a file of JSON lines. Raises DamagedFile, and ValueError where a line is not JSON."""
-    return (json.loads(line) for _number, line in lines(path))

@@ -45,11 +45,6 @@ _COMMANDS = {
     "set-category": ("app.commands.set_category", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
-    "train-matcher": (
-        "app.commands.train_matcher",
-        "Make the weights of the fact-check matcher again from the data.",
-    ),
-    "train-seed": ("app.commands.train_seed", "Make the weights of the shipped model again from the data."),
     "use-pgvector": (
         "app.commands.use_pgvector",
         "Let PostgreSQL search the vectors of fact-checks, with its extension pgvector.",

@@ -150,6 +150,16 @@ def test_rooms_open_only_into_rooms_below_them() -> None:
     assert wrong == []
 
 
+def test_the_service_imports_nothing_that_only_developers_have() -> None:
+    wrong = [
+        f"{_name(path)} imports {imported}"
+        for path in modules()
+        for imported in _imports(path)
+        if imported.split(".")[0] in {"tests", "tools"}
+    ]
+    assert wrong == []
+
+
 def test_packages_of_the_core_import_only_packages_below_them() -> None:
     found = {path.name for path in (APP / "core").iterdir() if (path / "__init__.py").is_file()}
     assert found == set(CORE_ORDER)

@@ -24,8 +24,8 @@ from app.core.vocabulary import Role
 from app.jobs.tables import is_foreign
 from app.process import runtime
 from tests import postgres
-from tests.bench.scale import migrating
-from tests.bench.scale.__main__ import filled
+from tools.bench.scale import migrating
+from tools.bench.scale.__main__ import filled
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -92,7 +92,7 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: pytest.FixtureRequest) -> None:
-    """With 1,000 requests here; ``python -m tests.bench.scale --migrate`` does the same with as many as you like.
+    """With 1,000 requests here; ``python -m tools.bench.scale --migrate`` does the same with as many as you like.
 
     The version before is the baseline: without a migration after it, this only looks at the database.
     """

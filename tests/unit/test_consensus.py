@@ -9,12 +9,13 @@ from click.testing import CliRunner
 
 from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
 from app.core.vocabulary import NoteStatus
-from tests.bench.consensus import command, trials
-from tests.bench.consensus.attacks import CAMP, Attack, strike
-from tests.bench.consensus.command import simulate_consensus
-from tests.bench.consensus.drawn import Drawable, DrawnReview, Who
-from tests.bench.consensus.methods import Outcome, bayes, majority
-from tests.bench.consensus.population import (
+from tests.once import Shared
+from tools.bench.consensus import command, trials
+from tools.bench.consensus.attacks import CAMP, Attack, strike
+from tools.bench.consensus.command import simulate_consensus
+from tools.bench.consensus.drawn import Drawable, DrawnReview, Who
+from tools.bench.consensus.methods import Outcome, bayes, majority
+from tools.bench.consensus.population import (
     HOURS,
     NO,
     UNSURE,
@@ -27,10 +28,9 @@ from tests.bench.consensus.population import (
     community,
     truth_of,
 )
-from tests.bench.consensus.results import Cell, Method, Report, wilson
-from tests.bench.consensus.review import Review
-from tests.bench.consensus.trials import SINCE, VOTERS, Plan, is_past, past_of, run
-from tests.once import Shared
+from tools.bench.consensus.results import Cell, Method, Report, wilson
+from tools.bench.consensus.review import Review
+from tools.bench.consensus.trials import SINCE, VOTERS, Plan, is_past, past_of, run
 
 UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 SMALL = Plan(

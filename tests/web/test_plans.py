@@ -41,8 +41,8 @@ from app.core.policies.drafts import CategoryDraft
 from app.jobs.rollups import roll_up
 from app.wiring import Wiring
 from tests import bulk, clocks
-from tests.bench.scale.walk import Recorder, counted_blocks
 from tests.cast import Cast
+from tools.bench.scale.walk import Recorder, counted_blocks
 
 POSTS = 18_000
 MOST_BLOCKS = 1_500

@@ -1,7 +1,7 @@
 """The shipped model ``builtin.seed``: a hashed linear model that works without a download (docs/run/model-card.md).
 
-It was trained on public posts and on sentences written for this project; ``python -m app train-seed`` makes the file
-of weights from the same data again. It is a starter: what it finds goes to people, never straight to an action.
+It was trained on public posts and on sentences written for this project; ``python -m tools.training seed`` makes the
+file of weights from the same data again. It is a starter: what it finds goes to people, never straight to an action.
 """
 
 import functools

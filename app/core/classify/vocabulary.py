@@ -44,7 +44,7 @@ class ShippedWords:
 
 @functools.cache
 def shipped_words() -> ShippedWords:
-    """Read once for the whole process; ``train-seed`` writes the file."""
+    """Read once for the whole process; ``tools.training`` writes the file."""
     file = resources.files("app.core.classify").joinpath("weights", "words.npz")
     with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as arrays:
         return ShippedWords(tuple(bytes(arrays["listed"]).decode().split("\n")), bytes(arrays["known"]))

@@ -1849,7 +1849,7 @@ _SEARCHED = {
 
 
 def _search_on_sqlite() -> None:
-    """An index of parts of words, so that a search need not read every post (docs/performance.md)."""
+    """An index of parts of words, so that a search need not read every post (docs/develop/performance.md)."""
     try:
         with op.get_bind().begin_nested():
             op.execute("CREATE VIRTUAL TABLE search_trial USING fts5(word, content='', tokenize='trigram')")

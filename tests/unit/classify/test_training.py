@@ -10,15 +10,14 @@ import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner, Result
 
-from app.commands import main as cli
-from app.commands import train_seed
-from app.commands.training import calibrating, fitting, packing, reserved
-from app.commands.training.examples import CATEGORIES
-from app.commands.training.fitting import Linear
 from app.core.classify import Context, corpus
 from app.core.classify.corpus import own_examples, read_corpus
 from app.core.classify.features import BUCKETS
 from app.core.classify.seed import SeedClassifier, read_weights, shipped_file
+from tools.training import __main__ as cli
+from tools.training import calibrating, fitting, packing, reserved
+from tools.training.examples import CATEGORIES
+from tools.training.fitting import Linear
 
 GOOD = (
     "The garden party starts at noon",
@@ -46,7 +45,7 @@ def _data(path: Path) -> Path:
 
 
 def _train(*options: str) -> Result:
-    return CliRunner().invoke(cli.cli, ["train-seed", *options])
+    return CliRunner().invoke(cli.cli, ["seed", *options])
 
 
 _fit = fitting._fit
@@ -68,7 +67,7 @@ def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "STEPS", 2)
     monkeypatch.setattr(fitting, "_fit", _fit_what_is_there)
     whole = corpus.own_examples()
-    monkeypatch.setattr(train_seed, "own_examples", lambda: whole[::60])
+    monkeypatch.setattr(cli, "own_examples", lambda: whole[::60])
 
 
 @pytest.mark.usefixtures("small_corpus")

@@ -9,7 +9,6 @@ import click
 import numpy as np
 import pytest
 
-from app.commands.training import spaces
 from app.core.factcheck.matching import candidates, meaning, terms
 from app.core.factcheck.matching.features import NAMES
 from app.core.factcheck.matching.index import MemoryIndex
@@ -21,6 +20,7 @@ from app.core.factcheck.matching.weights import (
     shipped,
     shipped_meaning,
 )
+from tools.training import spaces
 
 SEAWATER = "Drinking seawater every morning cures diabetes within two weeks"
 OTHERS = [

@@ -1,6 +1,6 @@
 """Vectors searched by PostgreSQL: nothing happens where nobody switched it on, and backups know nothing of it.
 
-What runs with the extension itself is in ``tests/bench/matching.py``, for Debian's own PostgreSQL has no pgvector.
+What runs with the extension itself is in ``tools/bench/matching.py``, for Debian's own PostgreSQL has no pgvector.
 """
 
 import uuid
