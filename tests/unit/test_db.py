@@ -201,9 +201,7 @@ def test_a_request_waits_four_seconds_for_a_connection_to_the_server_of_the_data
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("of_jobs", [False, True], ids=["requests", "jobs"])
-def test_a_connection_that_the_server_closed_is_noticed(
-    database_url: str, of_jobs: bool
-) -> None:
+def test_a_connection_that_the_server_closed_is_noticed(database_url: str, of_jobs: bool) -> None:
     other = make_engine(database_url)
     engine = tables.own_connections(other, connections=1) if of_jobs else make_engine(database_url)
     mine = sa.text("SELECT pg_backend_pid()")
