@@ -127,7 +127,7 @@ def write(session: Session, lease: Lease, batch: Batch) -> None:
     """Write one batch."""
     check(session, lease)
     model, rows = batch
-    bulk.copy(session.connection(), model.metadata.tables[model.__tablename__], rows)
+    bulk.insert(session.connection(), model.metadata.tables[model.__tablename__], rows)
 
 
 Change = dict[str, Any]

@@ -201,7 +201,7 @@ def catch_up(session: Session, lease: Lease, rows: Sequence[Mapping[str, Any]]) 
         )
         .execution_options(synchronize_session=False)
     )
-    bulk.copy(session.connection(), NoteSums.metadata.tables[NoteSums.__tablename__], rows)
+    bulk.insert(session.connection(), NoteSums.metadata.tables[NoteSums.__tablename__], rows)
 
 
 def swap(session: Session, lease: Lease, version: int, camps: Camps) -> None:
