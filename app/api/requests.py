@@ -18,7 +18,7 @@ from app.api.schemas.attachments import from_flat
 from app.api.schemas.requests import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
 from app.core import clock
 from app.core.actions.decisions import NO_ACTION
-from app.core.attachments import reading as attachment_reading
+from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
 from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
@@ -122,7 +122,7 @@ def list_requests(query_data: RequestQuery) -> Response:
             page = reading.decided(session, statement, since, query_data.slice())
             meta["next_since"] = _next_since(page, since, _is_one_community(actor, query_data))
         open_actions = reading.actions_of(session, page.rows)
-        attachments = attachment_reading.for_requests(session, page.rows)
+        attachments = adding.for_requests(session, page.rows)
         return jsonapi.answer(
             jsonapi.listing(
                 page, lambda row: show(row, open_actions.get(row.id), attachments.get(row.id, ())), **meta
@@ -213,7 +213,7 @@ def _answer(session: Session, row: Any) -> Response:
 
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:
-    attachments = attachment_reading.for_requests(session, [row])
+    attachments = adding.for_requests(session, [row])
     return show(row, reading.actions_of(session, [row]).get(row.id), attachments.get(row.id, ()))
 
 

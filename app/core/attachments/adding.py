@@ -1,10 +1,12 @@
-"""Attachments as an integration sends them: checked, and stored with the post."""
+"""Attachments as an integration sends them: checked, stored with the post, and read again for the API."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
@@ -92,3 +94,16 @@ def enqueue(
     # No key: a later attempt needs its own job, and the job does nothing when there is nothing to do.
     args = {"attachment_id": str(attachment_id)}
     outbox.enqueue(session, FETCH_JOB, args, community_id=community_id, delay=delay)
+
+
+def for_requests(session: Session, rows: Sequence[Any]) -> dict[uuid.UUID, list[Attachment]]:
+    """The attachments of these requests (``id``, ``has_attachments``), in their order; no query if none has any."""
+    ids = [row.id for row in rows if row.has_attachments]
+    found: dict[uuid.UUID, list[Attachment]] = defaultdict(list)
+    if ids:
+        ordered = (Attachment.request_id, Attachment.position)
+        for attachment in session.scalars(
+            sa.select(Attachment).where(Attachment.request_id.in_(ids)).order_by(*ordered)
+        ):
+            found[attachment.request_id].append(attachment)
+    return found

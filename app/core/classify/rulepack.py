@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from importlib import resources
 
 from app.core.classify import Context, Match, OutOfTime, Result
-from app.core.classify.budget import Stopwatch, TimeIsUp
 from app.core.classify.checks import CHECKS, in_link
 from app.core.classify.normalise import Reading
-from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
+from app.core.classify.patterns import SET_WORK, Pattern, PatternSet, Stopwatch, TimeIsUp
 from app.core.classify.reading import Seen, see
 from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, looked_for, parse_pack
 from app.core.classify.vocabulary import Vocabulary, shipped_words

@@ -2,7 +2,7 @@
 
 A model is fitted to the older 80 % of the labels; the newest 20 % fit the blend and judge it. Near-duplicates of the
 newest labels are left out of the older ones, or the model would be praised for remembering. The version that is stored
-is then fitted to all labels.
+is then fitted to all labels. Near-duplicates share most of their features, found by MinHash (Broder 1997).
 """
 
 import math
@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from app.core.classify import corpus
 from app.core.classify.features import vectorise, vectors_of
-from app.core.learning import blend, duplicates, logistic, sampling, words
+from app.core.learning import blend, logistic, sampling, words
 from app.core.learning.blend import Bin, Blend
 from app.core.learning.labels import Label, Ordinary, capped
 from app.core.learning.logistic import Linear
@@ -94,15 +95,15 @@ def train(
     ``threshold`` is the score above which people are asked; ``ordinary`` are posts that nobody acted on.
     """
     rows = logistic.matrix([vectorise(label.content) for label in labels])
-    clusters = duplicates.clusters(rows)
-    kept = capped(labels, clusters)
-    labels, rows, clusters = [labels[place] for place in kept], rows[kept], clusters[kept]
+    alike = clusters(rows)
+    kept = capped(labels, alike)
+    labels, rows, alike = [labels[place] for place in kept], rows[kept], alike[kept]
     acted = np.array([float(label.acted) for label in labels])
     positives = int(acted.sum())
     if len(labels) < LEAST_LABELS:
         return Trained(Outcome.FEW_LABELS, len(labels), positives)
     newest = np.arange(len(labels)) >= len(labels) - math.ceil(NEWEST * len(labels))
-    older = ~newest & ~np.isin(clusters, clusters[newest])
+    older = ~newest & ~np.isin(alike, alike[newest])
     if min(positives, len(labels) - positives) < LEAST_OF_A_KIND or _is_one_sided(acted, newest, older):
         return Trained(Outcome.ONE_SIDED, len(labels), positives)
     numbers: dict[str, int] = {}
@@ -203,3 +204,50 @@ def _more_a_day(posts: Sequence[Ordinary], asked: NDArray[np.bool_]) -> float | 
 def _shifted(scores: Floats, by: float) -> Floats:
     kept = np.clip(scores, 1e-9, 1.0 - 1e-9)
     return blend.sigmoid(np.log(kept / (1.0 - kept)) + by) if by else scores
+
+
+ALIKE = 0.7
+"""The share of common features from which two texts are near-duplicates."""
+BANDS, ROWS = 12, 3
+"""Two texts are compared if they agree in all rows of a band; texts as similar as ``ALIKE`` almost surely do."""
+_PRIME = (1 << 31) - 1
+
+
+def clusters(rows: sp.csr_matrix) -> NDArray[np.int64]:
+    """A number for each row; near-duplicates have the same one. The same rows always give the same numbers."""
+    count = rows.shape[0]
+    parents = list(range(count))
+
+    def root(row: int) -> int:
+        while parents[row] != row:
+            parents[row] = parents[parents[row]]
+            row = parents[row]
+        return row
+
+    signatures = _signatures(rows)
+    sizes = np.diff(rows.indptr)
+    for band in range(BANDS):
+        keys = signatures[:, band * ROWS : (band + 1) * ROWS]
+        first: dict[bytes, int] = {}
+        for row in range(count):
+            other = first.setdefault(keys[row].tobytes(), row)
+            # A text without features is like no other.
+            if other == row or sizes[row] == 0 or root(other) == root(row):
+                continue
+            if float(np.mean(signatures[other] == signatures[row])) >= ALIKE:
+                parents[max(root(other), root(row))] = min(root(other), root(row))
+    return np.array([root(row) for row in range(count)], dtype=np.int64)
+
+
+def _signatures(rows: sp.csr_matrix) -> NDArray[np.int64]:
+    """For each row the smallest value of its features under each of several fixed shuffles."""
+    dice = np.random.default_rng(7)
+    shuffles = dice.integers(1, _PRIME, size=(BANDS * ROWS, 2))
+    found = np.full((rows.shape[0], len(shuffles)), -1, dtype=np.int64)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if not len(filled):
+        return found
+    features, starts = rows.indices.astype(np.int64), rows.indptr[filled]
+    for number, (factor, shift) in enumerate(shuffles):
+        found[filled, number] = np.minimum.reduceat((features * factor + shift) % _PRIME, starts)
+    return found

@@ -4,11 +4,18 @@ Relationships are ``lazy="raise"``: each query names what it loads, so that a te
 """
 
 from app.core.models.attachments import Attachment, MediaFile
-from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
 from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
-from app.core.models.desk import Attention, AuthorNote, Notice, ReasonTemplate, SavedFilter
+from app.core.models.desk import (
+    Attention,
+    AuthorNote,
+    Notice,
+    Overturn,
+    OverturnItem,
+    ReasonTemplate,
+    SavedFilter,
+)
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
 from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.imports import (
@@ -28,7 +35,6 @@ from app.core.models.insights import (
     TallySum,
 )
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
-from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.packed_days import DayChange, PackedDay, RaterNumber
 from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
@@ -43,7 +49,14 @@ from app.core.models.people import (
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.models.services import ConnectedService, ServiceDay, ServiceVersion
+from app.core.models.services import (
+    ConnectedService,
+    RulePackDraft,
+    RulePackVersion,
+    ServiceDay,
+    ServiceVersion,
+    SlowRule,
+)
 from app.core.models.vectors import FactCheckVector, VectorSpace
 from app.core.models.webhooks import Attempt, Delivery, Event, FormerSecret, Replay, Webhook
 

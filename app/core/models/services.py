@@ -1,4 +1,4 @@
-"""Connected services that score posts: their state, their numbered settings, and what they did each day."""
+"""What scores posts for a community: its own rules, and connected services with their settings and what they did."""
 
 import uuid
 from datetime import date, datetime
@@ -85,3 +85,52 @@ class ServiceDay(Base):
     cost: Mapped[float] = mapped_column(sa.Float, default=0.0)
     milliseconds: Mapped[list[int]] = mapped_column(sa.JSON, default=list)
     last_error: Mapped[str] = mapped_column(sa.String(255), default="")
+
+
+class RulePackVersion(Base):
+    """One version of a community's rules; never changed after it is written.
+
+    ``starter_off`` lists the rules of the shipped pack that are switched off here; ``pack`` is the community's own
+    pack as `classify.rules.parse_pack` reads it, with empty ``rules`` when it has none.
+    """
+
+    __tablename__ = "rule_packs"
+    __table_args__ = (sa.UniqueConstraint("community_id", "version"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    version: Mapped[int] = mapped_column()
+    starter_off: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    pack: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    reason: Mapped[str] = mapped_column(sa.Text)
+    made_by: Mapped[str] = mapped_column(sa.String(255))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class RulePackDraft(Base):
+    """Unpublished changes. ``etag`` increases with every change, so that a form on a stale page is refused."""
+
+    __tablename__ = "rule_pack_drafts"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    starter_off: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    pack: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    etag: Mapped[int] = mapped_column("edition", default=1)
+    changed_by: Mapped[str] = mapped_column(sa.String(255))
+    changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class SlowRule(Base):
+    """A rule that used most of the time when the scan of a text ran out of time.
+
+    ``version`` is the classifier's version then, ``texts`` how often it happened, ``milliseconds`` the longest run.
+    """
+
+    __tablename__ = "slow_rules"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    rule: Mapped[str] = mapped_column(sa.String(80), primary_key=True)
+    version: Mapped[str] = mapped_column(sa.String(100))
+    texts: Mapped[int] = mapped_column(default=0)
+    milliseconds: Mapped[int] = mapped_column(default=0)
+    last_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

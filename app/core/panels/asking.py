@@ -1,20 +1,98 @@
-"""Who of the people that the draw comes to can be asked about a post now (docs/moderate/panels.md)."""
+"""One panel's turn: who of the people drawn next can be asked about the post now, and telling integrations.
+
+docs/moderate/panels.md describes the draw.
+"""
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Person
-from app.core.models import Account, Action, Membership, PanelSeat, Profile, Rating, Request
-from app.core.panels import seats
+from app.core.models import Account, Action, Community, Membership, Panel, PanelSeat, Profile, Rating, Request
+from app.core.panels import draw, panels, seats
+from app.core.panels.draw import Order, Side
 from app.core.people import profiles
+from app.core.vocabulary import EventName, SeatState
+from app.core.webhooks import events
+
+
+@dataclass
+class Work:
+    """One panel's turn: ``states`` are the people that the draw came to so far, ``left`` those that come next.
+
+    ``sides`` are those of the people that it came to.
+    """
+
+    panel: Panel
+    action: Action
+    request: Request
+    left: dict[Side, list[uuid.UUID]] = field(default_factory=dict)
+    sides: dict[uuid.UUID, Side] = field(default_factory=dict)
+    is_all: bool = True
+    states: dict[uuid.UUID, SeatState] = field(default_factory=dict)
+    expires: list[datetime] = field(default_factory=list)
+    drawn: list[uuid.UUID] = field(default_factory=list)
+    is_waiting: bool = False
+    """Whether nobody is left but people who had too many open seats, and may have fewer later."""
+    numbers: int = 0
+    """How many people the draw came to, whether or not they could be asked."""
+
+    @property
+    def held(self) -> Counter[SeatState]:
+        return Counter(self.states.values())
+
+    @property
+    def asked(self) -> int:
+        return len(self.states) - self.held[SeatState.PASSED]
+
+    @property
+    def missing(self) -> int:
+        """How many people to draw now."""
+        held = self.held
+        seated = held[SeatState.OPEN] + held[SeatState.ANSWERED]
+        return max(0, min(self.panel.wanted - seated, panels.MOST_SEATS - self.asked))
+
+    def order_by(self, found: Order) -> None:
+        came_to = self.states.keys()
+        self.left = {
+            side: [person for person in people if person not in came_to] if came_to else list(people)
+            for side, people in found.sides.items()
+        }
+        self.sides = (
+            {person: side for side, people in found.sides.items() for person in people if person in came_to}
+            if came_to
+            else {}
+        )
+        self.is_all = found.is_all
+
+    def next_people(self) -> list[uuid.UUID]:
+        """Take as many people as are missing from the order, as if all of them could be asked."""
+        seated = Counter(
+            self.sides.get(person, Side.UNKNOWN)
+            for person, state in self.states.items()
+            if state in (SeatState.OPEN, SeatState.ANSWERED)
+        )
+        taken: list[uuid.UUID] = []
+        missing = self.missing
+        while len(taken) < missing:
+            side = draw.next_side(self.left, seated, self.panel.seed)
+            if side is None:
+                break
+            person = self.left[side].pop(0)
+            self.sides[person] = side
+            taken.append(person)
+            seated[side] += 1
+        return taken
+
 
 MOST_OPEN = 3
 """A person with so many open seats is not drawn for another."""
@@ -139,3 +217,38 @@ def _rows(
         ).where(column.in_(values))
     ).all()
     return cast(list[Profile], rows)
+
+
+def announce(session: Session, community_id: uuid.UUID, drawing: Sequence[Work]) -> None:
+    """Tell integrations that subscribed which of their users were drawn."""
+    drawn = [(work, person) for work in drawing for person in work.drawn]
+    if not drawn or not events.is_subscribed(session, community_id, EventName.PANEL_DRAWN):
+        return
+    community = session.get_one(Community, community_id)
+    names = _platform_names(session, community, {person for _, person in drawn})
+    with events.gathered(session):
+        for work in drawing:
+            raters = sorted(names[person] for person in work.drawn if person in names)
+            if raters:
+                expires_at = clock.now() + timedelta(hours=work.panel.hours)
+                events.emit_panel(session, work.panel, work.action, raters, expires_at)
+
+
+def _platform_names(
+    session: Session, community: Community, people: set[uuid.UUID]
+) -> Mapping[uuid.UUID, str]:
+    """The people's user ids on the community's platform; people without one are left out."""
+    linked = sa.orm.aliased(Profile)
+    scope = profiles.scope_in(community.platform, community)
+    is_theirs = sa.or_(linked.id == Profile.id, linked.account_id == Profile.account_id)
+    rows = session.execute(
+        sa.select(Profile.id, linked.platform_user_id)
+        .join(linked, is_theirs)
+        .where(
+            Profile.id.in_(people),
+            linked.platform == community.platform,
+            linked.provider_scope.in_((scope, "")),
+        )
+        .order_by(linked.created_at.desc())
+    )
+    return {profile_id: name for profile_id, name in rows}

@@ -27,9 +27,8 @@ from app.core.models import (
     PanelSeat,
     Request,
 )
-from app.core.panels import announcing, draw, panels, rolls
-from app.core.panels.asking import Askable, Passed
-from app.core.panels.work import Work
+from app.core.panels import asking, draw, panels, rolls
+from app.core.panels.asking import Askable, Passed, Work
 from app.core.permissions import SYSTEM
 from app.core.scoring import GRAVE_MARGIN
 from app.core.vocabulary import (
@@ -106,7 +105,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
         else:
             _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
     session.flush()
-    announcing.announce(session, community_id, drawing)
+    asking.announce(session, community_id, drawing)
     return Tended(len(due), freed)
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from app.core.classify import Context, Permanent, Result, Retryable
 from app.core.services.calls import Call, Ledger
-from app.core.services.gates import AnswerCache, CacheKey, Gate
-from app.core.services.guarded import GuardedCalls
+from app.core.services.gates import AnswerCache, CacheKey, Gate, GuardedCalls
 from app.core.services.kinds import ASK_WHEN, IF_UNSURE, Adapter, Answer, Failure, Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 

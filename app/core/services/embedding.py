@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.services.calls import Call
-from app.core.services.guarded import ATTEMPTS, GuardedCalls
+from app.core.services.gates import ATTEMPTS, GuardedCalls
 from app.core.services.kinds import EmbeddingAdapter, Embeddings, Failure
 from app.core.services.settings import ServiceSettings
 

@@ -18,8 +18,7 @@ from app.core.sealing import SealBroken, Sealer
 from app.core.services.calling import ServiceClassifier
 from app.core.services.calls import Ledger
 from app.core.services.embedding import Embedder, VectorCache
-from app.core.services.gates import AnswerCache, Gate
-from app.core.services.guarded import GuardedCalls
+from app.core.services.gates import AnswerCache, Gate, GuardedCalls
 from app.core.services.kinds import Adapter, Connection, EmbeddingAdapter, Failure, Kind
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode

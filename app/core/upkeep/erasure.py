@@ -47,8 +47,8 @@ from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.security_events import SecurityEvent
-from app.core.upkeep import mentions, traces
-from app.core.upkeep.mentions import Person
+from app.core.upkeep import traces
+from app.core.upkeep.traces import Person
 from app.core.vocabulary import Digest, MediaVeil
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
@@ -214,8 +214,8 @@ def erase_identity(
     own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
     gone["names in metadata"] = (
         gone.get("names in metadata", 0)
-        + mentions.rename_own(session, own_posts, person)
-        + mentions.rename(session, in_communities, person)
+        + traces.rename_own(session, own_posts, person)
+        + traces.rename(session, in_communities, person)
     )
     gone["names on posts"] = traces.rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
@@ -239,7 +239,7 @@ def _forget_names(session: Session, profile: Profile) -> int:
     if not profile.display_name:
         return 0
     in_communities = sa.select(Community.id).where(Community.platform == profile.platform)
-    return mentions.rename(session, in_communities, Person([], [profile.display_name], traces.NAMELESS))
+    return traces.rename(session, in_communities, Person([], [profile.display_name], traces.NAMELESS))
 
 
 def _is_only_admin(session: Session, account: Account) -> bool:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.core.classify import Context, Match, budget, patterns, rulepack
-from app.core.classify.budget import TimeIsUp
-from app.core.classify.patterns import Pattern, PatternSet
+from app.core.classify import Context, Match, patterns, rulepack
+from app.core.classify.patterns import Pattern, PatternSet, TimeIsUp
 from app.core.classify.rulepack import CompiledPack
 from app.core.classify.rules import parse_pack
 from app.core.errors import Invalid
@@ -233,7 +232,7 @@ def test_compiling_rules_takes_none_of_the_time_of_the_text_that_needs_them_firs
         return compiling(*given)
 
     monkeypatch.setattr(patterns.re2, "compile", compile_for_a_second)
-    monkeypatch.setattr(budget, "time", SimpleNamespace(thread_time=lambda: moment))
+    monkeypatch.setattr(patterns, "time", SimpleNamespace(thread_time=lambda: moment))
     monkeypatch.setattr(rulepack, "SET_WORK", 0)
     scores, _ = compiled.read("word3", seconds=0.5)
     assert (scores["spam"] > 0, moment) == (True, 5.0)

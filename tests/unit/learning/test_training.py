@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.classify.features import named_features, vectorise
-from app.core.learning import blend, duplicates, logistic, training
+from app.core.learning import blend, logistic, training
 from app.core.learning.blend import Blend
 from app.core.learning.labels import AUTHOR_LEAST, CLUSTER_MOST, Label, Ordinary, capped
 from app.core.learning.logistic import Linear
@@ -104,7 +104,7 @@ def test_of_texts_that_are_nearly_the_same_only_few_count() -> None:
     ]
     others = [item.text for item in talk.posts(30, seed=3)]
     rows = logistic.matrix([vectorise(text) for text in (*campaign, *others, "", "")])
-    clusters = duplicates.clusters(rows)
+    clusters = training.clusters(rows)
     assert len(set(clusters[:30])) == 1
     assert not set(clusters[:30]) & set(clusters[30:])
     assert clusters[60] != clusters[61], "texts without words are not alike"
@@ -117,7 +117,7 @@ def test_of_texts_that_are_nearly_the_same_only_few_count() -> None:
 
 def test_different_posts_of_one_kind_are_no_duplicates() -> None:
     texts = [item.text for item in talk.posts(200, seed=4)]
-    clusters = duplicates.clusters(logistic.matrix([vectorise(text) for text in texts]))
+    clusters = training.clusters(logistic.matrix([vectorise(text) for text in texts]))
     assert len(set(clusters)) > 150
 
 
