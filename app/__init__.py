@@ -7,6 +7,9 @@ if TYPE_CHECKING:
 
     from app.wiring import Wiring
 
+__version__ = "0.1.0"
+"""The version of the service, stated here alone: pyproject.toml, ``--version`` and the OpenAPI document read it."""
+
 
 def create_app(wiring: "Wiring") -> "APIFlask":
     """Create the WSGI application from this wiring.
@@ -16,4 +19,4 @@ def create_app(wiring: "Wiring") -> "APIFlask":
     """
     from app import application
 
-    return application.create_app(wiring)
+    return application.create_app(wiring, __version__)

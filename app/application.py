@@ -38,12 +38,12 @@ class _App(APIFlask):
         return adapter
 
 
-def create_app(wiring: Wiring) -> APIFlask:
-    """Create the WSGI application: the JSON:API and the dashboard, which both call the same core."""
+def create_app(wiring: Wiring, version: str) -> APIFlask:
+    """Create the WSGI application: the JSON:API, which states ``version``, and the dashboard."""
     app = _App(
         "app",
         title="Bridgenote",
-        version="1.0.0",
+        version=version,
         docs_path=None,
         spec_path=None,
         json_errors=False,

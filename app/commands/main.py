@@ -8,15 +8,14 @@ runs, so that ``--help`` is fast.
 
 import contextlib
 import importlib
-import importlib.metadata
 import os
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
+
+from app import __version__
 
 _COMMANDS = {
     "backup": ("app.commands.backup.command", "Write the whole database to a file, while the service runs."),
@@ -147,18 +146,9 @@ def _setting_problem(problem: Any) -> str:
     return f"BRIDGENOTE_{str(problem['loc'][0]).upper()}: {message}" if problem["loc"] else message
 
 
-def _installed_version() -> str:
-    """Return the version of the installed package, or of the checkout."""
-    try:
-        return importlib.metadata.version("bridgenote")
-    except importlib.metadata.PackageNotFoundError:
-        text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-        return str(tomllib.loads(text)["project"]["version"])
-
-
 def _version(ctx: click.Context, _option: click.Parameter, is_set: bool) -> None:
     if is_set:
-        click.echo(f"bridgenote {_installed_version()}")
+        click.echo(f"bridgenote {__version__}")
         ctx.exit()
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 
 from sqlalchemy.orm import Session
 
+from app import __version__
 from app.adapters.media import pictures
 from app.core.attachments import fetching, files
 from app.core.communities import first_admin
@@ -52,7 +53,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         process.wiring.first_admin_token = token
         running.append(process)
         process.start()
-        return create_app(process.wiring)
+        return create_app(process.wiring, __version__)
 
     def stop() -> None:
         for process in running:
