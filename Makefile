@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock audit
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean lock audit
 
 BIN := .venv/bin
 
@@ -68,6 +68,11 @@ faults: ## Kill it, fill its disk, take its database away, at length; prints wha
 a11y: ## Accessibility: axe over every page, role, theme, screen and state
 	@scripts/a11y
 
+docs: ## Build the pages of docs/ into dist/docs/; warnings are errors
+	@scripts/setup dev
+	@$(BIN)/python -m sphinx -W --keep-going -q -n -b html docs dist/docs
+	@echo "dist/docs/index.html"
+
 screenshots: ## Take the pictures in docs/screenshots again
 	@scripts/screenshots
 
@@ -83,7 +88,7 @@ audit: ## Look for known vulnerabilities in what is installed, and list it in di
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
-	@uv export -q --frozen --no-emit-project --no-header -o requirements-dev.txt
+	@uv export -q --frozen --group docs --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt
 

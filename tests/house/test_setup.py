@@ -12,7 +12,6 @@ import pytest
 from app.commands import settings_table
 from app.process.worker import MAX_BODY
 from app.settings import Settings
-from tests.browser import screenshots
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,7 +62,8 @@ def test_the_lock_and_the_requirements_hold_every_dependency_that_is_declared() 
     needed = {_normal(one) for one in project["project"]["dependencies"]}
     assert {one["name"] for one in ours["dependencies"]} == needed  # type: ignore[attr-defined, index]
     assert needed <= {package for package, _ in _pinned("requirements.txt")}
-    for_tests = {_normal(one) for one in project["dependency-groups"]["dev"]}
+    groups = project["dependency-groups"]
+    for_tests = {_normal(one) for group in ("dev", "docs") for one in groups[group]}
     assert needed | for_tests <= {package for package, _ in _pinned("requirements-dev.txt")}
     for_setup = {_normal(one) for one in project["dependency-groups"]["setup"]}
     assert for_setup == {package for package, _ in _pinned("requirements-setup.txt")}
@@ -259,16 +259,3 @@ def test_the_pictures_are_taken_in_fonts_that_have_emoji(tmp_path: Path) -> None
     )
     assert refused.returncode == 1
     assert "missing: fonts-inter fonts-noto-color-emoji." in refused.stderr
-
-
-def test_every_picture_of_the_readme_is_one_that_the_script_takes() -> None:
-    shown = re.findall(
-        r"!\[([^\]]+)\]\(docs/screenshots/([a-z-]+)-(?:390|1280)-(?:light|dark)\.png\)", _readme()
-    )
-    assert [name for _, name in shown] == ["item", "review-queue", "thresholds-what-if"]
-    assert {name for _, name in shown} <= {name for name, _, _ in screenshots.PAGES}
-    assert min(len(alternative) for alternative, _ in shown) > 20, "whoever cannot see a picture reads it"
-
-
-def _readme() -> str:
-    return (ROOT / "README.md").read_text()
