@@ -1,9 +1,10 @@
-"""The main pages as pictures, light and dark, for a phone and for a desk: ``make screenshots``.
+"""The pictures that README.md and docs/ show: ``make screenshots``.
 
 From the demonstration community, with the clock held still and ids given in order, so that the same pages make the same
 pictures. The service runs in this process, because only here can its clock be held.
 """
 
+import re
 import sys
 import tempfile
 import threading
@@ -20,9 +21,9 @@ from waitress.server import create_server
 
 from app import create_app, migrations
 from app.core import clock, ids
-from app.core.models import Account, Action, Membership, Note
+from app.core.models import Account, Action, Membership
 from app.core.people import sessions
-from app.core.vocabulary import ActionState, NoteStatus
+from app.core.vocabulary import ActionState
 from app.demo import seed
 from app.jobs.registry import register_all
 from app.process import startup
@@ -32,49 +33,54 @@ from tests.browser import palette
 from tests.browser.conftest import CHROMIUM, DESKTOP, PHONE, chromium_arguments
 from tests.inline_engine import InlineEngine
 
-FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "screenshots"
 NOW = datetime(2026, 5, 20, 16, 40, tzinfo=UTC)
-SCREENS: tuple[ViewportSize, ...] = (PHONE, DESKTOP)
-PAGES = (
-    ("welcome", "rater", "/welcome"),
-    ("help-needed", "rater", "/help-needed"),
-    ("item", "rater", "/review/{open}"),
-    ("my-impact", "rater", "/me"),
-    ("note", "rater", "/notes/{note}"),
-    ("review-queue", "moderator", "/review"),
-    ("item-moderator", "moderator", "/review/{open}"),
-    ("second-look", "moderator", "/second-look"),
-    ("action-history", "moderator", "/history"),
-    ("insights", "moderator", "/insights"),
-    ("thresholds", "operator", "/thresholds"),
-    ("thresholds-what-if", "operator", "/thresholds"),
-    ("classifiers", "operator", "/classifiers"),
-    ("webhooks", "operator", "/endpoints"),
-    ("deliveries", "operator", "/deliveries"),
-    ("community", "operator", "/community"),
-    ("people", "admin", "/people"),
-    ("keys", "admin", "/keys"),
-    ("settings", "rater", "/settings"),
-)
-"""Name, role, address; a page that is not there is left out."""
+SCREENS: dict[str, ViewportSize] = {str(screen["width"]): screen for screen in (PHONE, DESKTOP)}
+PAGES = {
+    "help-needed": ("rater", "/help-needed"),
+    "item": ("rater", "/review/{open}"),
+    "my-impact": ("rater", "/me"),
+    "review-queue": ("moderator", "/review"),
+    "item-moderator": ("moderator", "/review/{open}"),
+    "second-look": ("moderator", "/second-look"),
+    "action-history": ("moderator", "/history"),
+    "insights": ("moderator", "/insights"),
+    "thresholds-what-if": ("operator", "/thresholds"),
+    "classifiers": ("operator", "/classifiers"),
+    "webhooks": ("operator", "/endpoints"),
+    "people": ("admin", "/people"),
+    "keys": ("admin", "/keys"),
+}
+"""Role and address of each picture, by name."""
+_PICTURE = re.compile(r"screenshots/([a-z-]+)-(390|1280)-(light|dark)\.png")
 WHAT_IF = ("Spam, Asks people (Tier 2)", "0.5"), ("Spam, Acts by itself (Tier 1)", "0.6")
 """What an operator types before the picture of the what-if: fields by label."""
 
 
+def shown() -> dict[str, tuple[str, str, str]]:
+    """The pictures that a page of the documentation shows: file name to page, width and theme."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = (match for page in pages for match in _PICTURE.finditer(page.read_text()))
+    return {match[0].removeprefix("screenshots/"): (match[1], match[2], match[3]) for match in found}
+
+
 def main() -> None:
-    """Take every picture, in place of those that were there."""
+    """Take every picture that a page shows, and remove all others."""
+    pictures = shown()
     with (
         tempfile.TemporaryDirectory() as folder,
         _served(Path(folder)) as (url, wiring),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=chromium_arguments())
-        written = list(_pictures(browser, url, wiring))
+        _take(pictures, browser, url, wiring)
         browser.close()
-    for path in set(FOLDER.glob("*.png")) - set(written):
-        path.unlink()
-    size = sum(path.stat().st_size for path in written)
-    sys.stdout.write(f"{len(written)} pictures, {size / 1024:.0f} KB, in {FOLDER}\n")
+    for path in FOLDER.glob("*.png"):
+        if path.name not in pictures:
+            path.unlink()
+    size = sum((FOLDER / name).stat().st_size for name in pictures)
+    sys.stdout.write(f"{len(pictures)} pictures, {size / 1024:.0f} KB, in {FOLDER}\n")
 
 
 @contextmanager
@@ -103,39 +109,40 @@ def _served(folder: Path) -> Iterator[tuple[str, Wiring]]:
         wiring.database.dispose()
 
 
-def _pictures(browser: Browser, url: str, wiring: Wiring) -> Iterator[Path]:
+def _take(pictures: dict[str, tuple[str, str, str]], browser: Browser, url: str, wiring: Wiring) -> None:
+    """Write each picture that differs from the one that is there.
+
+    Raises:
+        KeyError: a page shows a picture that is not in ``PAGES``.
+        RuntimeError: a page of the service does not answer.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     places, desk = _places(wiring), browser.new_page()
-    for screen in SCREENS:
-        for theme in ("light", "dark"):
-            for role in dict.fromkeys(role for _, role, _ in PAGES):
-                context = browser.new_context(
-                    base_url=url,
-                    viewport=screen,
-                    color_scheme=theme,  # type: ignore[arg-type]  # one of the two words
-                    reduced_motion="reduce",
-                    locale="en-GB",
-                    timezone_id="UTC",
-                    has_touch=screen is PHONE,
-                    is_mobile=screen is PHONE,
-                )
-                context.add_cookies([{"name": "bridgenote", "value": _token(wiring, role), "url": url}])
-                page = context.new_page()
-                for name, whose, address in PAGES:
-                    if whose != role:
-                        continue
-                    answer = page.goto(address.format(**places), wait_until="networkidle")
-                    if answer is None or not answer.ok:
-                        sys.stdout.write(f"left out: {name}\n")
-                        continue
-                    if name == "thresholds-what-if":
-                        _preview(page)
-                    path = FOLDER / f"{name}-{screen['width']}-{theme}.png"
-                    picture = palette.reduced(desk, page.screenshot())
-                    if not (path.exists() and palette.alike(desk, path.read_bytes(), picture)):
-                        path.write_bytes(picture)
-                    yield path
-                context.close()
+    for file, (name, width, theme) in pictures.items():
+        role, address = PAGES[name]
+        screen = SCREENS[width]
+        context = browser.new_context(
+            base_url=url,
+            viewport=screen,
+            color_scheme=theme,  # type: ignore[arg-type]  # one of the two words
+            reduced_motion="reduce",
+            locale="en-GB",
+            timezone_id="UTC",
+            has_touch=screen is PHONE,
+            is_mobile=screen is PHONE,
+        )
+        context.add_cookies([{"name": "bridgenote", "value": _token(wiring, role), "url": url}])
+        page = context.new_page()
+        answer = page.goto(address.format(**places), wait_until="networkidle")
+        if answer is None or not answer.ok:
+            raise RuntimeError(f"{name}: {address} does not answer")
+        if name == "thresholds-what-if":
+            _preview(page)
+        path = FOLDER / file
+        picture = palette.reduced(desk, page.screenshot())
+        if not (path.exists() and palette.alike(desk, path.read_bytes(), picture)):
+            path.write_bytes(picture)
+        context.close()
 
 
 def _preview(page: Page) -> None:
@@ -149,16 +156,14 @@ def _preview(page: Page) -> None:
 
 
 def _places(wiring: Wiring) -> dict[str, str]:
-    """An open item with a person's note beside its post, and a note that has a status."""
+    """The post that is shown under review."""
     with wiring.database.reading() as session:
-        by_people = sa.select(Note).where(Note.rationale.is_(False)).order_by(Note.created_at)
-        rated = session.scalars(by_people.where(Note.status == NoteStatus.CURRENTLY_RATED_HELPFUL)).first()
         open_item = session.scalars(
             sa.select(Action)
             .where(Action.action_state == ActionState.UNDER_REVIEW, Action.category == "toxicity")
             .order_by(Action.created_at.desc())
         ).first()
-        return {"open": str(open_item.id if open_item else ""), "note": str(rated.id if rated else "")}
+        return {"open": str(open_item.id if open_item else "")}
 
 
 def _token(wiring: Wiring, role: str) -> str:
