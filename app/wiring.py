@@ -99,7 +99,7 @@ class Wiring:
     vectors: Vectors = field(default_factory=Vectors)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
-    """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
+    """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here.
     """
     wake: threading.Event = field(default_factory=threading.Event)
 
@@ -199,7 +199,7 @@ def shipped_classifiers() -> list[Classifier]:
     """The classifiers of a new community: the shipped rules and the shipped model.
 
     The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they do
-    (decision 0009). By default these are only spam and pii. The model never acts without review (decision 0035).
+    (decision 0009). By default these are only spam and pii. The model never acts without review.
     """
     return [RulePackClassifier(tier1_categories=frozenset(CATEGORIES)), SeedClassifier()]
 

@@ -18,7 +18,7 @@ _SHORTEST_CLAIM = 20
 
 
 class BuiltinWriter:
-    """Writes only what the matched fact-check says (decision 0019)."""
+    """Writes only what the matched fact-check says (docs/run/datasets.md)."""
 
     def write(self, post: Post, item: Item | None) -> Draft:
         """Return a draft that quotes ``item``, or says how many fact-checks were compared. Never fails."""

@@ -1,7 +1,7 @@
 """Drafts notes with a model behind an OpenAI-compatible ``/chat/completions`` (OpenAI, vLLM, Ollama, LM Studio).
 
 The model reads text written by strangers, so its answer is not trusted either: it must match a closed schema and pass
-checks in code, and only our code adds URLs (decision 0019). httpx applies its timeouts per read, so the whole exchange
+checks in code, and only our code adds URLs. httpx applies its timeouts per read, so the whole exchange
 uses one guarded connection with one deadline.
 """
 

@@ -1,4 +1,4 @@
-"""AI notes: request a draft and store it as a note (docs/integrate/api.md; decision 0019)."""
+"""AI notes: request a draft and store it as a note (docs/integrate/api.md, docs/run/datasets.md)."""
 
 from flask import Response
 from sqlalchemy.orm import Session

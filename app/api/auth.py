@@ -74,7 +74,7 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     """Return the caller with the acting user's profile in this community (decision 0015).
 
     Needed by verbs that check who owns something. Call it in a writing session: it creates the profile of a user who
-    is new to the community, and gives it what bare ids of that user did there before (decision 0070).
+    is new to the community, and gives it what bare ids of that user did there before (docs/integrate/api.md).
     """
     current = caller()
     profile_id = current.actor.profile_id

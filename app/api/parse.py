@@ -275,7 +275,7 @@ def _check_type(data: dict[str, Any], model: type[Body]) -> None:
         loc = ("body", "data", "type")
         raise Located(Problem("string_type", loc, "Input should be a valid string", data["type"]))
     if data["type"] != model.resource:
-        # JSON:API says 409, but our clients understand 409 as "submitted before" (decision 0027).
+        # JSON:API says 409, but our clients understand 409 as "submitted before" (docs/integrate/api.md).
         loc = ("body", "data", "type")
         raise Located(Problem("literal_error", loc, f"Input should be '{model.resource}'", data["type"]))
 

@@ -18,7 +18,7 @@ def resolve_identity(
     """Return the identity that ``reference`` (our UUID or the platform's user id) has in this community.
 
     Without ``reference`` it is the acting user. A user id is one of the platform in X-Adapter-Platform, else of the
-    community's own platform (decision 0070). Raises ``Located`` if there is neither, and ``Forbidden`` if
+    community's own platform (docs/integrate/api.md). Raises ``Located`` if there is neither, and ``Forbidden`` if
     ``reference`` is not the acting user, or is an account of the dashboard or the service: no key acts for those.
     """
     acting = caller.identity_in(community)

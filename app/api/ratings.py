@@ -82,7 +82,7 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
         except Forbidden:
             rater_id = None
     if rater_id is None:
-        # It may become theirs as they write: what a bare id of theirs did here before (decision 0070).
+        # It may become theirs as they write: what a bare id of theirs did here before (docs/integrate/api.md).
         with wired().database.writing() as session:
             actor = auth.caller_in(session, community_id).actor
             rater_id = ratings.get_own(session, actor, target_id).rater_id

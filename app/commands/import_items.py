@@ -1,4 +1,4 @@
-"""``import-items``: imports a file of fact-checks of any size into the datasets (decisions 0019 and 0045)."""
+"""``import-items``: imports a file of fact-checks of any size into the datasets (docs/run/datasets.md)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

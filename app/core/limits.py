@@ -243,7 +243,7 @@ def attachment_url(value: str, field: str = "url") -> str:
 
 EMAIL_MAX = 254
 UNCONFIRMED = ".unconfirmed.invalid"
-"""Ends the stored address of a member who never proved to own it (decision 0022). RFC 6761 reserves ``.invalid``: no
+"""Ends the stored address of a member who never proved to own it. RFC 6761 reserves ``.invalid``: no
 mail can reach it, and no address that a person enters is equal to it.
 """
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)

@@ -28,7 +28,7 @@ class HelpfulnessLevel(StrEnum):
 
 
 class ClaimRating(StrEnum):
-    """A fact-checker's verdict about a claim, in the terms common among fact-checkers (decision 0019)."""
+    """A fact-checker's verdict about a claim, in the terms common among fact-checkers (docs/run/datasets.md)."""
 
     FALSE = "false"
     MOSTLY_FALSE = "mostly_false"

@@ -1,4 +1,4 @@
-"""The turns of SQLite's writers, over all threads and processes (docs/decisions/0034)."""
+"""The turns of SQLite's writers, over all threads and processes (decision 0002)."""
 
 import fcntl
 import os

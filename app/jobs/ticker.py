@@ -2,7 +2,7 @@
 
 The schedules of DBOS begin with the next period, so what is due once a day would never run on a machine that is
 switched off at night; and after a pause of 8 periods they ran 9 times at once. Demanded by tests/faults/test_engine.py:
-``test_a_periodic_job_runs_once_per_period_however_often_the_service_restarts`` (docs/decisions/0032).
+``test_a_periodic_job_runs_once_per_period_however_often_the_service_restarts`` (decision 0004).
 """
 
 import logging

@@ -2,7 +2,7 @@
 
 If a proxy and this server disagree about where a request ends, a client can hide a second request inside the first
 (RFC 9112: 11.2). So the server answers an ambiguous head with 400 before routing, and closes the connection: see
-docs/decisions/0026-framing-and-hosts.md.
+docs/run/operations.md.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""AI notes: by the builtin writer, and by a provider that answers, hangs, drips, lies or refuses (decision 0019)."""
+"""AI notes: by the builtin writer, and by a provider that answers, hangs, drips, lies or refuses."""
 
 import json
 import logging

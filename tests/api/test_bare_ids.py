@@ -1,4 +1,4 @@
-"""Ids of authors and raters that are sent without X-Adapter-Platform: whom they mean (Decision 0070)."""
+"""Ids of authors and raters that are sent without X-Adapter-Platform: whom they mean (docs/integrate/api.md)."""
 
 import uuid
 

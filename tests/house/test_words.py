@@ -38,15 +38,14 @@ RIDDLES_STILL: tuple[str, ...] = ()
 PAGES = (
     "README.md",
     "Makefile",
-    "docs/*.md",
-    "docs/[!d]*/*.md",
-    "docs/develop/*.md",
+    "docs/**/*.md",
+    "CONTRIBUTING.md",
     "SECURITY.md",
     "scripts/*",
     "static/*.js",
     "static/*.css",
 )
-"""What people read beside the code. Decisions are records of their day, and the changelog is one of many."""
+"""What people read beside the code."""
 LANDED = "app/migrations/versions"
 """Migrations are never edited once they have landed."""
 

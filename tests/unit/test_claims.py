@@ -1,4 +1,4 @@
-"""A claim holds others off, and a colleague who takes it over has to say so (Decision 0029)."""
+"""A claim holds others off, and a colleague who takes it over has to say so (docs/moderate/moderator.md)."""
 
 import uuid
 from datetime import timedelta

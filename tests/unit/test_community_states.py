@@ -1,4 +1,4 @@
-"""Pausing and archiving: what is being scored, what integrations may still do, which reviews end (Decision 0020)."""
+"""Pausing and archiving: what is being scored, what integrations may still do, which reviews end."""
 
 import uuid
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The queue's filters: what each finds, and that none reads the posts of all open items (Decision 0056)."""
+"""The queue's filters: what each finds, and that none reads the posts of all open items."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What fits found of camps, in the database: it is remembered; five votes of one camp do not act (decision 0028)."""
+"""What fits found of camps, in the database: it is remembered; five votes of one camp do not act."""
 
 import random
 import uuid

@@ -1,4 +1,4 @@
-"""A dismissal is taken up again: a new action on the same request, and never a second decision (Decision 0029)."""
+"""A dismissal is taken up again: a new action on the same request, and never a second decision."""
 
 import uuid
 from datetime import timedelta

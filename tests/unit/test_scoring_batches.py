@@ -1,4 +1,4 @@
-"""Posts that wait at the same time are scored together, and stored as if each were scored alone (decision 0060)."""
+"""Posts that wait at the same time are scored together, and stored as if each were scored alone (decision 0004)."""
 
 import re
 import threading

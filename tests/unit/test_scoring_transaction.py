@@ -1,4 +1,4 @@
-"""A post is scored in one short transaction, and what happens meanwhile counts (docs/decisions/0040)."""
+"""A post is scored in one short transaction, and what happens meanwhile counts (decision 0004)."""
 
 import threading
 import time

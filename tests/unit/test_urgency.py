@@ -1,4 +1,4 @@
-"""The order "Most urgent": harm, reports and reach bring a review forward, and age does the rest (Decision 0048)."""
+"""The order "Most urgent": harm, reports and reach bring a review forward, and age does the rest."""
 
 import uuid
 from collections.abc import Mapping

@@ -1,9 +1,8 @@
 """Training of what vectors add to the matcher of fact-checks: posts with the claims that they make in, weights out.
 
 No embeddings model is preferred: the weights are fitted on spaces made here, from vectors that mean nothing to vectors
-that nearly always lead to the right fact-check (docs/decisions/0055), and on those of real models if there are any
-(docs/decisions/0062). What they learn is how far an item must stand out among all others before its vector counts for
-more than words.
+that nearly always lead to the right fact-check, and on those of real models if there are any. What they learn is how
+far a fact-check must stand out among all others before its vector counts for more than words.
 """
 
 import json

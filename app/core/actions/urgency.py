@@ -2,7 +2,7 @@
 
 The place is a moment, computed once when the review opens: the target time, brought forward by a head start for harm.
 The earliest moment comes first. So an item rises in the queue as it grows older, and an index serves the order, because
-nothing in it changes while time passes (decision 0048).
+nothing in it changes while time passes (docs/moderate/moderator.md).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The language of a post and of its sentences: which scorers apply depends on it (decision 0038).
+"""The language of a post and of its sentences: which scorers apply depends on it (docs/run/classifiers.md).
 
 The script decides first: what is written in Han, Kana, Hangul, Devanagari or Arabic letters is not English, however
 short it is. Short posts in Latin letters are hard to tell apart, and a wrong name costs more than none: a scorer that

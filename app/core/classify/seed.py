@@ -297,7 +297,7 @@ def _shipped() -> Weights:
 class SeedClassifier:
     """The shipped model as a `Classifier`. The file is read once, on first use, and shared by all threads.
 
-    Its scores reach people (Tier 2) only (decision 0035), and none is above 0.95. A sentence in a language that it was
+    Its scores reach people (Tier 2) only, and none is above 0.95. A sentence in a language that it was
     not trained on is scored in the categories of ``EVERYWHERE`` alone; one whose language is unknown as English.
     """
 

@@ -167,7 +167,7 @@ def open_community(
     """Open a community with the shipped thresholds; a key that opens one may act in it.
 
     A community opened by a key is not public unless ``fields`` contain ``is_public``: nobody can join it, or read
-    what is under review there, until an operator makes it public or invites (decision 0027).
+    what is under review there, until an operator makes it public or invites (docs/integrate/api.md).
     """
     community = _insert(session, actor, platform, platform_id, name or platform_id, fields)
     if community is None:

@@ -1,4 +1,4 @@
-"""The one-time link that creates the first admin of a new service (decision 0031).
+"""The one-time link that creates the first admin of a new service (docs/run/first-hour.md).
 
 While there is no admin, ``serve`` creates a link at each start. It works once, within an hour, and stops working as
 soon as there is any admin.

@@ -1,4 +1,4 @@
-"""A signed-in person opens a community and becomes its admin (decision 0020)."""
+"""A signed-in person opens a community and becomes its admin (docs/moderate/admin.md)."""
 
 from dataclasses import dataclass, replace
 
@@ -85,7 +85,7 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
 
 
 def _begin_with_panels(session: Session, actor: Actor, community: Community) -> None:
-    """Let panels decide: everybody rates in the dashboard here, so everybody can be drawn (decision 0058)."""
+    """Let panels decide: everybody rates in the dashboard here, so everybody can be drawn (docs/moderate/panels.md)."""
     before = community_settings.read(session, community.id).who_decides
     if before == WhoDecides.PANEL:
         return

@@ -1,4 +1,4 @@
-"""Published fact-checks: imported as datasets, matched with posts (decisions 0019, 0043 and 0045).
+"""Published fact-checks: imported as datasets, matched with posts (docs/run/datasets.md, docs/moderate/fact-checks.md).
 
 The service's datasets are compared with every community's posts, because a publisher's verdict does not depend on
 where the claim is quoted; a community may also have its own. ``words`` and ``ratings`` read what publishers call

@@ -1,4 +1,4 @@
-"""Imports: a file is taken in, read and checked by a job, reported on, and stored by a job (decision 0045).
+"""Imports: a file is taken in, read and checked by a job, reported on, and stored by a job (docs/run/datasets.md).
 
 Reading changes no dataset. Storing goes on in batches: each item changes whole, posts are compared with what is stored
 so far, and items that a feed no longer holds are retired last. ``import_steps`` has the batches.

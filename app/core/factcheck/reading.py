@@ -1,4 +1,4 @@
-"""JSON Lines: files with one JSON object a line, read line by line whatever their size (decision 0019)."""
+"""JSON Lines: files with one JSON object a line, read line by line whatever their size (docs/run/datasets.md)."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The full-text index of fact-checks in the database, and matching posts with it (decision 0043).
+"""The full-text index of fact-checks in the database, and matching posts with it (docs/moderate/fact-checks.md).
 
 A row holds a word and the numbers of up to 16,384 items whose claim or title contains it, two bytes each. A post of
 fifteen words reads some dozens of rows, whatever the database, and both databases rank alike. An item gets a new

@@ -2,7 +2,7 @@
 
 A service with another model, address or number of dimensions begins a new space. Posts are compared with the old one
 until the new one has a vector for every fact-check; then all posts use the new one, and the old one is deleted.
-``filling`` gives fact-checks their vectors, in batches (docs/decisions/0051).
+``filling`` gives fact-checks their vectors, in batches (docs/moderate/fact-checks.md).
 """
 
 import uuid

@@ -106,7 +106,7 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
 
 
 def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
-    # Ratings of a test post decide it, but do not show who agrees with whom (decision 0031).
+    # Ratings of a test post decide it, but do not show who agrees with whom (docs/run/first-hour.md).
     tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
     columns = [getattr(Note, name) for name in ReadNote._fields]
     rows = session.execute(

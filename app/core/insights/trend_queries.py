@@ -48,7 +48,7 @@ class Span(Protocol):
 
 
 class TrendQueries:
-    """The sums over one community between two moments. None of them counts test posts (decision 0031).
+    """The sums over one community between two moments. None of them counts test posts (docs/run/first-hour.md).
 
     ``is_short``: the range is short beside the community's life, so actions are found by their history entries.
     """

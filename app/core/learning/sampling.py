@@ -1,7 +1,7 @@
 """Which posts below every threshold become samples: posts that raters are asked about only to learn from the answers.
 
 A sample is no action, so nothing happens to its post, no event is sent, and no queue or figure of moderation knows it
-(decision 0046). ``raters.samples`` takes the answers.
+(docs/moderate/learning.md). ``raters.samples`` takes the answers.
 """
 
 import hashlib

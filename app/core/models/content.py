@@ -23,7 +23,7 @@ class Request(Stamped, Base):
     """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integrate/api.md).
 
     ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
-    metadata says that it was sent to try out the service, so no statistic counts it (decision 0031).
+    metadata says that it was sent to try out the service, so no statistic counts it (docs/run/first-hour.md).
     ``has_attachments``: lists ask for attachments only where there are some.
     """
 

@@ -98,7 +98,7 @@ class LearnedModel(Base):
 
 
 class SampledPost(Base):
-    """A post below every threshold that raters are asked about, so that the model learns from it (decision 0046).
+    """A post below every threshold that raters are asked about, so that the model learns from it.
 
     It is no action: nothing happens to the post, whatever they answer. It is open until ``ended_at``, at most until
     ``ends_at``. ``acted`` is the label: whether raters agreed that one should act on the post; None: no agreement.

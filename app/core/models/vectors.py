@@ -1,4 +1,4 @@
-"""Fact-checks as vectors, by which they are found by their meaning (docs/decisions/0051)."""
+"""Fact-checks as vectors, by which they are found by their meaning (docs/moderate/fact-checks.md)."""
 
 import uuid
 from datetime import datetime

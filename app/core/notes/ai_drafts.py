@@ -1,4 +1,4 @@
-"""Drafts that moderators ask for (decision 0045): only they see them, until they submit one as a note of their own.
+"""Drafts that moderators ask for: only they see them, until they submit one as a note of their own.
 
 The note's author is the moderator, who may have changed every word; the note still tells which model helped.
 """

@@ -1,4 +1,4 @@
-"""AI notes: who may request one, what a draft must fulfil, how it is stored (decision 0019).
+"""AI notes: who may request one, what a draft must fulfil, how it is stored (docs/run/datasets.md).
 
 A writer gets a ``Post``, and the fact-check that it matches if there is one, and returns a ``Draft``. It is called
 outside of any transaction, because it may be a model on another machine. The draft becomes an ordinary note: unrated,

@@ -1,7 +1,7 @@
 """Whether a note takes ratings: a moderator's lock closes it, and a second look at its action opens it again.
 
 When a moderator force-publishes a rationale, it is locked. During a second look of its action members must be able
-to rate it, or the second look could only end by timeout (decision 0029). The note keeps its status meanwhile.
+to rate it, or the second look could only end by timeout. The note keeps its status meanwhile.
 """
 
 import sqlalchemy as sa

@@ -37,7 +37,7 @@ LONGEST = timedelta(days=7)
 ENOUGH, OF_SEATS = 7, 12
 """So many of so many seats have to answer, in proportion for other sizes."""
 OPPOSED = "panel:opposed@1"
-"""A panel does not act while too many of one side said no (decision 0063). The version is part of the id."""
+"""A panel does not act while too many of one side said no (docs/moderate/panels.md). The version is part of the id."""
 OPPOSED_SHARE = 6
 """Too many are more than one in so many of the seats that the panel began with: more than 2 of 12."""
 CONTESTED = "panel:contested@1"

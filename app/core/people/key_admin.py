@@ -1,4 +1,4 @@
-"""Administration of API keys: list, show and revoke them (decision 0020)."""
+"""Administration of API keys: list, show and revoke them (docs/moderate/admin.md)."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -42,7 +42,7 @@ def listed(
 
     Also returns their rows, and the number of other keys that reach the community. An actor may not manage a key
     that also reaches a community which they do not administer: they would learn of that community, and could take
-    its key away (decision 0020).
+    its key away (docs/moderate/admin.md).
     """
     require(actor, Permission.MANAGE_KEYS, community_id)
     here = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id == community_id)

@@ -1,4 +1,4 @@
-"""Members of a community: change roles, remove members, disable accounts (decision 0020).
+"""Members of a community: change roles, remove members, disable accounts (docs/moderate/admin.md).
 
 The actor's role is read again under the community's lock, so of two admins demoting each other only the first
 succeeds.

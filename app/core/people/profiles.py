@@ -20,7 +20,7 @@ SERVICE_PLATFORM = "bridgenote"
 SERVICE_USER = "service"
 USER_PROFILE = "user profile"
 FORMER_PLATFORM = "discord"
-"""The platform of every user id that was sent without one, whatever the community's, until decision 0070."""
+"""The platform of every user id that was sent without one, whatever the community's, before version 0.1.0."""
 GLOBAL_PLATFORMS = frozenset(
     {
         WEB,
@@ -242,7 +242,7 @@ def is_meant(
     profile_id: sa.orm.InstrumentedAttribute[uuid.UUID],
     community_id: sa.orm.InstrumentedAttribute[uuid.UUID],
 ) -> sa.ColumnElement[bool]:
-    """SQL condition: one of the references means this profile in this community (decision 0070).
+    """SQL condition: one of the references means this profile in this community (docs/integrate/api.md).
 
     ``platform`` is that of the user ids; None: each community's own. The id of an account is always understood, and a
     profile without a scope is the person of that number in each community. Combine it with ``named``, which finds the
@@ -274,7 +274,7 @@ def is_meant(
 
 
 def known_to(actor: Actor, profile: type[Profile] = Profile) -> sa.ColumnElement[bool]:
-    """SQL condition: the actor may know of this profile (decision 0027).
+    """SQL condition: the actor may know of this profile (docs/integrate/api.md).
 
     Accounts: members of the actor's communities. People of one server: if that server is one of those communities.
     People whose user ids mean the same everywhere: all.

@@ -49,7 +49,7 @@ DEFAULTS = (
     CategoryDraft("misinformation", 0.55, severity=20),
     CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
 )
-"""The thresholds of a new community: only spam and pii act without review (decision 0019)."""
+"""The thresholds of a new community: only spam and pii act without review (docs/moderate/operator.md)."""
 
 
 def draft_of(category: Category) -> CategoryDraft:

@@ -1,4 +1,4 @@
-"""Preview of changed thresholds on stored scores (docs/develop/design-system.md; decision 0019).
+"""Preview of changed thresholds on stored scores (docs/develop/design-system.md, docs/moderate/operator.md).
 
 ``packed_routes`` routes and counts; this module turns the counts into what the page shows.
 """

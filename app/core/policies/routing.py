@@ -64,7 +64,7 @@ class Scored:
 def higher(first: Scored, second: Scored) -> Scored:
     """The score of two together: the higher one for Tier 2, and the higher of those that may act for Tier 1.
 
-    So a score that may not act never keeps a lower one from acting (decision 0035).
+    So a score that may not act never keeps a lower one from acting (docs/run/model-card.md).
     """
     highest = max(first, second, key=lambda scored: scored.height)
     if highest.calibrated:

@@ -1,6 +1,6 @@
 """Answers about samples: posts below every threshold that raters are asked about only to learn from the answers.
 
-A rater cannot tell a sample from an item: they answer, change and skip both alike (decision 0046). Moderators are not
+A rater cannot tell a sample from an item: they answer, change and skip both alike. Moderators are not
 asked, because they see more of an item than a sample has. An answer is no rating, so it changes nobody's impact.
 """
 

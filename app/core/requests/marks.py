@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 TEST_MARK = "bridgenote_test"
-"""True in a submission's ``metadata``: it was sent to try out the service (decision 0031)."""
+"""True in a submission's ``metadata``: it was sent to try out the service (docs/run/first-hour.md)."""
 
 
 def is_test(extra: Mapping[str, Any] | None) -> bool:

@@ -103,7 +103,7 @@ def record_several(
 
     Return the opened actions by request. A request that has not been started yet goes all the way in this transaction.
     The community is locked late, after the rows that need no lock; ``is_locked_first`` locks it before anything is
-    read. However many requests there are, most tables take one statement (docs/decisions/0060).
+    read. However many requests there are, most tables take one statement (decision 0004).
 
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.

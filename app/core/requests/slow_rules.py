@@ -1,4 +1,4 @@
-"""Records rules that exceeded the time limit of a text, for the operators of their community (decision 0025)."""
+"""Records rules that exceeded the time limit of a text, for the operators of their community."""
 
 import uuid
 from collections.abc import Iterable, Sequence

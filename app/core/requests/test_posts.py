@@ -1,6 +1,6 @@
 """Test posts to try out the service: marked, processed like any other post, not counted in statistics.
 
-Decision 0031 lists what ignores test posts: insights, previews of thresholds, and rater parameters.
+What ignores test posts (docs/run/first-hour.md): insights, previews of thresholds, and rater parameters.
 """
 
 import re

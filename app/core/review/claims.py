@@ -1,7 +1,7 @@
 """Claims: a moderator holds an item, so that two do not decide the same one; a colleague can take it over.
 
 A claim prevents decisions by others in the dashboard. Decisions through the API and by members' ratings take effect at
-once all the same (decision 0029).
+once all the same (docs/moderate/moderator.md).
 """
 
 import math

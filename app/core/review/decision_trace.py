@@ -1,6 +1,6 @@
 """History entries about held decisions: made, undone, or not carried out; and who decided an object last.
 
-A held decision changes nothing yet, but a moderator who decides and undoes it leaves a trace (decision 0029).
+A held decision changes nothing yet, but a moderator who decides and undoes it leaves a trace.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""Reopening a dismissal: creates a new action on the same request (decision 0029).
+"""Reopening a dismissal: creates a new action on the same request (docs/moderate/moderator.md).
 
 The dismissed action and the request's one decision do not change. The new action has its own rationale note, so ratings
 of the first rationale do not count for it and everybody may rate again.

@@ -1,6 +1,6 @@
 """Tries rules before they are in force: on one text, and on recently submitted posts.
 
-Nothing is stored, and no event is sent (decision 0019).
+Nothing is stored, and no event is sent (docs/moderate/operator.md).
 """
 
 import time

@@ -1,4 +1,4 @@
-"""A community's rules: numbered versions, and a draft to edit (decision 0019).
+"""A community's rules: numbered versions, and a draft to edit (docs/moderate/operator.md).
 
 A version lists the rules of the shipped pack that are switched off, and holds the community's own pack. Versions
 never change; ``drafts`` changes the draft and publishes it.

@@ -1,4 +1,4 @@
-"""Are there camps at all? The test of one fit, and what a community remembers of earlier tests (decision 0028).
+"""Are there camps at all? The test of one fit, and what a community remembers of earlier tests.
 
 Without this test, the factor of a community without camps would fit noise, and the rules about sides would block
 notes that everybody agrees on. A test that overlooks camps is worse: it switches off the rules about sides for

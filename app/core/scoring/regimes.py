@@ -170,7 +170,7 @@ def _acting(
 ) -> tuple[RaterArrays, Model]:
     """The separate model of acting notes in the full regime: the warm model over the first round's raters.
 
-    So acting needs the same there as in the warm regime, no less and no more (decision 0028).
+    So acting needs the same there as in the warm regime, no less and no more (docs/develop/consensus.md).
     """
     ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters), WARM_DENSITY)
     if len(matrix) < WARM_DENSITY * len(matrix.notes):

@@ -30,7 +30,7 @@ WITHOUT_SOME = 0.03
 SIDE_RATINGS, SIDE_MEAN, SIDES_MEAN = 3, 0.4, 0.3
 FOR_RATINGS, FOR_MEAN, FOR_WEIGHT, FOR_BELOW = 5, 0.60, 2.0, 0.09
 """Both sides are for a note that is only shown from this many ratings and this mean each, if its score is no further
-below the threshold than this: with inertia it ends where the firm reject begins (decision 0063). The mean is that of
+below the threshold than this: with inertia it ends where the firm reject begins. The mean is that of
 the cold regime, with two ratings of 0.5 added.
 """
 NET_FULL, NET_WARM, NET_AMPLE, NET_SHARE = 4, 2, 10, 0.05

@@ -2,7 +2,7 @@
 
 A periodic job looks at each community. A condition that begins is told once: in the history, by a notice and by mail to
 operators, and as the event ``community.attention`` to webhooks that name it. It is told again only after it has ended.
-Rows of ``Attention`` are the conditions that were told and last (decision 0068).
+Rows of ``Attention`` are the conditions that were told and last (docs/run/operations.md).
 """
 
 import uuid

@@ -1,6 +1,6 @@
 """Bare user ids: an id that a call sends without a platform means a user of the community's own platform.
 
-Until decision 0070 such an id named a profile of platform ``discord`` in every community. What those profiles wrote and
+Before 0.1.0 such an id named a profile of platform ``discord`` in every community. What those profiles wrote and
 rated is moved, community by community, when the person next writes or rates there.
 """
 

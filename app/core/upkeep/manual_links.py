@@ -1,4 +1,4 @@
-"""Links members to platform profiles manually, for members who cannot enter a code (decision 0020).
+"""Links members to platform profiles manually, for members who cannot enter a code (docs/moderate/admin.md).
 
 The effect is the same as with a code (``linking``): the profile's ratings become the member's.
 """

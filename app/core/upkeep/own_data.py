@@ -4,7 +4,7 @@ Each table lists the columns that are handed out, so a new column stays in until
 handed out: hashes of passwords, tokens and codes; a note's score and its ratings, which are other people's; and on
 which side the raters' parameters place somebody, which nobody is shown (``NOT_HANDED_OUT``).
 
-Nor does anything tell a sample from a review (decision 0046), now or later: answers about both, and skips of both, are
+Nor does anything tell a sample from a review, now or later: answers about both, and skips of both, are
 one list with what both have. So history leaves out ratings, and seats of panels when they were answered.
 """
 

@@ -1,7 +1,7 @@
 """Webhook payloads: shapes A and B (docs/integrate/api.md). No user text; at most 4 decimals.
 
 Communities on Discourse also get the flat members that the Discourse plugin reads beside Shape A's, and the
-plugin's own name for ``moderation_action.created`` (decision 0027).
+plugin's own name for ``moderation_action.created`` (docs/integrate/api.md).
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""Creates the first admin, behind the one-time link that ``serve`` prints while there is none (decision 0031)."""
+"""Creates the first admin, behind the one-time link that ``serve`` prints while there is none."""
 
 from flask import Response, flash, make_response, redirect, request, url_for
 from wtforms import EmailField, Form, PasswordField, StringField

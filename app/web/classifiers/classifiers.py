@@ -1,4 +1,4 @@
-"""Classifiers page: the list of classifiers, the community's rules, their versions, and trials (decision 0019)."""
+"""Classifiers page: the list of classifiers, the community's rules, their versions, and trials."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Imports as jobs: read, reported, stored, killed and continued, refreshed from feeds, retired (decision 0045)."""
+"""Imports as jobs: read, reported, stored, killed and continued, refreshed from feeds, retired."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether there are camps: the test judged by its own spread, and what a community remembers (decision 0028)."""
+"""Whether there are camps: the test judged by its own spread, and what a community remembers."""
 
 from math import exp
 

@@ -100,7 +100,7 @@ def shipped_file() -> Path:
 
 @dataclass(frozen=True)
 class MeaningWeights:
-    """The weights for posts of which it is also known how near the items are by their meaning (docs/decisions/0055).
+    """The weights for posts of which it is also known how near the items are by their meaning.
 
     ``ranking`` and ``showing`` as in `Weights`, with a weight for each feature of words, scaled as there, and then for
     each of meaning, scaled by ``means`` and ``scales``.
