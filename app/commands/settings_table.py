@@ -7,6 +7,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from app.core import limits
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import Setting
 from app.process import logs
 from app.settings import Settings
 
@@ -32,6 +34,18 @@ def as_markdown() -> str:
         default = _text(info.default)
         shown = f"`{default}`" if default else "(empty)"
         lines.append(f"| `{name_of(field)}` | {shown} | {_meaning(info)} |".replace("\n", " "))
+    lines += [
+        "",
+        "## Settings of a community",
+        "",
+        "Operators set them on the Community page. A setting that a community never changed follows the default.",
+        "",
+        "| Name | Default | Meaning |",
+        "|---|---|---|",
+    ]
+    for setting in community_settings.SETTINGS.values():
+        bounds = "" if setting.bounds is None else "; from {:,g} to {:,g}".format(*setting.bounds)
+        lines.append(f"| {setting.label} | {_default(setting)}{bounds} | {_escaped(setting.hint)} |")
     lines += [
         "",
         "## How many there may be",
@@ -71,5 +85,19 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _default(setting: Setting) -> str:
+    if setting.choices is not None:
+        return setting.choices[setting.default]
+    if setting.default in (None, ""):
+        return "(empty)"
+    if isinstance(setting.default, bool):
+        return "on" if setting.default else "off"
+    return "a text" if setting.most is not None else f"{setting.default:g}"
+
+
 def _meaning(info: FieldInfo) -> str:
-    return (info.description or "").replace("|", "\\|")
+    return _escaped(info.description or "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

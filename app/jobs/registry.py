@@ -25,7 +25,7 @@ from app.core.requests import image_scoring, observing, retention, scoring, subm
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import replays
@@ -133,7 +133,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def end_reviews(community_id: str) -> None:
         with wiring.database.writing() as session:
-            community_states.end_reviews(session, uuid.UUID(community_id))
+            community_revisions.end_reviews(session, uuid.UUID(community_id))
 
     def overturn_batch(overturn_id: str, settled: int) -> None:
         with wiring.database.writing() as session:
@@ -160,7 +160,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(embedding.EMBED_JOB, embed_fact_checks, attempts=1)
     jobs.every(embedding.EMBED_JOB, embedding.EMBED_SECONDS)
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
-    jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
+    jobs.register(community_revisions.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
     jobs.register(submitting.SCORE_SLOWLY_JOB, score_slowly)

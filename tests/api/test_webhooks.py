@@ -13,7 +13,7 @@ from app.core import limits
 from app.core.models import Community, Delivery, Event, Webhook
 from app.core.people import keys
 from app.core.permissions import SYSTEM
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
 from app.core.webhooks import secrets
 from app.throttle import Throttle
@@ -326,7 +326,7 @@ def test_webhooks_of_an_archived_community_are_read_and_not_changed(
     api: Api, cast: Cast, wiring: Wiring, hook: str
 ) -> None:
     with wiring.database.writing() as session:
-        community_states.archive(session, SYSTEM, cast.community_id, "Closed")
+        community_revisions.archive(session, SYSTEM, cast.community_id, "Closed")
     assert [row["id"] for row in api.get("/webhooks").json["data"]] == [hook]
     assert api.get(f"/webhooks/{hook}").status_code == 200
     assert api.patch(f"/webhooks/{hook}", json={"is_active": False}).status_code == 403

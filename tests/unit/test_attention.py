@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.models import Action, Attention, Community, Event, HistoryEntry, Notice, Webhook
 from app.core.permissions import SYSTEM
-from app.core.upkeep import attention, community_states
+from app.core.upkeep import attention, community_revisions
 from app.core.vocabulary import ActionState, AttentionReason, EventName
 from app.core.webhooks import endpoints as webhooks
 from app.jobs.attention import sweep
@@ -186,7 +186,7 @@ def test_a_pause_is_told_after_its_hours_and_ends_when_actions_are_resumed(
 ) -> None:
     set_to(wiring, cast, pause_alert_hours=24)
     with wiring.database.writing() as session:
-        community_states.pause(session, SYSTEM, cast.community_id, "An attack")
+        community_revisions.pause(session, SYSTEM, cast.community_id, "An attack")
     sweep(wiring.database)
     assert told(wiring) == []
     later = clock.now() + timedelta(hours=25)
@@ -194,7 +194,7 @@ def test_a_pause_is_told_after_its_hours_and_ends_when_actions_are_resumed(
     sweep(wiring.database)
     assert told(wiring) == [PAUSED]
     with wiring.database.writing() as session:
-        community_states.resume(session, SYSTEM, cast.community_id, "Over")
+        community_revisions.resume(session, SYSTEM, cast.community_id, "Over")
     sweep(wiring.database)
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Attention)).all() == []
@@ -204,12 +204,12 @@ def test_a_second_pause_is_told_though_nobody_looked_between_the_two(wiring: Wir
     set_to(wiring, cast, pause_alert_hours=24)
     begin = clock.now()
     with wiring.database.writing() as session:
-        community_states.pause(session, SYSTEM, cast.community_id, "An attack")
+        community_revisions.pause(session, SYSTEM, cast.community_id, "An attack")
     clock.set_source(lambda: begin + timedelta(hours=25))
     sweep(wiring.database)
     with wiring.database.writing() as session:
-        community_states.resume(session, SYSTEM, cast.community_id, "Over")
-        community_states.pause(session, SYSTEM, cast.community_id, "Another")
+        community_revisions.resume(session, SYSTEM, cast.community_id, "Over")
+        community_revisions.pause(session, SYSTEM, cast.community_id, "Another")
     sweep(wiring.database)
     assert told(wiring) == [PAUSED]
     clock.set_source(lambda: begin + timedelta(hours=50))

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.core.communities.settings import SETTINGS
 from app.core.models import HistoryEntry, HistoryText
 from app.web.administer import changes
-from app.web.community.community_forms import LABELS
 
-LABEL = LABELS["note_pages"]
+LABEL = SETTINGS["note_pages"].label
 SALT, WATER, TEA = (
     f"https://health.example.org/{name} What doctors say" for name in ("salt", "water", "tea")
 )

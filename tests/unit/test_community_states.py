@@ -17,7 +17,7 @@ from app.core.people import accounts, keys
 from app.core.permissions import Actor
 from app.core.requests import scoring, submitting
 from app.core.review import holds
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, ActionTier, ActionVerb, RequestStatus
 from app.wiring import Wiring
 from tests import factories
@@ -48,8 +48,8 @@ def test_a_pause_reaches_even_what_is_being_scored_and_says_why_it_was_not_acted
     scorings = scoring.classify(wiring.classifiers, request)
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
-            community_states.pause(session, actor(wiring, cast, cast.moderator), cast.community_id, "No")
-        community_states.pause(session, operator, cast.community_id, "A rule went wild")
+            community_revisions.pause(session, actor(wiring, cast, cast.moderator), cast.community_id, "No")
+        community_revisions.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
         scoring.record_scores(session, request_id, scorings)
     held = action_of(wiring, request_id)
@@ -59,7 +59,7 @@ def test_a_pause_reaches_even_what_is_being_scored_and_says_why_it_was_not_acted
     assert held.evidence["details"]["held_back"]["why"] == scoring.PAUSED
     assert held.evidence["details"]["threshold"] == 0.95
     with wiring.database.writing() as session:
-        community_states.resume(session, operator, cast.community_id, "Mended")
+        community_revisions.resume(session, operator, cast.community_id, "Mended")
     acts = factories.scored_action(wiring, cast, factories.SPAM, "post-2")
     with wiring.database.reading() as session:
         action = session.get_one(Action, acts)
@@ -80,8 +80,8 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
         holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Clear"), seconds=600)
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
-            community_states.archive(session, actor(wiring, cast, cast.operator), cast.community_id, "No")
-        community_states.archive(session, admin, cast.community_id, "The forum closes")
+            community_revisions.archive(session, actor(wiring, cast, cast.operator), cast.community_id, "No")
+        community_revisions.archive(session, admin, cast.community_id, "The forum closes")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
         assert session.get_one(Action, waiting).action_state is ActionState.DISMISSED
@@ -102,7 +102,7 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
         assert submitting.find(session, closed, "post-1").request_id == "post-1"
     admin = actor(wiring, cast, cast.admin)
     with wiring.database.writing() as session:
-        community_states.unarchive(session, admin, cast.community_id, "It opens again")
+        community_revisions.unarchive(session, admin, cast.community_id, "It opens again")
         assert submitting.submit(session, factories.integration(cast), cast.community_id, late).new
 
 

@@ -18,7 +18,7 @@ from app.core.models import Action, Webhook
 from app.core.periods import Period
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring
 from tests import factories
@@ -123,7 +123,7 @@ def test_late_reviews_unconfirmed_decisions_and_a_pause_need_somebody(wiring: Wi
     advance(days=3)
     with wiring.database.writing() as session:
         due = session.get_one(Action, late).due_at
-        community_states.pause(session, SYSTEM, cast.community_id, "A rule went wild")
+        community_revisions.pause(session, SYSTEM, cast.community_id, "A rule went wild")
     overdue, unconfirmed, paused = read(wiring, cast)
     assert (overdue.concern, overdue.count, overdue.since) == (Concern.OVERDUE, 1, due)
     assert unconfirmed.concern is Concern.UNCONFIRMED

@@ -29,7 +29,7 @@ from app.core.outbound import AllowList
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
 from app.core.webhooks import endpoints
 from app.jobs import registry
@@ -171,7 +171,7 @@ def test_a_pause_before_the_lock_counts_for_all_and_a_withdrawn_post_is_left_out
         )
     first, gone, *_ = posts = submit(wiring, cast, "post", [factories.SPAM] * 4)
     with changed_meanwhile(wiring, lambda: score_together(wiring, first, cast)) as session:
-        community_states.pause(session, operator, cast.community_id, "A rule went wild")
+        community_revisions.pause(session, operator, cast.community_id, "A rule went wild")
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, gone))
     with wiring.database.reading() as session:
         actions = session.scalars(sa.select(Action)).all()

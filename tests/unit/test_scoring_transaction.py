@@ -16,7 +16,7 @@ from app.core.people import accounts
 from app.core.policies import policies
 from app.core.policies.drafts import CategoryDraft
 from app.core.requests import submitting
-from app.core.upkeep import community_states
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
 from app.jobs import registry
 from app.wiring import Wiring
@@ -106,9 +106,9 @@ def test_a_pause_and_new_thresholds_count_for_posts_that_wait_for_the_lock(
         )
     paused = factories.submit(wiring, cast, factories.SPAM, "paused")
     with changed_meanwhile(wiring, partial(registry.score, wiring, paused)) as session:
-        community_states.pause(session, operator, cast.community_id, "A rule went wild")
+        community_revisions.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
-        community_states.resume(session, operator, cast.community_id, "Mended")
+        community_revisions.resume(session, operator, cast.community_id, "Mended")
     raised = factories.submit(wiring, cast, factories.REVIEWED, "raised")
     with changed_meanwhile(wiring, partial(registry.score, wiring, raised)) as session:
         policies.set_category(session, operator, cast.community_id, CategoryDraft("toxicity", 0.99), "Less")

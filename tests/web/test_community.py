@@ -18,7 +18,7 @@ from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
 from app.core.upkeep.community_revisions import REVISED, Draft
 from app.core.vocabulary import KeyTemplate, WhoDecides
-from app.web.community.community_forms import NUMBERS, as_typed
+from app.web.community.community import as_typed
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -34,10 +34,8 @@ def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
     draft = in_force(wiring, cast)
     sent = {"version": draft.etag, "reason": "Agreed in the spring meeting"}
     for name, value in draft.values.items():
-        if name in NUMBERS:
+        if not isinstance(value, bool):
             sent[name] = as_typed(value)
-        elif not isinstance(value, bool):
-            sent[name] = value or ""
         elif value:
             sent[name] = "y"
     return {name: value for name, value in (sent | changed).items() if value != "-"}
@@ -336,7 +334,9 @@ def test_nobody_joins_or_reads_what_an_integration_opened_until_an_operator_make
     assert "This community is not public" in page
     with wiring.database.reading() as session:
         draft = community_revisions.draft_of(session, session.get_one(Community, cove.id))
-    values = {name: as_typed(value) for name, value in draft.values.items() if name in NUMBERS}
+    values = {
+        name: as_typed(draft.values[name]) for name, one in community_settings.SETTINGS.items() if one.bounds
+    }
     saved = service_admin.post(
         "/community?community=cove", name="Cove", is_public="y", reason="They asked for it", **values
     )

@@ -1,13 +1,16 @@
-"""Settings of a community: scoring of its notes, protection against manipulation, and review by moderators.
+"""What operators set of a community, each declared once: forms, checks, history and docs/run/settings.md read it.
 
-The values are in ``communities.settings``, which only operators write; values that integrations send are stored in
-``communities.supplied``. A missing or invalid value falls back to the service-wide default. ``wiring.wire`` sets the
-defaults in ``Database.info`` at start-up, and every session has them in ``Session.info``.
+``COLUMNS`` are columns of ``communities``. The other settings are the fields of ``CommunitySettings``: adding one there
+is all that it needs. Their values are in ``communities.settings``, which only operators write; values that
+integrations send are stored in ``communities.supplied``. A missing or invalid value falls back to the service-wide
+default. ``wiring.wire`` sets the defaults in ``Database.info`` at start-up, and every session has them in
+``Session.info``.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -26,129 +29,349 @@ SUPPORT_TEXT = (
 """The shipped answer to a post about self-harm."""
 
 
-@dataclass(frozen=True)
-class CommunitySettings:
-    """One community's settings.
+class Group(StrEnum):
+    """The parts of the Community page."""
 
-    ``min_ratings``: ratings that a note needs before it gets a status. ``helpful_at``: the score from which it is
-    helpful; 0.40 is a predicted helpfulness of 0.75. ``published``: whether a large community shows only the notes that
-    the published algorithm shows (docs/develop/consensus.md). ``lock_days``: days after which a note's status is final.
-    ``stabilisation_minutes``: how long a note must stay helpful before it is published as helpful. With 0, the
-    default, it is published at once, so a review is decided within the request of its last rater.
+    GENERAL = "general"
+    NOTES = "notes"
+    REVIEWS = "reviews"
+    DECISIONS = "decisions"
+    ALERTS = "alerts"
+    CAUTION = "caution"
 
-    ``min_trust_level`` and ``min_age_days``: minimums for raters whose ratings count; None: no minimum. A burst sends
-    the decision to moderators. It is a burst if more than ``burst_share`` (0.0–1.0; 1.0: never) of an item's ratings of
-    the last ``burst_minutes`` are by raters first seen within the last ``burst_hours``, and there are at least
-    ``burst_raters`` of them. Where fewer than ``burst_known`` raters were first seen earlier, nothing is a burst.
-    ``exempt_similarity`` (0.0–1.0): how similar an edited message must be to a restored one to be exempt too.
 
-    ``second_look``: whether ratings open a second look of an action that was carried out; moderators and appeals can
-    always open one. ``undo_seconds``: how long a moderator's decision can be undone. ``content_retention_days``: how
-    long submitted content is stored; None: without limit.
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """The declaration of one setting: a number if it has ``bounds``, a text if ``most``, else a choice or a switch.
 
-    ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
-    ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/moderate/panels.md).
-
-    ``moderator_figures``: whether Insights shows figures about each moderator, to all who may see Insights.
-    Operators are told when more than ``backlog_alert`` reviews wait, when one has waited more than ``overdue_alert``
-    times its target time, and when automatic actions have been paused for ``pause_alert_hours``; None: never.
-
-    ``note_pages``: the pages that AI notes may cite, one a line with what it says (``core.communities.cited_pages``).
-    ``support_text``: what the author of a post about self-harm is told with a notice; empty: nothing.
+    ``bounds``: least and most of a number; ``decimals``: it need not be whole; ``optional``: it may be None.
+    ``choices``: the words for each value. ``least`` and ``most``: characters of a text, ``rows`` of its field;
+    ``parse`` raises Invalid for a text that cannot be used; ``is_list``: it has one entry a line. ``rescores``: a
+    change requires scoring the community's notes again.
     """
 
-    min_ratings: int = 5
-    helpful_at: float = 0.40
-    published: bool = False
-    lock_days: int = 14
-    stabilisation_minutes: int = 0
-    min_trust_level: int | None = None
-    min_age_days: int | None = None
-    burst_share: float = 0.5
-    burst_minutes: int = 60
-    burst_hours: int = 24
-    burst_raters: int = 3
-    burst_known: int = 20
-    exempt_similarity: float = 0.9
-    second_look: bool = True
-    undo_seconds: float = 10.0
-    content_retention_days: int | None = None
-    who_decides: str = WhoDecides.EVERYONE.value
-    panel_seats: int = 12
-    panel_hours: int = 24
-    moderator_figures: bool = False
-    note_pages: str = ""
-    support_text: str = SUPPORT_TEXT
-    backlog_alert: int | None = 500
-    overdue_alert: int | None = 3
-    pause_alert_hours: int | None = 24
+    name: str = ""
+    label: str
+    hint: str = ""
+    default: Any = None
+    group: Group = Group.GENERAL
+    bounds: tuple[float, float] | None = None
+    decimals: bool = False
+    optional: bool = False
+    choices: Mapping[str, str] | None = None
+    least: int = 0
+    most: int | None = None
+    rows: int | None = None
+    parse: Callable[[str], object] | None = None
+    is_list: bool = False
+    rescores: bool = False
+
+    def fault(self, value: Any) -> str | None:
+        """Why this value cannot be stored, as "must be …"; None if it can. The content of a text is not looked at."""
+        if value is None and self.optional:
+            return None
+        if self.bounds is not None:
+            least, most = self.bounds
+            is_number = isinstance(value, int | float if self.decimals else int) and not isinstance(
+                value, bool
+            )
+            kind = "number" if self.decimals else "whole number"
+            return (
+                None
+                if is_number and least <= value <= most
+                else f"must be a {kind} from {least:g} to {most:g}"
+            )
+        if self.choices is not None:
+            known = isinstance(value, str) and value in self.choices
+            return None if known else f"must be one of {', '.join(self.choices)}"
+        if self.most is not None:
+            return None if isinstance(value, str) else "must be a text"
+        return None if isinstance(value, bool) else "must be true or false"
+
+    def check(self, value: Any) -> None:
+        """Raise Invalid for a value that is of the wrong type, out of bounds, or a text that cannot be used."""
+        fault = self.fault(value)
+        if fault is not None:
+            raise Invalid.field(self.name, fault, value)
+        if self.most is not None and value is not None:
+            limits.text(value, self.name, self.most, self.least)
+            if self.parse is not None:
+                self.parse(value)
 
 
-BOUNDS: Mapping[str, tuple[float, float]] = {
-    "min_ratings": (1, 1_000),
-    "helpful_at": (0.0, 0.64),
-    "lock_days": (1, 3_650),
-    "stabilisation_minutes": (0, 1_440),
-    "min_trust_level": (0, limits.TRUST_LEVEL_MAX),
-    "min_age_days": (0, 3_650),
-    "burst_share": (0.0, 1.0),
-    "burst_minutes": (1, 10_080),
-    "burst_hours": (1, 8_760),
-    "burst_raters": (1, 10_000),
-    "burst_known": (0, 10_000),
-    "exempt_similarity": (0.0, 1.0),
-    "undo_seconds": (0.0, 600.0),
-    "content_retention_days": (1, 36_500),
-    "panel_seats": (7, 25),
-    "panel_hours": (1, 168),
-    "backlog_alert": (1, 10_000),
-    "overdue_alert": (2, 100),
-    "pause_alert_hours": (1, 8_760),
+COLUMNS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(name="name", label="Name", least=1, most=limits.NAME_MAX),
+        Setting(name="description", label="Description", most=limits.DESCRIPTION_MAX, rows=3, optional=True),
+        Setting(
+            name="policy_text",
+            label="Policy text",
+            hint="What is allowed here and what is not. Raters judge by it.",
+            most=limits.POLICY_TEXT_MAX,
+            rows=10,
+            optional=True,
+        ),
+        Setting(
+            name="is_public",
+            label="Public",
+            hint="Anybody with an account may find this community and join as a rater.",
+        ),
+        Setting(
+            name="ai_notes_enabled",
+            label="AI notes",
+            hint="Integrations may ask for notes drafted by AI. People rate them like any other note before they are "
+            "shown.",
+        ),
+    )
 }
-"""Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
-_FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
-"""Settings that may have decimals; the other numbers are whole."""
-SWITCHES = frozenset({"published", "second_look", "moderator_figures"})
-_CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
-_TEXTS: Mapping[str, Callable[[str], object]] = {
-    "note_pages": cited_pages.parse,
-    "support_text": lambda text: limits.text(text, "support_text", limits.REASON_MAX, least=0),
-}
-"""What raises Invalid for a text that cannot be used."""
-OPTIONAL = frozenset(
-    {
-        "min_trust_level",
-        "min_age_days",
-        "content_retention_days",
-        "backlog_alert",
-        "overdue_alert",
-        "pause_alert_hours",
-    }
-)
-"""Settings that None switches off."""
-NAMES = (*BOUNDS, *SWITCHES, *_CHOICES, *_TEXTS)
-_NOT_SCORED = frozenset(
-    {
-        "second_look",
-        "moderator_figures",
-        "undo_seconds",
-        "content_retention_days",
-        "exempt_similarity",
-        "who_decides",
-        "panel_seats",
-        "panel_hours",
-        "note_pages",
-        "support_text",
-        "backlog_alert",
-        "overdue_alert",
-        "pause_alert_hours",
-    }
-)
-SCORED = frozenset(NAMES) - _NOT_SCORED
-"""Settings whose change requires scoring the community's notes again."""
+"""The settings that are columns of ``communities``, in the order of the page; a text that is empty is None there."""
+
+
+def declare(default: Any, group: Group, label: str, hint: str, **more: Any) -> Any:
+    """A field of ``CommunitySettings`` with its declaration; ``more`` are other values of ``Setting``."""
+    setting = Setting(default=default, group=group, label=label, hint=hint, **more)
+    return field(default=default, metadata={"setting": setting})
+
+
+@dataclass(frozen=True)
+class CommunitySettings:
+    """One community's settings, in the order of the page.
+
+    ``helpful_at``: 0.40 is a predicted helpfulness of 0.75, and 0.65 one of 1, which no note can exceed. With
+    ``stabilisation_minutes`` 0 a helpful note is published at once, so a review is decided within the request of its
+    last rater. The algorithm: docs/develop/consensus.md. Panels: docs/moderate/panels.md.
+
+    A burst sends the decision to moderators. It is a burst if more than ``burst_share`` (0.0–1.0; 1.0: never) of an
+    item's ratings of the last ``burst_minutes`` are by raters first seen within the last ``burst_hours``, and there are
+    at least ``burst_raters`` of them. Where fewer than ``burst_known`` raters were first seen earlier, nothing is one.
+    """
+
+    note_pages: str = declare(
+        "",
+        Group.GENERAL,
+        "Pages that notes by AI may cite",
+        "One a line: an address that begins with https://, a space, and what the page says. A model may rely on them "
+        "beside fact-checks.",
+        most=cited_pages.TEXT_MAX,
+        rows=3,
+        parse=cited_pages.parse,
+        is_list=True,
+    )
+    second_look: bool = declare(
+        True,
+        Group.GENERAL,
+        "Second look",
+        "A rating of an automatic action opens a second look at it. Switched off, only moderators and appeals do.",
+    )
+    min_ratings: int = declare(
+        5,
+        Group.NOTES,
+        "Minimum ratings",
+        "Ratings that a note needs before it gets a status.",
+        bounds=(1, 1_000),
+        rescores=True,
+    )
+    min_trust_level: int | None = declare(
+        None,
+        Group.NOTES,
+        "Minimum trust",
+        "Only raters with this trust level or more count. Leave it empty to count everybody.",
+        bounds=(0, limits.TRUST_LEVEL_MAX),
+        optional=True,
+        rescores=True,
+    )
+    min_age_days: int | None = declare(
+        None,
+        Group.NOTES,
+        "Minimum days known",
+        "Only raters known for so many days count. Leave it empty to count everybody.",
+        bounds=(0, 3_650),
+        optional=True,
+        rescores=True,
+    )
+    helpful_at: float = declare(
+        0.40,
+        Group.NOTES,
+        "Helpful from",
+        "The score from which a note is helpful, such as 0.4.",
+        bounds=(0.0, 0.64),
+        decimals=True,
+        rescores=True,
+    )
+    lock_days: int = declare(
+        14,
+        Group.NOTES,
+        "Days until a status is final",
+        "After that many days ratings no longer change it.",
+        bounds=(1, 3_650),
+        rescores=True,
+    )
+    stabilisation_minutes: int = declare(
+        0,
+        Group.NOTES,
+        "Minutes to stay helpful",
+        "A note is shown as helpful after it has been so for this long. 0 is at once.",
+        bounds=(0, 1_440),
+        rescores=True,
+    )
+    published: bool = declare(
+        False,
+        Group.NOTES,
+        "Published algorithm only",
+        "Where there are hundreds of raters, a note is also shown if raters on both sides find it helpful. Tick this "
+        "to show only what the published algorithm of Community Notes shows.",
+        rescores=True,
+    )
+    who_decides: str = declare(
+        WhoDecides.EVERYONE.value,
+        Group.REVIEWS,
+        "Who decides reviews",
+        "Whose answers decide what is under review. A panel is drawn by lot, so that nobody can choose what to decide. "
+        "While fewer than 15 people can be drawn, everyone decides.",
+        choices={
+            WhoDecides.EVERYONE.value: "Everyone who answers",
+            WhoDecides.PANEL_WHEN_NEEDED.value: "Everyone, and a drawn panel when there is doubt",
+            WhoDecides.PANEL.value: "Always a drawn panel",
+        },
+    )
+    panel_seats: int = declare(
+        12,
+        Group.REVIEWS,
+        "Seats of a panel",
+        "How many people are drawn, from 7 to 25.",
+        bounds=(7, 25),
+    )
+    panel_hours: int = declare(
+        24,
+        Group.REVIEWS,
+        "Hours to answer",
+        "After so many hours without an answer somebody else is drawn.",
+        bounds=(1, 168),
+    )
+    undo_seconds: float = declare(
+        10.0,
+        Group.DECISIONS,
+        "Seconds to undo",
+        "How long a moderator who has not chosen a time of their own can take a decision back before it is sent.",
+        bounds=(0.0, 600.0),
+        decimals=True,
+    )
+    content_retention_days: int | None = declare(
+        None,
+        Group.DECISIONS,
+        "Days to keep content",
+        "Submitted content is deleted after that many days. Leave it empty to keep it.",
+        bounds=(1, 36_500),
+        optional=True,
+    )
+    support_text: str = declare(
+        SUPPORT_TEXT,
+        Group.DECISIONS,
+        "Support text",
+        "Sent with a notice to the author of a post about self-harm, unless the moderator writes something else. Name "
+        "the lines of help of your country.",
+        most=limits.REASON_MAX,
+        rows=4,
+    )
+    moderator_figures: bool = declare(
+        False,
+        Group.DECISIONS,
+        "Figures by moderator",
+        "Insights then shows how many reviews each moderator decided, how fast, and how many were overturned, to "
+        "everyone who may see Insights. Off unless you want it: these are figures about named people, few cases say "
+        "little about a person, and who is measured by speed decides in haste.",
+    )
+    backlog_alert: int | None = declare(
+        500,
+        Group.ALERTS,
+        "Reviews that wait",
+        "When more than so many wait. Leave it empty for no notice.",
+        bounds=(1, 10_000),
+        optional=True,
+    )
+    overdue_alert: int | None = declare(
+        3,
+        Group.ALERTS,
+        "Times the target time",
+        "When a review has waited so many times as long as its category should take. Leave it empty for no notice.",
+        bounds=(2, 100),
+        optional=True,
+    )
+    pause_alert_hours: int | None = declare(
+        24,
+        Group.ALERTS,
+        "Hours paused",
+        "When automatic actions have been paused for so long. Leave it empty for no notice.",
+        bounds=(1, 8_760),
+        optional=True,
+    )
+    exempt_similarity: float = declare(
+        0.9,
+        Group.CAUTION,
+        "Likeness of restored posts",
+        "From 0 to 1: how alike an edited post must be to one that was restored, to be left alone too.",
+        bounds=(0.0, 1.0),
+        decimals=True,
+    )
+    burst_share: float = declare(
+        0.5,
+        Group.CAUTION,
+        "Share of new raters",
+        "From 0 to 1: above this share of new raters moderators decide instead. 1 is never.",
+        bounds=(0.0, 1.0),
+        decimals=True,
+        rescores=True,
+    )
+    burst_minutes: int = declare(
+        60,
+        Group.CAUTION,
+        "Minutes looked at",
+        "The share is taken of an item's ratings of the last so many minutes.",
+        bounds=(1, 10_080),
+        rescores=True,
+    )
+    burst_hours: int = declare(
+        24,
+        Group.CAUTION,
+        "Hours a rater is new",
+        "Whoever was first seen within so many hours is new.",
+        bounds=(1, 8_760),
+        rescores=True,
+    )
+    burst_raters: int = declare(
+        3,
+        Group.CAUTION,
+        "New raters at least",
+        "Fewer new raters than this are no burst.",
+        bounds=(1, 10_000),
+        rescores=True,
+    )
+    burst_known: int = declare(
+        20,
+        Group.CAUTION,
+        "Known raters at least",
+        "While fewer raters than this have been known for longer, nothing is a burst.",
+        bounds=(0, 10_000),
+        rescores=True,
+    )
+
+
+def declared(settings: type[CommunitySettings]) -> dict[str, Setting]:
+    """The declarations of this class's fields by name, in their order."""
+    return {one.name: replace(one.metadata["setting"], name=one.name) for one in fields(settings)}
+
+
+SETTINGS = declared(CommunitySettings)
+"""The settings that are not columns, in the order of the page."""
 
 DEFAULTS = "community_defaults"
 """The key of the service-wide defaults in ``Database.info`` and ``Session.info``."""
+
+
+def everything() -> dict[str, Setting]:
+    """The declarations of columns and settings, in the order of the page."""
+    return {**COLUMNS, **SETTINGS}
 
 
 def defaults(session: Session) -> CommunitySettings:
@@ -167,7 +390,11 @@ def parse_stored(stored: Mapping[str, Any] | None, defaults: CommunitySettings) 
     values = stored or {}
     return replace(
         defaults,
-        **{name: values[name] for name in NAMES if name in values and _is_valid(name, values[name])},
+        **{
+            name: values[name]
+            for name in SETTINGS.keys() & values
+            if SETTINGS[name].fault(values[name]) is None
+        },
     )
 
 
@@ -180,36 +407,8 @@ def check(values: Mapping[str, Any]) -> None:
     """Refuse values that are out of bounds or of the wrong type.
 
     Raises:
-        Invalid: a value is outside its bounds or of the wrong type; names the first such field.
+        Invalid: a value cannot be stored; names the first such field.
     """
-    known = {name: values[name] for name in NAMES if name in values}
-    for name, value in known.items():
-        if name in SWITCHES and not isinstance(value, bool):
-            raise Invalid.field(name, "must be true or false", value)
-        if name in _CHOICES and value not in _CHOICES[name]:
-            raise Invalid.field(name, f"must be one of {', '.join(_CHOICES[name])}", value)
-        if name in _TEXTS:
-            limits.text(value, name, cited_pages.TEXT_MAX, least=0)
-            _TEXTS[name](value)
-            continue
-        if not _is_valid(name, value):
-            least, most = BOUNDS[name]
-            kind = "number" if name in _FRACTIONS else "whole number"
-            raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:g}", value)
-
-
-def _is_valid(name: str, value: Any) -> bool:
-    if name in SWITCHES:
-        return isinstance(value, bool)
-    if name in _CHOICES:
-        return isinstance(value, str) and value in _CHOICES[name]
-    if name in _TEXTS:
-        return isinstance(value, str)
-    if value is None:
-        return name in OPTIONAL
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    if name not in _FRACTIONS and not isinstance(value, int):
-        return False
-    least, most = BOUNDS[name]
-    return bool(least <= value <= most)
+    for name, setting in everything().items():
+        if name in values:
+            setting.check(values[name])

@@ -1,36 +1,43 @@
-"""Changes of a community's settings by operators: with a reason, and refused if based on outdated values."""
+"""What operators change of a community: settings, pausing and archiving (decision 0020).
+
+Every change has a reason. A change of settings is refused if it is based on outdated values.
+"""
 
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import clock, limits, outbox
+from app.core.actions import actions
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import CommunitySettings
+from app.core.communities.settings import COLUMNS, SETTINGS, CommunitySettings
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Community, HistoryEntry, HistoryText
+from app.core.models import Action, Community, HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor, Permission, require
+from app.core.review import holds
+from app.core.vocabulary import IN_REVIEW
 
 REVISED = "community.revised"
+END_REVIEWS_JOB = "end_reviews"
+REVIEWS_AT_ONCE = 25
+"""Reviews ended in one transaction."""
+ARCHIVED = "the community was archived"
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The values of a community that an operator can set; empty texts are None.
-
-    A new column needs a new field here; other settings are fields of ``CommunitySettings``.
-    """
+    """The values that an operator can set: those of ``COLUMNS``, and the settings. Empty texts are None."""
 
     name: str
     description: str | None
@@ -40,10 +47,9 @@ class Draft:
     settings: CommunitySettings
 
     @property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> dict[str, Any]:
         """All values by name, including the settings'."""
-        fields = asdict(self)
-        return {**{name: value for name, value in fields.items() if name != "settings"}, **fields["settings"]}
+        return {name: getattr(self, name) for name in COLUMNS} | asdict(self.settings)
 
     @property
     def etag(self) -> str:
@@ -53,14 +59,8 @@ class Draft:
 
 def draft_of(session: Session, community: Community) -> Draft:
     """The values in force."""
-    return Draft(
-        name=community.name,
-        description=community.description,
-        policy_text=community.policy_text,
-        is_public=community.is_public,
-        ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.for_community(community, community_settings.defaults(session)),
-    )
+    settings = community_settings.for_community(community, community_settings.defaults(session))
+    return Draft(**{name: getattr(community, name) for name in COLUMNS}, settings=settings)
 
 
 def revise(
@@ -80,41 +80,103 @@ def revise(
         Invalid: a text is too long, a number is out of bounds, or the name or the reason is blank.
         Conflict: somebody saved other values meanwhile.
     """
-    require(actor, Permission.REVISE_POLICY, community_id)
-    limits.text(draft.name, "name", limits.NAME_MAX)
-    limits.text(draft.description or "", "description", limits.DESCRIPTION_MAX, least=0)
-    limits.text(draft.policy_text or "", "policy_text", limits.POLICY_TEXT_MAX, least=0)
-    limits.text(reason, "reason", limits.REASON_MAX)
-    community_settings.check(asdict(draft.settings))
-    serialise(session, community_id)
-    community = communities.get(session, actor, community_id)
-    session.refresh(community)
+    community = _held(session, actor, Permission.REVISE_POLICY, community_id, reason)
+    community_settings.check(draft.values)
     current, new_values = draft_of(session, community), draft.values
     if based_on is not None and based_on != current.etag:
         raise Conflict("Somebody saved other values meanwhile", community_id)
     before = {name: value for name, value in current.values.items() if value != new_values[name]}
     if not before:
         return False
-    set_here = {name: new_values[name] for name in before if name in community_settings.NAMES}
-    for name in before.keys() - set_here.keys():
-        setattr(community, name, new_values[name])
+    after = {name: new_values[name] for name in before}
+    for name in after.keys() & COLUMNS.keys():
+        setattr(community, name, after[name])
+    set_here = {name: value for name, value in after.items() if name in SETTINGS}
     if set_here:
         community.settings = {**community.settings, **set_here}
-    session.flush()
-    if set_here.keys() & community_settings.SCORED:
+    if any(SETTINGS[name].rescores for name in set_here):
+        session.flush()
         refits.ask(session, community_id)
-    history.record(
-        session,
-        actor,
-        community_id,
-        REVISED,
-        "community",
-        community_id,
-        before=before,
-        after={name: new_values[name] for name in before},
-        why=Why(reason),
-    )
+    _record(session, actor, community, "revised", before, after, reason)
     return True
+
+
+def pause(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """From this transaction on, in every process, Tier 1 sends to review instead of acting. Idempotent."""
+    community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
+    if community.paused_at is None:
+        community.paused_at = clock.now()
+        community.paused_by, community.paused_reason = actor.name, reason
+        _record(session, actor, community, "paused", {"paused": False}, {"paused": True}, reason)
+    return community
+
+
+def resume(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Let Tier 1 act again; what was sent to review meanwhile stays there. Idempotent."""
+    community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
+    if community.paused_at is not None:
+        community.paused_at = community.paused_by = community.paused_reason = None
+        _record(session, actor, community, "resumed", {"paused": True}, {"paused": False}, reason)
+    return community
+
+
+def archive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Archive a community: it becomes read-only. Idempotent.
+
+    Decisions that could still be undone are carried out first; then its reviews end, one batch per job.
+    """
+    community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
+    if community.archived_at is not None:
+        return community
+    held = session.scalars(
+        sa.select(Hold.id).where(Hold.community_id == community_id).order_by(Hold.id)
+    ).all()
+    for hold_id in held:
+        holds.carry_out(session, hold_id)
+    community.archived_at = clock.now()
+    _record(session, actor, community, "archived", {"archived": False}, {"archived": True}, reason)
+    _enqueue_end(session, community_id)
+    return community
+
+
+def unarchive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Reopen an archived community. Its ended reviews stay ended. Idempotent."""
+    community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
+    if community.archived_at is not None:
+        community.archived_at = None
+        _record(session, actor, community, "unarchived", {"archived": True}, {"archived": False}, reason)
+    return community
+
+
+def end_reviews(session: Session, community_id: uuid.UUID) -> int:
+    """End a batch of an archived community's reviews. Return how many; 0 when none is left or it was reopened.
+
+    The outcome is the same as when time runs out: a first review is dismissed, a second look confirms.
+    """
+    serialise(session, community_id)
+    community = session.get_one(Community, community_id, populate_existing=True)
+    if community.archived_at is None:
+        return 0
+    waiting = session.scalars(
+        sa.select(Action)
+        .where(
+            Action.community_id == community_id,
+            Action.action_state.in_(IN_REVIEW),
+        )
+        .order_by(Action.created_at)
+        .limit(REVIEWS_AT_ONCE)
+        .execution_options(populate_existing=True)
+    ).all()
+    for action in waiting:
+        actions.lapse(session, action, why=Why(cause=ARCHIVED))
+    if len(waiting) == REVIEWS_AT_ONCE:
+        _enqueue_end(session, community_id)
+    return len(waiting)
+
+
+def _enqueue_end(session: Session, community_id: uuid.UUID) -> None:
+    args = {"community_id": str(community_id)}
+    outbox.enqueue(session, END_REVIEWS_JOB, args, community_id=community_id)
 
 
 def changes(
@@ -140,3 +202,38 @@ def changes(
         .limit(limit)
     )
     return [(entry, text) for entry, text in rows]
+
+
+def _held(
+    session: Session, actor: Actor, permission: Permission, community_id: uuid.UUID, reason: str
+) -> Community:
+    """The community's current row, locked until the transaction ends."""
+    require(actor, permission, community_id)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    serialise(session, community_id)
+    community = communities.get(session, actor, community_id)
+    session.refresh(community)
+    return community
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    community: Community,
+    what: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    reason: str,
+) -> None:
+    session.flush()
+    history.record(
+        session,
+        actor,
+        community.id,
+        f"community.{what}",
+        "community",
+        community.id,
+        before=before,
+        after=after,
+        why=Why(reason),
+    )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.core.communities import settings as community_settings
 from app.core.models import HistoryEntry, HistoryText
-from app.web.community.community_forms import LABELS, WHO_DECIDES
 from app.web.item.timeline import actor_name, cause_words
 
 SHOWN_VALUE = 60
@@ -36,8 +36,7 @@ SENTENCES: Mapping[str, str] = {
     "profile.linked": "Profile linked",
     "profile.unlinked": "Profile unlinked",
 }
-SHOWN: Mapping[str, str] = {
-    **LABELS,
+_LABELS: Mapping[str, str] = {
     "role": "Role",
     "template": "Template",
     "public_part": "Key",
@@ -47,9 +46,6 @@ SHOWN: Mapping[str, str] = {
     "done": "Overturned",
     "failed": "Failed",
 }
-"""The values that lists show, with their labels. The sentence already contains the others."""
-_LISTS = frozenset({"note_pages"})
-"""Values that are one entry a line: cut texts before and after would often be the same."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,12 @@ class ChangeRow:
     changes: Sequence[str]
 
 
+def labels() -> dict[str, str]:
+    """The values that lists show, with their labels, in the order of the pages. The sentence contains the others."""
+    declared = community_settings.everything().items()
+    return {name: setting.label for name, setting in declared} | dict(_LABELS)
+
+
 def rows(
     entries: Iterable[tuple[HistoryEntry, HistoryText]], names: Mapping[Any, str] | None = None
 ) -> list[ChangeRow]:
@@ -75,7 +77,7 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
     lines = [
         f"{label}: {change}"
-        for name, label in SHOWN.items()
+        for name, label in labels().items()
         if name in entry.before or entry.after.get(name) is not None
         for change in _changes(entry.before, entry.after, name)
     ]
@@ -92,7 +94,9 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> Sequence[str]:
-    if name in _LISTS and name in after:
+    setting = community_settings.SETTINGS.get(name)
+    if setting is not None and setting.is_list and name in after:
+        # Cut texts before and after would often be the same.
         return _of_lists(before.get(name) or "", after[name] or "")
     return [_change(before, after, name)]
 
@@ -117,8 +121,9 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> s
 
 
 def _words(value: Any, name: str = "") -> str:
-    if name == "who_decides" and value in WHO_DECIDES:
-        return WHO_DECIDES[value]
+    setting = community_settings.SETTINGS.get(name)
+    if setting is not None and setting.choices and value in setting.choices:
+        return setting.choices[value]
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None or value == "":

@@ -1,43 +1,121 @@
 """Community page for operators: name and settings, pausing and archiving."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response, url_for
-from wtforms import Form, TextAreaField
-from wtforms.validators import InputRequired
+from wtforms import BooleanField, Field, Form, HiddenField, RadioField, StringField, TextAreaField
+from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
 from app.core.communities import communities
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import COLUMNS, SETTINGS, Group, Setting
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.panels import rolls
 from app.core.permissions import Permission
 from app.core.review import overturns
-from app.core.upkeep import community_revisions, community_states
+from app.core.upkeep import community_revisions
+from app.core.upkeep.community_revisions import Draft
 from app.web import auth, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
-from app.web.community.community_forms import (
-    ALERT_NUMBERS,
-    CAUTION_NUMBERS,
-    DESK_NUMBERS,
-    PANEL_NUMBERS,
-    RATING_NUMBERS,
-    CommunityForm,
-    fields_of,
-)
 from app.wiring import wired
+
+
+def _reason() -> Any:
+    return TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
 
 
 class SwitchForm(Form):
     """The reason for a switch."""
 
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
+    reason = _reason()
+
+
+class CommunityForm(Form):
+    """The settings, with a reason; ``version`` is that of the values which the page showed. Made by ``form_class``."""
+
+    reason: Field
+    version: Field
+
+    def draft(self, was: Draft) -> Draft:
+        """Return the typed values; a choice that was not sent stays as in ``was``. An empty column is None."""
+        typed = {
+            name: _read(setting, self[name].data) for name, setting in community_settings.everything().items()
+        }
+        chosen = {
+            name: typed[name]
+            for name, setting in SETTINGS.items()
+            if typed[name] is not None or setting.optional
+        }
+        return Draft(**{name: typed[name] for name in COLUMNS}, settings=replace(was.settings, **chosen))
+
+
+def form_class() -> type[CommunityForm]:
+    """Create the form class: a field for each setting in the order of the page, then the reason."""
+    fields = {name: _field(setting) for name, setting in community_settings.everything().items()}
+    return type(
+        "CommunityFormOfSettings", (CommunityForm,), {**fields, "reason": _reason(), "version": HiddenField()}
     )
+
+
+def as_typed(value: Any) -> Any:
+    """Return a setting's value as its field shows it: numbers as text, None as empty."""
+    if value is None or isinstance(value, bool | str):
+        return "" if value is None else value
+    return f"{value:g}"
+
+
+def _field(setting: Setting) -> Any:
+    needed = [InputRequired(f"Enter a {setting.label.lower()}.")] if setting.least else []
+    if setting.bounds is not None:
+        return StringField(setting.label, [_fits(setting)])
+    if setting.choices is not None:
+        return RadioField(setting.label, choices=forms.choices(setting.choices), validate_choice=False)
+    if setting.most is None:
+        return BooleanField(setting.label)
+    kind = StringField if setting.rows is None else TextAreaField
+    return kind(setting.label, [*needed, _fits(setting)], filters=[forms.whole_lines])
+
+
+def _fits(setting: Setting) -> Callable[[Form, Field], None]:
+    """Return a validator that asks the declaration. Its message begins with the label."""
+
+    def check(_form: Form, field: Field) -> None:
+        try:
+            setting.check(_read(setting, field.data))
+        except Invalid as refusal:
+            raise ValidationError(f"{setting.label} {refusal.problems[0].msg}.") from None
+
+    return check
+
+
+def _read(setting: Setting, typed: Any) -> Any:
+    """The value of what was typed: a number has a decimal point or comma. What is no number is returned as it is."""
+    if setting.bounds is not None:
+        return _number(setting, typed or "")
+    if setting.choices is not None:
+        return typed or None
+    if setting.most is None:
+        return bool(typed)
+    text = (typed or "").strip() if setting.name in SETTINGS else typed or ""
+    return text or (None if setting.optional else "")
+
+
+def _number(setting: Setting, typed: str) -> float | int | str | None:
+    text = typed.strip().replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return text or None
+    is_whole = value.is_integer() and "." not in text and not setting.decimals
+    return int(value) if is_whole else value
 
 
 @dataclass(frozen=True)
@@ -51,22 +129,22 @@ class Switch:
 
 SWITCHES = {
     "pause": Switch(
-        community_states.pause,
+        community_revisions.pause,
         Permission.PAUSE_ACTIONS,
         "Automatic actions are paused. What would act by itself goes to review from now on.",
     ),
     "resume": Switch(
-        community_states.resume,
+        community_revisions.resume,
         Permission.PAUSE_ACTIONS,
         "Automatic actions are on again. What was sent to review stays there.",
     ),
     "archive": Switch(
-        community_states.archive,
+        community_revisions.archive,
         Permission.ARCHIVE,
         "The community is archived. Its reviews are ending; everything stays readable.",
     ),
     "unarchive": Switch(
-        community_states.unarchive,
+        community_revisions.unarchive,
         Permission.ARCHIVE,
         "The community is open again. Reviews that ended stay ended.",
     ),
@@ -82,7 +160,7 @@ def community_page() -> Response:
 @web.post("/community")
 @auth.needs(Permission.REVISE_POLICY)
 def save_community() -> Response:
-    form = forms.posted(CommunityForm)
+    form = forms.posted(form_class())
     if not form.validate():
         return _show(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
@@ -162,7 +240,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         begun = overturns.recent(session, actor, community.id, limit=5)
         draft = community_revisions.draft_of(session, community)
         misses_users = rolls.misses_users(session, community)
-    form_shown = form or CommunityForm.from_draft(draft)
+    form_shown = form or form_class()(data={name: as_typed(value) for name, value in draft.values.items()})
     if not form_shown.version.data:
         form_shown.version.data = draft.etag
     return page.render(
@@ -171,11 +249,14 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         alert=alert,
         form=form_shown,
         community=community,
-        rating_fields=fields_of(form_shown, RATING_NUMBERS),
-        desk_fields=fields_of(form_shown, DESK_NUMBERS),
-        alert_fields=fields_of(form_shown, ALERT_NUMBERS),
-        panel_fields=fields_of(form_shown, PANEL_NUMBERS),
-        caution_fields=fields_of(form_shown, CAUTION_NUMBERS),
+        setting_fields={
+            group.value: [
+                (form_shown[name], setting)
+                for name, setting in community_settings.everything().items()
+                if setting.group is group
+            ]
+            for group in Group
+        },
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
         may_archive=auth.may(Permission.ARCHIVE, community.id),

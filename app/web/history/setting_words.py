@@ -9,7 +9,7 @@ from flask import url_for
 
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
-from app.web.administer.changes import SENTENCES, SHOWN
+from app.web.administer.changes import SENTENCES, labels
 from app.web.categories import category_name
 from app.web.filters import state_word
 
@@ -74,7 +74,6 @@ _SENTENCES: Mapping[str, str] = {
     "content.removed": "Old content removed",
 }
 _LABELS: Mapping[str, str] = {
-    **SHOWN,
     "tier1": "Acts by itself (Tier 1)",
     "tier2": "Asks people (Tier 2)",
     "tier1_action": "Tier 1 action",
@@ -168,7 +167,7 @@ def differences(entry: HistoryEntry) -> list[Difference]:
 
 def _in_order(entry: HistoryEntry) -> Sequence[str]:
     """Return the value names in the order of the pages, then by name: PostgreSQL's JSON does not keep the order."""
-    ranks = {name: rank for rank, name in enumerate(_LABELS)}
+    ranks = {name: rank for rank, name in enumerate(_labels())}
     return sorted(
         entry.before.keys() | entry.after.keys(), key=lambda name: (ranks.get(name, len(ranks)), name)
     )
@@ -182,7 +181,7 @@ def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Diffe
     parts = sorted(part for part in old.keys() | new.keys() if old.get(part) != new.get(part))
     return [
         Difference(
-            f"{called}, {_label(part).lower() if part not in _LABELS else _LABELS[part]}",
+            f"{called}, {_labels().get(part) or _label(part).lower()}",
             words(old.get(part)),
             words(new.get(part)),
         )
@@ -228,8 +227,13 @@ def words(value: Any, is_there: bool = True) -> str:
     return f"{moment[1]} {moment[2]} UTC" if moment else str(value)
 
 
+def _labels() -> dict[str, str]:
+    """The labels of values in the order of the pages."""
+    return labels() | dict(_LABELS)
+
+
 def _label(name: str) -> str:
-    return _LABELS.get(name) or name.replace("_", " ").capitalize()
+    return _labels().get(name) or name.replace("_", " ").capitalize()
 
 
 def _is_id(value: Any) -> bool:
