@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 
 from app.core import limits
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import Setting
+from app.core.communities.declarations import Setting
 from app.process import logs
 from app.settings import Settings
 

@@ -7,7 +7,8 @@ import pytest
 
 from app.commands import settings_table
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import SETTINGS, CommunitySettings, Group, declare, declared
+from app.core.communities.declarations import Group, Setting, declare, declared
+from app.core.communities.settings import SETTINGS, CommunitySettings
 from app.core.models import Community
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -53,7 +54,7 @@ def test_a_setting_that_is_declared_is_everywhere(visit: Visit, cast: Cast, wiri
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)
-def test_the_default_of_each_setting_is_one_that_it_takes(setting: community_settings.Setting) -> None:
+def test_the_default_of_each_setting_is_one_that_it_takes(setting: Setting) -> None:
     setting.check(setting.default)
     assert setting.label
     assert setting.hint

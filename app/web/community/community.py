@@ -11,7 +11,8 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import COLUMNS, SETTINGS, Group, Setting
+from app.core.communities.declarations import Group, Setting
+from app.core.communities.settings import COLUMNS, SETTINGS
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.panels import rolls
 from app.core.permissions import Permission
