@@ -14,7 +14,7 @@ from app.core.outbound import AllowList
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role, SeatState
-from app.core.webhooks import endpoints
+from app.core.webhooks import registrations
 from app.wiring import Wiring
 from tests.cast import COMMUNITY, PLATFORM, Cast
 
@@ -188,4 +188,4 @@ def register(wiring: Wiring, cast: Cast, url: str, names: list[str] | None) -> N
     allow = AllowList.parse("127.0.0.1")
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
-        endpoints.register(session, SYSTEM, wiring.sealer, allow, community, url, "s" * 32, names)
+        registrations.register(session, SYSTEM, wiring.sealer, allow, community, url, "s" * 32, names)

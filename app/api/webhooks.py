@@ -24,7 +24,7 @@ from app.core.ids import require_id
 from app.core.models import Community, Webhook
 from app.core.paging import paginate
 from app.core.permissions import Permission
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import base_url, wired
 
 PREFIX = "/webhooks"

@@ -17,8 +17,8 @@ from app.core.outbound import AllowList
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import queue, replays, signing
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
 from app.core.webhooks.slots import Slots

@@ -15,7 +15,7 @@ from app.core.notes import notes, ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast

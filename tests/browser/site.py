@@ -19,8 +19,8 @@ from app.core.services.calls import Call
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import Classification, ServiceMode
-from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.sending import Outcome
 from tests.browser.conftest import Visitor
 from tests.browser.live import DOUBTFUL, Service

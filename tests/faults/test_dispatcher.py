@@ -20,8 +20,8 @@ from app.core.models import Attempt, Delivery, Webhook
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.sending import Outcome, Sender
 from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring

@@ -17,7 +17,7 @@ from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import KeyTemplate
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.jobs.engine import Engine
 from app.settings import Settings
 from tests.faults import figures, storm

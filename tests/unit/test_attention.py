@@ -13,7 +13,7 @@ from app.core.models import Action, Attention, Community, Event, HistoryEntry, N
 from app.core.permissions import SYSTEM
 from app.core.upkeep import attention, community_revisions
 from app.core.vocabulary import ActionState, AttentionReason, EventName
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.jobs.attention import sweep
 from app.wiring import Wiring
 from tests.cast import Cast

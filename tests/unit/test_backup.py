@@ -28,7 +28,7 @@ from app.core.permissions import SYSTEM
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb, DeliveryState, KeyTemplate, RequestStatus
 from app.core.webhooks import deliveries
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.jobs.engine import Engine
 from app.process import runtime
 from app.process.runtime import RESTORE_UNFINISHED, RestoreUnfinished

@@ -16,7 +16,7 @@ from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.jobs.engine import Engine
 from app.migrations import BRIDGE
 from app.process import runtime

@@ -14,7 +14,7 @@ from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks import secrets
 from app.process import runtime
 from app.wiring import Wiring

@@ -18,7 +18,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.review import author_notes, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate, Role
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

@@ -31,7 +31,7 @@ from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
-from app.core.webhooks import endpoints
+from app.core.webhooks import registrations
 from app.jobs import registry
 from app.jobs.batches import Batches
 from app.wiring import Wiring
@@ -111,7 +111,7 @@ def test_a_batch_stores_what_posts_scored_one_by_one_store(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
     with wiring.database.writing() as session:
-        endpoints.register(
+        registrations.register(
             session, SYSTEM, wiring.sealer, AllowList.parse("127.0.0.1"),
             session.get_one(Community, cast.community_id),
             "http://127.0.0.1:9/", "a secret of the webhook",

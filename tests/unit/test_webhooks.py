@@ -24,7 +24,7 @@ from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import deliveries, events, payloads, queue, replays, secrets, signing
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
 from app.core.webhooks.slots import Slots

@@ -10,8 +10,8 @@ from app.core import clock
 from app.core.models import Community, Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.sending import Outcome
 from app.core.webhooks.slots import Slots
 from app.wiring import Wiring

@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.api.documents import events as document_events
+from app.api.schemas.webhooks import WebhookRegistration
 from app.core import clock
 from app.core.models import Action, Community, Event, Note, Panel, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, AttentionReason, EventName
 from app.core.webhooks import catalogue, events, payloads, samples, signing
+from app.core.webhooks.catalogue import EventKind, Receivers
+from app.core.webhooks.shapes import Field, Shape
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -62,13 +66,13 @@ def test_samples_have_the_keys_of_what_is_really_built(
         built = {event.name: event.payload for event in session.scalars(sa.select(Event))}
     assert set(built) == set(EventName)
     for name, payload in built.items():
-        assert keys(samples.payload(name, platform)) == keys(payload), name
+        assert keys(catalogue.sample(name, platform)) == keys(payload), name
 
 
 def test_every_field_of_every_sample_is_explained() -> None:
     for name in EventName:
         for platform in ("forum", payloads.DISCOURSE):
-            sample = samples.payload(name, platform)
+            sample = catalogue.sample(name, platform)
             assert next(field.path for field in catalogue.fields(name, sample)) in {"event", "event_type"}
 
 
@@ -84,3 +88,38 @@ def test_the_page_lists_every_event_with_a_sample_whose_signature_holds(visit: V
         assert part.startswith(" open") is (name is EventName.NOTE_STATUS)
     assert "Only webhooks that chose it" in page.split('<details id="panel.drawn"')[1].split("</details>")[0]
     assert 'href="/endpoints/events"' in visit(cast.operator).get("/endpoints").text
+
+
+def test_an_event_that_is_declared_is_everywhere(
+    visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = Field(
+        "data", {"type": "object"}, "", fields=(Field("count", {"type": "integer"}, "Posts of the day."),)
+    )
+    day_ended = EventKind(
+        name="day.ended",
+        label="The day is over",
+        when="A day ended.",
+        shape=Shape("DayEvent", "A day.", (Field("event", {"type": "string"}, "The event's name."), count)),
+        sample=lambda _community: {"event": "day.ended", "data": {"count": 7}},
+        receivers=Receivers.NAMED,
+    )
+    monkeypatch.setitem(catalogue.EVENTS, "day.ended", day_ended)
+    operator = visit(cast.operator)
+    listed = operator.get("/endpoints/events").text.split('<details id="day.ended"')[1]
+    for part in ("The day is over", "A day ended.", "Only webhooks that chose it", "Posts of the day."):
+        assert part in listed, part
+    form = operator.get("/endpoints").text
+    assert "The day is over, only sent when ticked (day.ended)" in form
+    assert "Except community.attention and day.ended and panel.drawn." in form
+    assert "The day is over" in operator.get("/deliveries?state=dead").text, "the filter offers it"
+    registered = operator.post(
+        "/endpoints", url="http://127.0.0.1/days", how="generate", events="day.ended", all_events=""
+    )
+    assert "day.ended" in registered.text
+    delivery = document_events.webhooks()["day.ended"]["post"]
+    assert delivery["requestBody"]["content"]["application/json"]["example"]["data"] == {"count": 7}
+    assert document_events.schemas()["DayEventSubject"]["required"] == ["count"]
+    assert "day.ended" in str(WebhookRegistration.model_json_schema()["properties"]["events"])
+    assert not catalogue.is_wanted("day.ended", None)
+    assert catalogue.is_wanted("day.ended", ["day.ended"])

@@ -17,7 +17,7 @@ from app.core.permissions import SYSTEM
 from app.core.review import holds, reason_templates
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import ActionVerb, HelpfulnessLevel, KeyTemplate, Role
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance

@@ -36,7 +36,7 @@ from app.core.services import services
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ActionVerb, KeyTemplate, Role
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks import replays
 from app.core.webhooks.deliveries import Filters
 from app.wiring import Wiring

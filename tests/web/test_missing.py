@@ -16,7 +16,7 @@ from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb, KeyTemplate, Role
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance

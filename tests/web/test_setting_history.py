@@ -17,7 +17,7 @@ from app.core.policies.drafts import draft_of
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor

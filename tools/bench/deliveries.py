@@ -22,8 +22,8 @@ from app.core.models import Webhook
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
-from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events
+from app.core.webhooks import registrations as webhooks
 from app.jobs.dispatcher import Dispatcher
 from tests import postgres
 from tests.faults.dispatcher_receiver import HangingReceiver

@@ -31,7 +31,7 @@ from app.core.models import Request
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
-from app.core.webhooks import endpoints
+from app.core.webhooks import registrations
 from app.jobs.engine import Engine
 from app.jobs.registry import register_all
 from app.settings import Settings
@@ -118,7 +118,7 @@ class Bench:
         self.cast: Cast = assemble(self.database)
         with self.database.writing() as session:
             community = communities.open_community(session, SYSTEM, "discourse", "forum-1")
-            endpoints.register(
+            registrations.register(
                 session, SYSTEM, self.wiring.sealer, AllowList.parse("127.0.0.1"), community,
                 "http://127.0.0.1:9/", "a secret for the bench",
             )  # fmt: skip

@@ -1,15 +1,14 @@
 """The webhook events, as the ``webhooks`` member of the OpenAPI document (docs/integrate/api.md)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.api.documents.schemas import reference
-from app.core.vocabulary import ActionType, AttentionReason, EventName, NoteStatus, Verb
 from app.core.webhooks import catalogue, samples
-from app.core.webhooks.payloads import PROPOSED
+from app.core.webhooks.catalogue import EventKind
+from app.core.webhooks.shapes import EVENT_ID, Field, Shape
 
-_ID = {"type": "string", "format": "uuid"}
-_SIGNED: dict[str, Any] = {
-    "event_id": _ID | {"description": "The same for every attempt, endpoint and replay: deduplicate on it."},
+_SIGNATURE: dict[str, Any] = {
     "_webhook_timestamp": {"type": "integer", "description": "Unix time of this attempt, seconds."},
     "_webhook_signature": {
         "type": "string",
@@ -19,171 +18,67 @@ _SIGNED: dict[str, Any] = {
     },
 }
 _MORE = "Other members may be there; leave what you do not know alone."
-
-
 _ON_DISCOURSE = "Only in communities whose platform is `discourse`, for its plugin"
 
 
-def _event(description: str, members: dict[str, Any], flat: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the schema of an event's body. ``flat`` are members that only communities on Discourse get."""
+def schemas() -> dict[str, Any]:
+    """Return the component schemas: for each shape that of the body, and that of its ``data`` if it has members."""
+    shapes = {kind.shape.name: kind.shape for kind in catalogue.EVENTS.values()}
+    bodies = {name: _body(shape) for name, shape in shapes.items()}
+    subjects = {
+        _subject(shape): _object(field.fields)
+        for shape in shapes.values()
+        for field in shape.fields
+        if _is_subject(field)
+    }
+    return bodies | subjects
+
+
+def _body(shape: Shape) -> dict[str, Any]:
+    name, *others = shape.fields
+    members = {name.name: {"type": "string", "enum": catalogue.names(shape), "description": name.meaning}}
+    for field in others:
+        members[field.name] = reference(_subject(shape)) if _is_subject(field) else _schema(field)
+    members |= {EVENT_ID.name: _schema(EVENT_ID)} | _SIGNATURE
+    flat = {
+        field.name: _schema(field)
+        | {"description": f"{_ON_DISCOURSE}: {field.meaning[:1].lower()}{field.meaning[1:]}"}
+        for field in shape.flat
+    }
     return {
         "type": "object",
-        "description": f"{description} {_MORE}",
-        "required": [*members, *_SIGNED],
-        "properties": members | _SIGNED | (flat or {}),
+        "description": f"{shape.description} {_MORE}",
+        "required": list(members),
+        "properties": members | flat,
     }
 
 
-def _flat(**more: str) -> dict[str, Any]:
-    """Return the flat members that the Discourse plugin reads; ``more`` describes some of them for this event."""
-    descriptions = {
-        "event_type": "the same as `event`.",
-        "request_id": "our UUID.",
-        "action_id": "the action.",
-        "action_type": "its operation on the platform, such as `hide_post`.",
-        "recommended_action": "as `action_type`; null once the action was dismissed or overturned.",
-        "review_group": "who reviews.",
-        "status": "the action's state.",
-    }
-    members: dict[str, Any] = {
-        name: {"type": ["string", "null"], "description": f"{_ON_DISCOURSE}: {words}"}
-        for name, words in (descriptions | more).items()
-    }
-    members["event_type"]["type"] = members["status"]["type"] = "string"
-    members["classifier_evidence"] = _EVIDENCE | {"description": f"{_ON_DISCOURSE}."}
-    return members
+def _is_subject(field: Field) -> bool:
+    return field.name == "data" and bool(field.fields)
 
 
-_EVIDENCE: dict[str, Any] = {
-    "type": ["object", "null"],
-    "required": ["score", "category"],
-    "properties": {
-        "score": {"type": "number", "minimum": 0, "maximum": 1},
-        "category": {"type": "string"},
-    },
-}
+def _subject(shape: Shape) -> str:
+    return f"{shape.name}Subject"
 
 
-def _shape_a(names: list[str], subject: str) -> dict[str, Any]:
+def _object(fields: Sequence[Field]) -> dict[str, Any]:
     return {
-        "event": {"type": "string", "enum": names},
-        "community_server_id": _ID,
-        "data": reference(subject),
+        "type": "object",
+        "required": [field.name for field in fields if field.always],
+        "properties": {field.name: _schema(field) for field in fields},
     }
 
 
-_ACTION_NAMES = [name.value for name in EventName if name.value.startswith("moderation_action.")] + [PROPOSED]
-
-SCHEMAS: dict[str, Any] = {
-    "DecisionEvent": _event(
-        "Shape B: the one decision on a request. `request_id` is the integration's own string. A `request_id` that was "
-        "withdrawn and submitted again is a new request, whose decision has an `event_id` of its own: deduplicate on "
-        "`event_id`, never on `request_id`.",
-        {
-            "event_type": {"const": EventName.DECISION.value},
-            "request_id": {"type": "string"},
-            "community_server_id": _ID,
-            "decision": {
-                "type": "string",
-                "enum": [*(verb.value for verb in Verb), ActionType.SILENCE.value, "none"],
-                "description": "`none`: a review ended without action.",
-            },
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "tier": {"type": "integer", "enum": [1, 2]},
-        },
-    ),
-    "ActionEvent": _event(
-        "Shape A: a moderation action. `data.request_id` is our UUID. On Discourse `moderation_action.created` is sent "
-        f"as `{PROPOSED}`, unless a webhook subscribes to the former name and not to the latter.",
-        _shape_a(_ACTION_NAMES, "ActionEventSubject"),
-        _flat(),
-    ),
-    "ActionEventSubject": {
-        "type": "object",
-        "required": [
-            "id",
-            "request_id",
-            "community_server_id",
-            "action_type",
-            "action_tier",
-            "action_state",
-            "review_group",
-            "classifier_evidence",
-            "note_id",
-        ],
-        "properties": {
-            "id": _ID,
-            "request_id": _ID,
-            "community_server_id": _ID,
-            "action_type": reference("ActionType"),
-            "action_tier": {"anyOf": [reference("ActionTier"), {"type": "null"}]},
-            "action_state": reference("ActionState"),
-            "review_group": {"anyOf": [reference("ReviewGroup"), {"type": "null"}]},
-            "classifier_evidence": _EVIDENCE,
-            "note_id": {"type": ["string", "null"], "format": "uuid"},
-        },
-    },
-    "NoteEvent": _event(
-        "A note's status changed. `data.request_id` is our UUID.",
-        _shape_a([EventName.NOTE_STATUS.value], "NoteEventSubject"),
-        _flat(
-            note_id="the note.",
-            action_id="the action whose rationale the note is; null where it is none, as the other members about it.",
-            status="the note's status.",
-        ),
-    ),
-    "NoteEventSubject": {
-        "type": "object",
-        "required": ["id", "request_id", "community_server_id", "status", "helpfulness_score"],
-        "properties": {
-            "id": _ID,
-            "request_id": {"type": ["string", "null"], "format": "uuid"},
-            "community_server_id": _ID,
-            "status": {"type": "string", "enum": [status.value for status in NoteStatus]},
-            "helpfulness_score": {"type": "integer", "minimum": 0, "maximum": 100},
-            "force_published": {"type": "boolean"},
-            "ratings_count": {"type": "integer", "minimum": 0},
-        },
-    },
-    "PanelEvent": _event(
-        "Users of this platform were drawn to rate a note; ask them. Only for webhooks that name this event. "
-        "`data.request_id` is our UUID, `data.rater_ids` are the platform's user ids.",
-        _shape_a([EventName.PANEL_DRAWN.value], "PanelEventSubject"),
-    ),
-    "PanelEventSubject": {
-        "type": "object",
-        "required": ["request_id", "note_id", "community_server_id", "rater_ids", "expires_at"],
-        "properties": {
-            "request_id": _ID,
-            "note_id": _ID,
-            "community_server_id": _ID,
-            "rater_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-            "expires_at": {"type": "string", "format": "date-time"},
-        },
-    },
-    "AttentionEvent": _event(
-        "The community wants an operator. Sent once for each reason when it begins, and again only after it has ended. "
-        "Only for webhooks that name this event.",
-        _shape_a([EventName.ATTENTION.value], "AttentionEventSubject"),
-    ),
-    "AttentionEventSubject": {
-        "type": "object",
-        "required": ["reason", "since", "count"],
-        "properties": {
-            "reason": {"type": "string", "enum": [reason.value for reason in AttentionReason]},
-            "since": {"type": "string", "format": "date-time"},
-            "count": {"type": ["integer", "null"], "minimum": 0},
-        },
-    },
-    "TestEvent": _event(
-        "Sent on request only, to one webhook.",
-        {
-            "event": {"const": EventName.TEST.value},
-            "community_server_id": _ID,
-            "data": {"type": "object"},
-        },
-    ),
-}
+def _schema(field: Field) -> dict[str, Any]:
+    if isinstance(field.schema, type):
+        shown = reference(field.schema.__name__)
+        if field.null:
+            shown = {"anyOf": [shown, {"type": "null"}]}
+    else:
+        shown = {**field.schema, **(_object(field.fields) if field.fields else {})}
+        if field.null:
+            shown["type"] = [shown["type"], "null"]
+    return shown | {"description": field.meaning}
 
 
 def _text(description: str) -> dict[str, Any]:
@@ -201,31 +96,16 @@ _HEADERS = {
 }
 
 
-def schema_of(name: EventName) -> str:
-    """Return the name of the component schema of an event's body."""
-    if name is EventName.DECISION:
-        return "DecisionEvent"
-    if name is EventName.TEST:
-        return "TestEvent"
-    if name is EventName.PANEL_DRAWN:
-        return "PanelEvent"
-    if name is EventName.ATTENTION:
-        return "AttentionEvent"
-    return "NoteEvent" if name is EventName.NOTE_STATUS else "ActionEvent"
-
-
 def webhooks() -> dict[str, Any]:
     """Return the ``webhooks`` member: one POST for each event."""
-    return {name.value: {"post": _delivery(name)} for name in EventName}
+    return {name: {"post": _delivery(kind)} for name, kind in catalogue.EVENTS.items()}
 
 
-def _delivery(name: EventName) -> dict[str, Any]:
-    schema = schema_of(name)
-    example = samples.signed(samples.payload(name))
-    deadline = 5 if name is EventName.DECISION else 10
+def _delivery(kind: EventKind) -> dict[str, Any]:
+    example = samples.signed(catalogue.sample(kind.name))
     return {
-        "operationId": "receive_" + name.value.replace(".", "_"),
-        "summary": catalogue.WHEN[name],
+        "operationId": "receive_" + kind.name.replace(".", "_"),
+        "summary": kind.when,
         "tags": ["Webhooks"],
         "security": [],
         "parameters": [
@@ -234,10 +114,12 @@ def _delivery(name: EventName) -> dict[str, Any]:
         ],
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": reference(schema), "example": example}},
+            "content": {"application/json": {"schema": reference(kind.shape.name), "example": example}},
         },
         "responses": {
-            "2XX": {"description": f"Taken. Answer within {deadline} seconds; do the work afterwards."},
+            "2XX": {
+                "description": f"Taken. Answer within {kind.deadline:g} seconds; do the work afterwards."
+            },
             "4XX": {"description": "Refused for good, and not sent again; 429 is retried."},
             "5XX": {"description": "Sent again after 10 s, and 30 s after that."},
         },

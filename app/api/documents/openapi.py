@@ -95,7 +95,7 @@ def complete(spec: dict[str, Any] | str) -> dict[str, Any] | str:
         sorted(finished.items(), key=lambda pair: (order.index(_tag_of(pair[1])), pair[0]))
     )
     components = document["components"]
-    components["schemas"] |= parts.ERROR_SCHEMAS | events.SCHEMAS
+    components["schemas"] |= parts.ERROR_SCHEMAS | events.schemas()
     components["schemas"] = dict(sorted(components["schemas"].items()))
     components["parameters"] = parts.ADAPTER_HEADERS
     components["headers"] = parts.HEADERS

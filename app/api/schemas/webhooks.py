@@ -8,7 +8,7 @@ from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
 from app.core import limits
 from app.core.outbound import URL_LENGTH
-from app.core.webhooks import values
+from app.core.webhooks import catalogue
 
 # The core checks these values; the limits are repeated here for the OpenAPI document.
 Address = Annotated[
@@ -21,16 +21,16 @@ Secret = Annotated[
         {"type": "string", "minLength": limits.SECRET_MIN, "maxLength": limits.SECRET_MAX, "pattern": r"\S"}
     ),
 ]
-Events = Annotated[
-    list[Text],
-    WithJsonSchema(
-        {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "string", "enum": list(values.EVENTS)},
-        }
-    ),
-]
+
+
+class _EventNames:
+    """The JSON schema of a list of events, with the names of the catalogue."""
+
+    def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
+        return {"type": "array", "minItems": 1, "items": {"type": "string", "enum": catalogue.names()}}
+
+
+Events = Annotated[list[Text], _EventNames()]
 _EVENTS = (
     "Null for all of them. `moderation_action.proposed` is `moderation_action.created` as the Discourse plugin "
     "knows it; on Discourse null asks for that name."

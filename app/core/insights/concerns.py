@@ -22,7 +22,7 @@ from app.core.review import queue_filters
 from app.core.review.open_counts import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState
-from app.core.webhooks.endpoints import BY_HAND
+from app.core.webhooks.registrations import BY_HAND
 
 UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time waits for long."""

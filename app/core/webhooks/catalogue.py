@@ -1,27 +1,54 @@
-"""The event catalogue: when each event is sent, which webhooks get it, and what its fields mean.
+"""The events, each declared once: name, words, receivers, deadline, shape and sample.
 
-The OpenAPI document and the dashboard show the same texts.
+The dispatcher, the forms and pages of webhooks, the API's schemas and the OpenAPI document read ``EVENTS``. A new
+event needs a name in ``EventName``, an entry here, and a function in ``payloads`` that builds it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
-from app.core.vocabulary import EventName
-from app.core.webhooks import payloads
+from app.core.errors import Invalid, Problem
+from app.core.models import Community, Decision
+from app.core.vocabulary import ActionState, AttentionReason, EventName
+from app.core.webhooks import payloads, samples, shapes
+from app.core.webhooks.shapes import EVENT_ID, Field, Shape
 
 
 class Receivers(StrEnum):
-    """Which webhooks get an event. ``ONE``: only the webhook that it is requested for."""
+    """Which webhooks get an event: also those that want all of them, only those that name it, or one that asks."""
 
     SUBSCRIBED = "subscribed"
     NAMED = "named"
     ONE = "one"
 
 
+@dataclass(frozen=True, kw_only=True)
+class EventKind:
+    """One event. ``label`` is its name for people; ``when`` says when it is sent; ``deadline``: seconds to answer.
+
+    ``alias``: another name under which it may be subscribed to, and what that one is, in words.
+    """
+
+    name: str
+    label: str
+    when: str
+    shape: Shape
+    sample: Callable[[Community], dict[str, Any]]
+    receivers: Receivers = Receivers.SUBSCRIBED
+    deadline: float = 10.0
+    alias: tuple[str, str] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which a webhook can subscribe to it."""
+        return (self.name, self.alias[0]) if self.alias is not None else (self.name,)
+
+
 @dataclass(frozen=True)
-class Field:
+class Row:
     """A field of a payload by its path ("data.id"), the kind of value that the sample has, and what it means."""
 
     path: str
@@ -29,102 +56,176 @@ class Field:
     meaning: str
 
 
-WHEN: Mapping[EventName, str] = {
-    EventName.DECISION: "The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
-    EventName.ACTION_CREATED: "An action waits to be carried out on the platform.",
-    EventName.ACTION_APPLIED: "An action was acknowledged or recorded.",
-    EventName.ACTION_RETRO_REVIEW: "An applied action gets a second look.",
-    EventName.ACTION_CONFIRMED: "The second look confirmed the action.",
-    EventName.ACTION_OVERTURNED: "The action was overturned; an `unhide` of its own follows a `hide`.",
-    EventName.ACTION_DISMISSED: "A review ended without action, or a proposal was withdrawn.",
-    EventName.NOTE_STATUS: "A note was published, withdrawn, or went back to needing ratings.",
-    EventName.PANEL_DRAWN: "Users of the platform were drawn for a panel. Off unless a webhook names this event.",
-    EventName.ATTENTION: "The community wants an operator: once for each reason when it begins. "
-    "Off unless a webhook names this event.",
-    EventName.TEST: "You asked for it with `POST /webhooks/{webhook_id}/test`.",
-}
-_MEANINGS: Mapping[str, str] = {
-    "event": "The event's name.",
-    "event_id": "The same for every attempt, webhook and replay: deduplicate on it.",
-    "community_server_id": "The community, by our UUID.",
-    "data": "Empty.",
-    "data.id": "The action.",
-    "data.request_id": "The post, by our UUID.",
-    "data.community_server_id": "The community again.",
-    "data.action_type": "What is done: `hide`, `unhide`, `delete`, `warn` or `silence`.",
-    "data.action_tier": "`tier_1_immediate` acted by itself, `tier_2_consensus` asked people; null if neither did.",
-    "data.action_state": "The action's state when the event was written.",
-    "data.review_group": "Who reviews it; null if nobody does.",
-    "data.classifier_evidence.score": "The highest score, from 0 to 1. `classifier_evidence` is null if there is none.",
-    "data.classifier_evidence.category": "The category of that score.",
-    "data.note_id": "The note that raters rate about it; null if there is none.",
-    "event_type": "The same as `event`.",
-    "request_id": "The post, by our UUID.",
-    "action_id": "The action.",
-    "action_type": "Its operation on the platform, such as `hide_post`.",
-    "recommended_action": "As `action_type`; null once the action ended without being carried out.",
-    "review_group": "Who reviews it.",
-    "classifier_evidence.score": "The highest score, from 0 to 1.",
-    "classifier_evidence.category": "The category of that score.",
-    "status": "The state of the action.",
-    "note_id": "The note.",
-}
-_OF_EVENT: Mapping[EventName, Mapping[str, str]] = {
-    EventName.DECISION: {
-        "event_type": "The event's name.",
-        "request_id": "The post, by your own id.",
-        "decision": "The verb that was decided, such as `hide`; `none` if the review ended without action.",
-        "confidence": "How sure, from 0 to 1.",
-        "tier": "1: acted by itself. 2: asked people.",
-    },
-    EventName.NOTE_STATUS: {
-        "data.id": "The note.",
-        "data.request_id": "The post, by our UUID; null if the note is about none.",
-        "data.status": "The note's status now.",
-        "data.helpfulness_score": "From 0 to 100.",
-        "data.force_published": "Whether a moderator published it.",
-        "data.ratings_count": "How many people rated it.",
-        "action_id": "The action whose rationale the note is; null for other notes.",
-        "status": "The note's status.",
-    },
-    EventName.ATTENTION: {
-        "data.reason": "`backlog`: many reviews wait. `overdue`: reviews wait far beyond their target time. "
-        "`webhook_failing`: nothing arrives at a webhook. `paused`: automatic actions have been paused for long.",
-        "data.since": "When it began.",
-        "data.count": "How many reviews wait or are that late, or how many attempts failed; null for `paused`.",
-    },
-    EventName.PANEL_DRAWN: {
-        "data.note_id": "The note to rate.",
-        "data.rater_ids": "Who was drawn, by the platform's user ids: ask them.",
-        "data.expires_at": "Until when they can answer.",
-    },
-}
+def _of_action(name: EventName, state: ActionState, label: str, when: str, **more: Any) -> EventKind:
+    """An event about an action that came into ``state``."""
+    return EventKind(
+        name=name,
+        label=label,
+        when=when,
+        shape=shapes.ACTION,
+        sample=lambda community: payloads.action_event(name, community, samples.action(state)),
+        **more,
+    )
 
 
-def receivers(name: EventName) -> Receivers:
-    """Which webhooks get this event."""
-    if name is EventName.TEST:
-        return Receivers.ONE
-    return Receivers.NAMED if name in payloads.OPT_IN else Receivers.SUBSCRIBED
+_LIST = (
+    EventKind(
+        name=EventName.DECISION,
+        label="Decision about a post",
+        when="The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
+        shape=shapes.DECISION,
+        sample=lambda community: payloads.decision_event(
+            community, samples.request(), Decision(decision="hide", confidence=0.9712, tier=1)
+        ),
+        deadline=5.0,
+    ),
+    _of_action(
+        EventName.ACTION_CREATED,
+        ActionState.PROPOSED,
+        "Action waits for the platform",
+        "An action waits to be carried out on the platform.",
+        alias=(payloads.PROPOSED, "Action waits for the platform, by the name the Discourse plugin knows"),
+    ),
+    _of_action(
+        EventName.ACTION_APPLIED,
+        ActionState.APPLIED,
+        "Action applied",
+        "An action was acknowledged or recorded.",
+    ),
+    _of_action(
+        EventName.ACTION_RETRO_REVIEW,
+        ActionState.RETRO_REVIEW,
+        "Second look opened",
+        "An applied action gets a second look.",
+    ),
+    _of_action(
+        EventName.ACTION_CONFIRMED,
+        ActionState.CONFIRMED,
+        "Action confirmed",
+        "The second look confirmed the action.",
+    ),
+    _of_action(
+        EventName.ACTION_OVERTURNED,
+        ActionState.OVERTURNED,
+        "Action overturned",
+        "The action was overturned; an `unhide` of its own follows a `hide`.",
+    ),
+    _of_action(
+        EventName.ACTION_DISMISSED,
+        ActionState.DISMISSED,
+        "Action dismissed",
+        "A review ended without action, or a proposal was withdrawn.",
+    ),
+    EventKind(
+        name=EventName.NOTE_STATUS,
+        label="Note has another status",
+        when="A note was published, withdrawn, or went back to needing ratings.",
+        shape=shapes.NOTE,
+        sample=lambda community: payloads.note_event(community, samples.note(), samples.action()),
+    ),
+    EventKind(
+        name=EventName.PANEL_DRAWN,
+        label="Users were drawn for a panel",
+        when="Users of the platform were drawn for a panel. Off unless a webhook names this event.",
+        shape=shapes.PANEL,
+        sample=lambda community: payloads.panel_event(
+            community,
+            samples.action(),
+            samples.note().id,
+            ["17", "204"],
+            samples.SINCE + timedelta(days=1),
+        ),
+        receivers=Receivers.NAMED,
+    ),
+    EventKind(
+        name=EventName.ATTENTION,
+        label="The community needs an operator",
+        when="The community wants an operator: once for each reason when it begins. Off unless a webhook names this "
+        "event.",
+        shape=shapes.ATTENTION,
+        sample=lambda community: payloads.attention_event(
+            community, AttentionReason.BACKLOG, samples.SINCE, 512
+        ),
+        receivers=Receivers.NAMED,
+    ),
+    EventKind(
+        name=EventName.TEST,
+        label="Test event",
+        when="You asked for it with `POST /webhooks/{webhook_id}/test`.",
+        shape=shapes.TEST,
+        sample=lambda community: payloads.test_event(community.id),
+        receivers=Receivers.ONE,
+    ),
+)
+EVENTS: dict[str, EventKind] = {kind.name: kind for kind in _LIST}
+"""Every event by name."""
 
 
-def fields(name: EventName, sample: Mapping[str, Any]) -> list[Field]:
+def names(shape: Shape | None = None) -> list[str]:
+    """The names of all events, or those of a shape, to which a webhook can subscribe; aliases come last."""
+    kinds = [kind for kind in EVENTS.values() if shape is None or kind.shape is shape]
+    return [kind.name for kind in kinds] + [kind.alias[0] for kind in kinds if kind.alias is not None]
+
+
+def labels() -> dict[str, str]:
+    """The label of each event by name."""
+    return {name: kind.label for name, kind in EVENTS.items()}
+
+
+def opt_in() -> list[str]:
+    """Events that only webhooks get that name them: it is not enough to subscribe to everything."""
+    return sorted(name for name, kind in EVENTS.items() if kind.receivers is Receivers.NAMED)
+
+
+def is_wanted(name: str, subscribed: Sequence[str] | None) -> bool:
+    """Whether a webhook with these subscriptions gets an event; None: it subscribes to everything."""
+    kind = EVENTS[name]
+    if subscribed is None:
+        return kind.receivers is Receivers.SUBSCRIBED
+    return not set(kind.names).isdisjoint(subscribed)
+
+
+def checked(chosen: Sequence[str] | None) -> list[str] | None:
+    """The chosen event names without duplicates; None means all events. Raises Invalid for unknown names."""
+    if chosen is None:
+        return None
+    if not chosen:
+        raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
+    known = names()
+    problems = [
+        Problem("enum", ("events", index), f"must be one of {', '.join(known)}", name)
+        for index, name in enumerate(chosen)
+        if name not in known
+    ]
+    if problems:
+        raise Invalid(*problems)
+    return list(dict.fromkeys(chosen))
+
+
+def sample(name: str, platform: str = "") -> dict[str, Any]:
+    """A sample of this event's payload as it is stored, for communities of this platform."""
+    (first, named), *rest = EVENTS[name].sample(samples.community(platform)).items()
+    return {first: named, EVENT_ID.name: samples.EVENT, **dict(rest)}
+
+
+def fields(name: str, sample: Mapping[str, Any]) -> list[Row]:
     """The fields of this event in the order of the sample.
 
     Raises:
-        KeyError: nobody has said yet what a field of the sample means.
+        KeyError: a field of the sample is not declared.
     """
-    meanings = {**_MEANINGS, **_OF_EVENT.get(name, {})}
-    return [Field(path, kind, meanings[path]) for path, kind in _paths(sample)]
+    shape = EVENTS[name].shape
+    return list(_rows((EVENT_ID, *shape.fields, *shape.flat), sample))
 
 
-def _paths(sample: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def _rows(declared: Sequence[Field], sample: Mapping[str, Any], above: str = "") -> Iterator[Row]:
+    by_name = {field.name: field for field in declared}
     for member, value in sample.items():
-        path = f"{above}{member}"
+        field, path = by_name[member], f"{above}{member}"
         if isinstance(value, Mapping) and value:
-            yield from _paths(value, f"{path}.")
+            yield from _rows(field.fields, value, f"{path}.")
         else:
-            yield path, _kind(value)
+            yield Row(path, _kind(value), field.meaning)
 
 
 def _kind(value: Any) -> str:

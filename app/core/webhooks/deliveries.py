@@ -20,7 +20,7 @@ from app.core.models import Action, Attempt, Delivery, Event, Request, Webhook
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import registrations as webhooks
 
 _SHOWN = (
     joinedload(Delivery.event).load_only(

@@ -13,7 +13,7 @@ from app.core import bulk, clock, outbox
 from app.core.ids import new_id
 from app.core.models import Action, Community, Decision, Delivery, Event, Note, Panel, Request, Webhook
 from app.core.vocabulary import AttentionReason, EventName
-from app.core.webhooks import payloads
+from app.core.webhooks import catalogue, payloads
 
 
 def emit_action(session: Session, name: EventName, action: Action) -> Event:
@@ -86,14 +86,7 @@ def emit_attention(
 def is_subscribed(session: Session, community_id: uuid.UUID, name: EventName) -> bool:
     """Whether a webhook of this community gets these events."""
     rows = session.connection().execute(_WEBHOOKS, {"community": community_id})
-    return any(_is_wanted(name, wanted) for _, wanted in rows)
-
-
-def _is_wanted(name: EventName, subscribed: Sequence[str] | None) -> bool:
-    """Whether a webhook with these subscriptions gets an event; None: it subscribes to everything."""
-    if subscribed is None:
-        return name not in payloads.OPT_IN
-    return not payloads.subscriptions(name).isdisjoint(subscribed)
+    return any(catalogue.is_wanted(name, wanted) for _, wanted in rows)
 
 
 def emit_test(session: Session, webhook: Webhook) -> Event:
@@ -162,7 +155,7 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
         }
         for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
         for event in events
-        if _is_wanted(event.name, wanted)
+        if catalogue.is_wanted(event.name, wanted)
     ]
     if deliveries:
         bulk.insert(connection, _DELIVERIES, deliveries)

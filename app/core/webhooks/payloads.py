@@ -25,15 +25,8 @@ RECOMMENDED = {
 
 PROPOSED = "moderation_action.proposed"
 """The Discourse plugin's name for ``moderation_action.created``."""
-OPT_IN = frozenset({EventName.PANEL_DRAWN, EventName.ATTENTION})
-"""Events that only webhooks get that name them: it is not enough to subscribe to everything."""
 _ENDED = frozenset({ActionState.DISMISSED, ActionState.OVERTURNED, ActionState.SCAN_EXEMPT})
 """States in which the platform must not carry out what the action proposed."""
-
-
-def subscriptions(name: EventName) -> frozenset[str]:
-    """The names under which a webhook can subscribe to an event."""
-    return frozenset({name.value, PROPOSED} if name is EventName.ACTION_CREATED else {name.value})
 
 
 def as_subscribed(payload: Mapping[str, Any], names: Collection[str] | None) -> Mapping[str, Any]:

@@ -26,15 +26,12 @@ from app.core.types import UtcDateTime
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads
 from app.core.webhooks import secrets as webhook_secrets
+from app.core.webhooks.catalogue import EVENTS
 from app.core.webhooks.sending import Outcome
 from app.core.webhooks.slots import Slots
 
 LEASE_SECONDS = 20.0
 """Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""
-
-DEADLINES = {EventName.DECISION: 5.0}
-"""Seconds that a receiver has to answer, by event; the others have ``DEADLINE`` (docs/integrate/api.md)."""
-DEADLINE = 10.0
 
 JITTER = 0.05
 """The greatest random delay of a retry, as a share of its delay; a retry is never early."""
@@ -226,7 +223,7 @@ def _lease(
             payload=payloads.as_subscribed(payload, webhook.events),
             secrets=secrets,
             attempts_made=attempts_made,
-            deadline=DEADLINES.get(name, DEADLINE),
+            deadline=EVENTS[name].deadline,
         )
         for delivery_id, attempts_made, event_id, name, payload in rows
     ]

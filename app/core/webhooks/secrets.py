@@ -4,20 +4,51 @@ A secret appears in no response, no history entry and no error message.
 """
 
 import hashlib
+import re
 from contextlib import suppress
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import limits
+from app.core.errors import Invalid
 from app.core.ids import new_id
 from app.core.models import FormerSecret, Webhook
 from app.core.sealing import SealBroken, Sealer
+from app.core.webhooks import signing
 
 OVERLAP = timedelta(hours=24)
 """How long a replaced secret still signs."""
 FORMER_MAX = 2
 """How many replaced secrets may sign at the same time: the previous one and the one before it."""
+
+
+def check(secret: str) -> None:
+    """Raise Invalid for a secret that is too short, too long or blank, or has ``whsec_`` in a way no receiver reads."""
+    # The error never contains the value: ``input`` is echoed to the caller and may be logged there.
+    if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
+        raise Invalid.field("secret", f"must have {limits.SECRET_MIN} to {limits.SECRET_MAX} characters")
+    limits.storable(secret, "secret")
+    if not secret.strip():
+        raise Invalid.field("secret", "must not be blank")
+    prefix = signing.STANDARD_PREFIX
+    if prefix not in secret.lower():
+        return
+    if re.search(rf"v1\w*\s*,\s*{prefix}", secret, re.IGNORECASE):
+        raise Invalid.field(
+            "secret", f"must begin with {prefix}; leave out “v1,”, which belongs to signatures"
+        )
+    if not secret.startswith(prefix) or secret != secret.rstrip():
+        raise Invalid.field("secret", f"must have nothing before {prefix}, and no space at its end")
+    key = signing.standard_key(secret)
+    if key == secret.encode():
+        raise Invalid.field("secret", f"must be base64 after {prefix}")
+    if len(key) < signing.SECRET_BYTES_LEAST:
+        raise Invalid.field(
+            "secret",
+            f"must be base64 of at least {signing.SECRET_BYTES_LEAST} bytes after {prefix}; these are {len(key)}",
+        )
 
 
 def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:

@@ -8,7 +8,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from app.core.vocabulary import EventName
-from app.core.webhooks import payloads, signing
+from app.core.webhooks import signing
+from app.core.webhooks.catalogue import EVENTS
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Receiver(ThreadingHTTPServer):
             self.tally.events[name] = self.tally.events.get(name, 0) + 1
             if event.get("event_type") == "moderation.decision":
                 self._decided(event)
-        if event.get("event") in payloads.subscriptions(EventName.ACTION_CREATED):
+        if event.get("event") in EVENTS[EventName.ACTION_CREATED].names:
             self.proposals.put(event["data"]["id"])
         return 200
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from flask import Response
 
 from app.core.permissions import Permission
-from app.core.vocabulary import EventName
 from app.core.webhooks import catalogue, payloads, samples, signing
-from app.core.webhooks.catalogue import Field, Receivers
+from app.core.webhooks.catalogue import EventKind, Receivers, Row
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.webhooks.forms import EVENT_WORDS
 
 RECEIVER_WORDS: Mapping[Receivers, str] = {
     Receivers.SUBSCRIBED: "Webhooks that get all events, and those that chose it",
@@ -28,11 +26,11 @@ class SampleEvent:
     ``sent_as`` is the name in the sample if it is another one than ``name``.
     """
 
-    name: EventName
+    name: str
     words: str
     when: str
     receivers: str
-    fields: Sequence[Field]
+    fields: Sequence[Row]
     readable: str
     exact: str
     sent_as: str | None
@@ -44,23 +42,23 @@ def event_catalogue() -> Response:
     platform = auth.current_community().platform
     return page.render(
         "webhooks/catalogue.html",
-        events=[_sample_event(name, platform) for name in EventName],
+        events=[_sample_event(kind, platform) for kind in catalogue.EVENTS.values()],
         opened=forms.query_arg("event"),
         secret=samples.SECRET,
         body_fields=(signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD),
     )
 
 
-def _sample_event(name: EventName, platform: str) -> SampleEvent:
-    sample = payloads.as_subscribed(samples.payload(name, platform), None)
+def _sample_event(kind: EventKind, platform: str) -> SampleEvent:
+    sample = payloads.as_subscribed(catalogue.sample(kind.name, platform), None)
     sent_as = payloads.name_of(sample)
     return SampleEvent(
-        name=name,
-        words=EVENT_WORDS[name],
-        when=catalogue.WHEN[name],
-        receivers=RECEIVER_WORDS[catalogue.receivers(name)],
-        fields=catalogue.fields(name, sample),
+        name=kind.name,
+        words=kind.label,
+        when=kind.when,
+        receivers=RECEIVER_WORDS[kind.receivers],
+        fields=catalogue.fields(kind.name, sample),
         readable=json.dumps(samples.signed(sample), indent=2, ensure_ascii=False),
         exact=signing.sign_body(sample, samples.SECRET, samples.TIMESTAMP).decode(),
-        sent_as=sent_as if sent_as != name else None,
+        sent_as=sent_as if sent_as != kind.name else None,
     )

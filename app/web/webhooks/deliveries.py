@@ -16,8 +16,8 @@ from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import deliveries, payloads, replays, signing, subjects
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import catalogue, deliveries, payloads, replays, signing, subjects
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.subjects import Subjects
 from app.web import auth, forms, page
@@ -27,7 +27,6 @@ from app.web.filters import state_word
 from app.web.forms import at_most, choices
 from app.web.webhooks import curl_commands, subject_words
 from app.web.webhooks.endpoints import place_of
-from app.web.webhooks.forms import EVENT_WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -40,7 +39,7 @@ class RangeForm(Days, FilterForm):
     webhook = SelectField("Webhook", validate_choice=False, name="endpoint")
     event = SelectField(
         "Event",
-        choices=choices(ALL | {name.value: words for name, words in EVENT_WORDS.items()}),
+        choices=lambda: choices(ALL | catalogue.labels()),
         default="",
     )
     from_day = DateField("From", [Optional()], name="from")
@@ -111,7 +110,7 @@ def deliveries_page() -> Response:
         about=lambda event: subject_words.in_words(event, known),
         running=running,
         place_of=place_of,
-        event_words=EVENT_WORDS,
+        event_words=catalogue.labels(),
         now=clock.now(),
         links=page.PageLinks(
             previous=_url(query, before=listed.previous) if listed.previous else None,
@@ -193,7 +192,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt], known: Subjects) -> dic
         "delivery": delivery,
         "tried": tried,
         "now": clock.now(),
-        "event_word": EVENT_WORDS[delivery.event.name],
+        "event_word": catalogue.EVENTS[delivery.event.name].label,
         "about": subject_words.in_words(delivery.event, known),
         "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,

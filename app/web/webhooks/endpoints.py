@@ -13,15 +13,14 @@ from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
-from app.core.webhooks import deliveries, secrets, subjects, values
-from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import catalogue, deliveries, secrets, subjects
 from app.core.webhooks import figures as webhook_figures
+from app.core.webhooks import registrations as webhooks
 from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.webhooks import subject_words
 from app.web.webhooks.forms import (
-    EVENT_WORDS,
     EditForm,
     RegisterForm,
     RemovalForm,
@@ -226,7 +225,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
         rows=rows,
         figures=figures,
         place_of=place_of,
-        event_words=EVENT_WORDS,
+        event_words=catalogue.labels(),
     )
 
 
@@ -254,7 +253,7 @@ def _show(
     if outdated is not None:
         alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
-        edited.version.data = values.etag(webhook)
+        edited.version.data = webhooks.edit_etag(webhook)
     removed, switched = removal or RemovalForm(), state or StateForm()
     until = webhook.previous_until
     return page.render(
@@ -274,7 +273,7 @@ def _show(
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,
         place=place_of(webhook),
-        event_words=EVENT_WORDS,
+        event_words=catalogue.labels(),
     )
 
 
@@ -284,7 +283,7 @@ def _in_force(webhook: Webhook, typed: EditForm) -> str:
     if webhook.url != typed.url.data:
         now.append(f"The URL is {webhook.url} now.")
     if set(webhook.events or ()) != set(typed.chosen_events() or ()):
-        words = {str(one): told for one, told in EVENT_WORDS.items()}
+        words = catalogue.labels()
         events = ", ".join(words.get(name, name) for name in webhook.events or ())
         now.append(f"The events are now: {events or 'all of them'}.")
     if not now:

@@ -1,7 +1,5 @@
 """Forms for webhooks: register, change, rotate the secret. A typed secret is never sent back."""
 
-from collections.abc import Mapping
-
 from wtforms import (
     BooleanField,
     Form,
@@ -16,26 +14,22 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.models import Webhook
-from app.core.vocabulary import EventName
+from app.core.outbound import URL_LENGTH
 from app.core.webhooks import signing
-from app.core.webhooks.payloads import OPT_IN, PROPOSED
+from app.core.webhooks.catalogue import EVENTS, Receivers, opt_in
 from app.web.forms import at_most, choices
 
-URL_LENGTH = 2_048
-EVENT_WORDS: Mapping[EventName, str] = {
-    EventName.DECISION: "Decision about a post",
-    EventName.ACTION_CREATED: "Action waits for the platform",
-    EventName.ACTION_APPLIED: "Action applied",
-    EventName.ACTION_RETRO_REVIEW: "Second look opened",
-    EventName.ACTION_CONFIRMED: "Action confirmed",
-    EventName.ACTION_OVERTURNED: "Action overturned",
-    EventName.ACTION_DISMISSED: "Action dismissed",
-    EventName.NOTE_STATUS: "Note has another status",
-    EventName.PANEL_DRAWN: "Users were drawn for a panel",
-    EventName.ATTENTION: "The community needs an operator",
-    EventName.TEST: "Test event",
-}
 GENERATE, TYPED = "generate", "typed"
+
+
+def event_choices() -> dict[str, str]:
+    """The names to which a webhook can subscribe, with their words; the names that only plugins know come last."""
+    offered = [kind for kind in EVENTS.values() if kind.receivers is not Receivers.ONE]
+    words = {
+        kind.name: f"{kind.label}{', only sent when ticked' if kind.receivers is Receivers.NAMED else ''}"
+        for kind in offered
+    } | dict(kind.alias for kind in offered if kind.alias is not None)
+    return {name: f"{words} ({name})" for name, words in words.items()}
 
 
 class MultiCheckboxField(SelectMultipleField):
@@ -56,23 +50,13 @@ class WebhookForm(Form):
     """URL and events of a webhook."""
 
     url = StringField("URL", [InputRequired("Enter a URL."), at_most(URL_LENGTH, "URL")])
-    all_events = BooleanField(
-        "All events, those that are added later too",
-        description=f"Except {' and '.join(sorted(OPT_IN))}. To get those, choose events one by one.",
-    )
-    events = MultiCheckboxField(
-        "Events",
-        choices=choices(
-            {
-                name.value: f"{words}{', only sent when ticked' if name in OPT_IN else ''} ({name})"
-                for name, words in EVENT_WORDS.items()
-                if name is not EventName.TEST
-            }
-            | {
-                PROPOSED: f"Action waits for the platform, by the name the Discourse plugin knows ({PROPOSED})"
-            }
-        ),
-    )
+    all_events = BooleanField("All events, those that are added later too")
+    events = MultiCheckboxField("Events", choices=lambda: choices(event_choices()))
+
+    @property
+    def all_events_hint(self) -> str:
+        """The hint of ``all_events``."""
+        return f"Except {' and '.join(opt_in())}. To get those, choose events one by one."
 
     def validate_events(self, field: MultiCheckboxField) -> None:
         if not self.all_events.data and not field.data:

@@ -10,14 +10,13 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import Replay
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import endpoints as webhooks
-from app.core.webhooks import replays
+from app.core.webhooks import catalogue, replays
+from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import MOST_MATCHING
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.webhooks.deliveries import RangeForm
 from app.web.webhooks.endpoints import place_of
-from app.web.webhooks.forms import EVENT_WORDS
 from app.wiring import wired
 
 ALL = "all"
@@ -106,7 +105,7 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
         "place": rows.get(str(filters.endpoint_id), "A removed webhook")
         if filters.endpoint_id
         else "All webhooks",
-        "event_word": EVENT_WORDS[filters.event] if filters.event else "All events",
+        "event_word": catalogue.EVENTS[filters.event].label if filters.event else "All events",
         "words": _words(replay),
         "etag": f"{replay.sent}-{replay.finished_at is not None}",
     }

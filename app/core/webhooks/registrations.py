@@ -3,6 +3,8 @@
 A secret is sealed for the row that holds it and appears in no response, no history entry and no error message.
 """
 
+import hashlib
+import json
 import uuid
 from collections.abc import Sequence
 from enum import Enum
@@ -14,17 +16,17 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Community, Event, Webhook
-from app.core.outbound import AllowList
+from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import events, health, secrets, values
+from app.core.webhooks import catalogue, events, health, secrets
 
 CHANGED = "webhook.changed"
 BY_HAND = "Disabled by hand"
@@ -65,9 +67,9 @@ def register(
         Forbidden, NotFound: the actor may not manage webhooks here.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
-    values.require_allowed_url(url, allow)
-    values.check_secret(secret)
-    chosen = values.checked_events(event_names)
+    _require_allowed_url(url, allow)
+    secrets.check(secret)
+    chosen = catalogue.checked(event_names)
     serialise(session, community.id)
     webhook = _find_by_url(session, community.id, url)
     if webhook is None:
@@ -176,7 +178,7 @@ def change(
     ``end_former``: the replaced secrets sign no more, also the one that ``secret`` replaces.
 
     ``etag`` identifies the secret that the caller means to replace: a form sent twice rotates once. ``based_on`` is
-    the ``values.etag`` of the webhook that the caller saw, so that nobody overwrites another's changes unseen.
+    the ``edit_etag`` of the webhook that the caller saw, so that nobody overwrites another's changes unseen.
 
     Raises:
         Invalid: as ``register``.
@@ -187,22 +189,22 @@ def change(
     webhook = _lock(session, actor, endpoint_id)
     if etag is not None and etag != secrets.etag(webhook):
         raise Conflict("The secret was replaced already", webhook.id)
-    if based_on is not None and based_on != values.etag(webhook):
+    if based_on is not None and based_on != edit_etag(webhook):
         who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
         raise Outdated(f"Somebody saved other values meanwhile{who}", webhook.id)
     before, rotated = health.history_values(webhook), False
     if url is not None and url != webhook.url:
-        values.require_allowed_url(url, allow)
+        _require_allowed_url(url, allow)
         _move_to(session, webhook, url)
     if secret is not None:
-        values.check_secret(secret)
+        secrets.check(secret)
         rotated = secrets.replace(session, webhook, sealer, secret, clock.now())
     until = webhook.previous_until
     ended = end_former and until is not None and clock.now() < until
     if ended:
         secrets.forget(session, webhook)
     if not isinstance(event_names, Unchanged):
-        webhook.events = values.checked_events(event_names)
+        webhook.events = catalogue.checked(event_names)
     if is_active is True and not webhook.is_active:
         health.enable(session, webhook)
     elif is_active is False and webhook.is_active:
@@ -251,6 +253,20 @@ def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
         raise Conflict("This webhook is disabled; enable it first", webhook.id)
     history.record(session, actor, webhook.community_id, "webhook.tested", "webhook", webhook.id)
     return events.emit_test(session, webhook)
+
+
+def edit_etag(webhook: Webhook) -> str:
+    """Opaque version of what an operator edits of a webhook, so that a form on a stale page is refused."""
+    events = None if webhook.events is None else sorted(webhook.events)
+    return hashlib.sha256(json.dumps([webhook.url, events]).encode()).hexdigest()[:16]
+
+
+def _require_allowed_url(url: str, allow: AllowList) -> None:
+    """Raise Invalid for a URL to which we never send."""
+    try:
+        check_url(url, allow)
+    except BadAddress as error:
+        raise Invalid.field("url", error.reason, url) from error
 
 
 def _lock(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
