@@ -36,7 +36,9 @@ def schemas() -> dict[str, Any]:
 
 def _body(shape: Shape) -> dict[str, Any]:
     name, *others = shape.fields
-    members = {name.name: {"type": "string", "enum": catalogue.names(shape), "description": name.meaning}}
+    members: dict[str, Any] = {
+        name.name: {"type": "string", "enum": catalogue.names(shape), "description": name.meaning}
+    }
     for field in others:
         members[field.name] = reference(_subject(shape)) if _is_subject(field) else _schema(field)
     members |= {EVENT_ID.name: _schema(EVENT_ID)} | _SIGNATURE
@@ -71,7 +73,7 @@ def _object(fields: Sequence[Field]) -> dict[str, Any]:
 
 def _schema(field: Field) -> dict[str, Any]:
     if isinstance(field.schema, type):
-        shown = reference(field.schema.__name__)
+        shown: dict[str, Any] = reference(field.schema.__name__)
         if field.null:
             shown = {"anyOf": [shown, {"type": "null"}]}
     else:
