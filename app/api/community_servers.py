@@ -20,6 +20,7 @@ from app.core.ids import parse_id
 from app.core.models import Community, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
+from app.core.policies.drafts import FIELDS
 from app.wiring import wired
 
 DEFAULT_PLATFORM = "discord"
@@ -130,14 +131,11 @@ def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:
         "is_public": community.is_public,
         "config_version": thresholds.version,
         "categories": [
-            {
-                "name": category.name,
-                "enabled": category.enabled,
-                "tier1_threshold": category.tier1,
-                "tier2_threshold": category.tier2,
-                "tier1_action": category.tier1_action.value,
-                "tier2_action": category.tier2_action.value,
-                "review_group": category.review_group.value,
+            {"name": category.name}
+            | {
+                declared.api: getattr(category, name)
+                for name, declared in FIELDS.items()
+                if declared.api is not None
             }
             for category in thresholds.categories
         ],

@@ -4,7 +4,7 @@
 it, so an undeclared attribute fails a test.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
@@ -24,7 +24,8 @@ from app.api.shapes import (
     Yes,
 )
 from app.core import limits
-from app.core.vocabulary import NoteStatus, RequestStatus, ReviewGroup, Verb
+from app.core.policies.drafts import FIELDS, CategoryDraft
+from app.core.vocabulary import NoteStatus, RequestStatus, Verb
 
 Time = Annotated[
     str,
@@ -234,16 +235,18 @@ class CommunityLookup(Query):
     platform_community_server_id: ForeignId
 
 
-class CategoryShown(Shown):
-    """Current thresholds of one category. Without ``tier1_threshold`` it never acts by itself."""
-
-    name: str
-    enabled: bool
-    tier1_threshold: float | None
-    tier2_threshold: float
-    tier1_action: Verb
-    tier2_action: Verb
-    review_group: ReviewGroup
+_TYPES = get_type_hints(CategoryDraft)
+_PARTS: dict[str, Any] = {
+    declared.api: (_TYPES[name], ...) for name, declared in FIELDS.items() if declared.api is not None
+}
+CategoryShown: Any = create_model(
+    "CategoryShown",
+    __base__=Shown,
+    __doc__="Current thresholds of one category. Without ``tier1_threshold`` it never acts by itself.",
+    __module__=__name__,
+    name=(str, ...),
+    **_PARTS,
+)
 
 
 class CommunityAttributes(Shown):
@@ -257,7 +260,7 @@ class CommunityAttributes(Shown):
     is_active: bool
     is_public: bool
     config_version: int
-    categories: list[CategoryShown]
+    categories: list[CategoryShown]  # a class that is made above
     created_at: Time
     updated_at: Time
 

@@ -1,7 +1,8 @@
 """A category's thresholds as an operator enters them: the bounds, and those a community begins with."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from enum import StrEnum
 from typing import Any
 
 from app.core import limits
@@ -10,33 +11,139 @@ from app.core.models import Category
 from app.core.policies.routing import ESCALATED, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
 
-"""The largest number of categories of one community."""
-SEVERITY_MAX = 1_000
-TARGET_MAX = 30 * 24 * 60
+_VERBS = {
+    Verb.HIDE: "Hide the post",
+    Verb.DELETE: "Delete the post",
+    Verb.FLAG: "Flag it for review",
+    Verb.NOTIFY: "Notify the author",
+}
+_GROUPS = {
+    ReviewGroup.COMMUNITY: "Community",
+    ReviewGroup.TRUSTED: "Trusted members",
+    ReviewGroup.STAFF: "Staff",
+}
+_THRESHOLD = "Enter a number from 0 to 1, such as 0.85."
+_SEVERITY_MAX = 1_000
+_TARGET_MAX = 30 * 24 * 60
 """The longest target time of a category, in minutes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryField:
+    """The declaration of one value of a category: a number if it has ``bounds``, else one of ``choices``.
+
+    ``label``: of its field on the thresholds page; empty: it has none. ``words``: its name in errors and lists of
+    changes. ``bounds``: least and most of a number, which is whole unless they are fractions; ``enter``: what an error
+    asks for. ``empty``: what None means; without it, it may not be None. ``choices``: the words of each value.
+    ``api``: its name in the API, which does not show it without one. ``is_folded``: its field is under "More".
+    """
+
+    label: str = ""
+    words: str
+    bounds: tuple[float, float] | None = None
+    enter: str = ""
+    empty: str = ""
+    choices: Mapping[Any, str] | None = None
+    api: str | None = None
+    is_folded: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        return self.bounds is not None and isinstance(self.bounds[1], int)
+
+
+def _says(**declared: Any) -> Mapping[str, CategoryField]:
+    """The metadata of a field of ``CategoryDraft``; the values are those of ``CategoryField``."""
+    return {"field": CategoryField(**declared)}
 
 
 @dataclass(frozen=True)
 class CategoryDraft:
-    """A category's values as an operator enters them. ``tier1`` None: never act without raters.
+    """A category's values as an operator enters them. Each but the name is declared once.
 
+    The form, checks, history and the API's schema read the declarations. ``tier1`` None: never act without raters.
     ``requires`` names the classifiers that the category must not go without, ``on_error`` what happens when one
-    fails: "retry" or "review" (docs/run/classifiers.md). ``target_minutes``: the time in which to decide; None:
-    by severity (``routing.default_target``).
+    fails: "retry" or "review" (docs/run/classifiers.md). ``target_minutes``: within which time people should decide;
+    None: by severity (``routing.default_target``).
     """
 
     name: str
-    tier2: float
-    tier1: float | None = None
-    tier1_action: Verb = Verb.HIDE
-    tier2_action: Verb = Verb.HIDE
-    enabled: bool = True
-    observe_only: bool = False
-    review_group: ReviewGroup = ReviewGroup.COMMUNITY
-    severity: int = 0
-    requires: tuple[str, ...] = field(default=())
-    on_error: str = "retry"
-    target_minutes: int | None = None
+    tier2: float = field(
+        metadata=_says(
+            label="Asks people (Tier 2)",
+            words="Asks people (Tier 2)",
+            bounds=(0.0, 1.0),
+            enter=_THRESHOLD,
+            api="tier2_threshold",
+        )
+    )
+    tier1: float | None = field(
+        default=None,
+        metadata=_says(
+            label="Acts by itself (Tier 1)",
+            words="Acts by itself (Tier 1)",
+            bounds=(0.0, 1.0),
+            enter=_THRESHOLD,
+            empty="never",
+            api="tier1_threshold",
+        ),
+    )
+    _: KW_ONLY
+    tier2_action: Verb = field(
+        default=Verb.HIDE,
+        metadata=_says(label="Tier 2 action", words="Tier 2 action", choices=_VERBS, api="tier2_action"),
+    )
+    tier1_action: Verb = field(
+        default=Verb.HIDE,
+        metadata=_says(label="Tier 1 action", words="Tier 1 action", choices=_VERBS, api="tier1_action"),
+    )
+    enabled: bool = field(
+        default=True,
+        metadata=_says(label="On", words="state", choices={True: "on", False: "off"}, api="enabled"),
+    )
+    severity: int = field(
+        default=0,
+        metadata=_says(
+            label="Severity, higher goes first",
+            words="severity",
+            bounds=(0, _SEVERITY_MAX),
+            enter=f"Enter a whole number from 0 to {_SEVERITY_MAX:,}.",
+            is_folded=True,
+        ),
+    )
+    target_minutes: int | None = field(
+        default=None,
+        metadata=_says(
+            label="Decide within (minutes)",
+            words="target time in minutes",
+            bounds=(1, _TARGET_MAX),
+            enter=f"Enter whole minutes from 1 to {_TARGET_MAX:,}, or leave it empty.",
+            empty="by severity",
+            is_folded=True,
+        ),
+    )
+    review_group: ReviewGroup = field(
+        default=ReviewGroup.COMMUNITY,
+        metadata=_says(
+            label="Who reviews", words="review group", choices=_GROUPS, api="review_group", is_folded=True
+        ),
+    )
+    observe_only: bool = field(
+        default=False,
+        metadata=_says(
+            label="Observe only", words="observe only", choices={True: "yes", False: "no"}, is_folded=True
+        ),
+    )
+    requires: tuple[str, ...] = field(default=(), metadata=_says(words="requires"))
+    on_error: str = field(default="retry", metadata=_says(words="When a required classifier fails"))
+
+
+_DECLARED = {one.name: one.metadata["field"] for one in fields(CategoryDraft) if one.metadata}
+FIELDS: dict[str, CategoryField] = {
+    **{name: _DECLARED[name] for name in ("tier2", "tier2_action", "tier1")},
+    **_DECLARED,
+}
+"""The declarations by name, in the order of the page."""
 
 
 DEFAULTS = (
@@ -53,20 +160,8 @@ DEFAULTS = (
 
 
 def draft_of(category: Category) -> CategoryDraft:
-    return CategoryDraft(
-        name=category.name,
-        tier2=category.tier2,
-        tier1=category.tier1,
-        tier1_action=category.tier1_action,
-        tier2_action=category.tier2_action,
-        enabled=category.enabled,
-        observe_only=category.observe_only,
-        review_group=category.review_group,
-        severity=category.severity,
-        requires=tuple(category.requires),
-        on_error=category.on_error,
-        target_minutes=category.target_minutes,
-    )
+    values = {one.name: getattr(category, one.name) for one in fields(CategoryDraft)}
+    return CategoryDraft(**values | {"requires": tuple(category.requires)})
 
 
 def new_name(name: str) -> None:
@@ -94,32 +189,26 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
             raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
         seen.add(draft.name)
         limits.thresholds(draft.tier1, draft.tier2)
-        if not 0 <= draft.severity <= SEVERITY_MAX:
-            raise Invalid.field(
-                "severity", f"must be a whole number from 0 to {SEVERITY_MAX:,}", draft.severity
-            )
-        if draft.target_minutes is not None and not 1 <= draft.target_minutes <= TARGET_MAX:
-            raise Invalid.field(
-                "target_minutes", f"must be a whole number from 1 to {TARGET_MAX:,}", draft.target_minutes
-            )
+        for name, declared in FIELDS.items():
+            value = getattr(draft, name)
+            if not declared.is_whole or declared.bounds is None or (value is None and declared.empty):
+                continue
+            least, most = declared.bounds
+            if not least <= value <= most:
+                raise Invalid.field(name, f"must be a whole number from {least} to {most:,}", value)
 
 
 def plain(drafts: Iterable[CategoryDraft]) -> dict[str, Any]:
     """The drafts by category, as entries of the history keep them."""
-    return {
-        draft.name: {
-            "enabled": draft.enabled,
-            "observe_only": draft.observe_only,
-            "tier1": draft.tier1,
-            "tier2": draft.tier2,
-            "tier1_action": draft.tier1_action.value,
-            "tier2_action": draft.tier2_action.value,
-            "review_group": draft.review_group.value,
-            "severity": draft.severity,
-            "requires": list(draft.requires),
-            "on_error": draft.on_error,
-        }
-        # Left out while unset, as in entries from before this setting existed.
-        | ({} if draft.target_minutes is None else {"target_minutes": draft.target_minutes})
-        for draft in drafts
-    }
+    return {draft.name: {name: _plain(getattr(draft, name)) for name in _kept(draft)} for draft in drafts}
+
+
+def _kept(draft: CategoryDraft) -> list[str]:
+    # Left out while unset, as in entries from before this setting existed.
+    return [name for name in FIELDS if name != "target_minutes" or draft.target_minutes is not None]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return value.value if isinstance(value, StrEnum) else value

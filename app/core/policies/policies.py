@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -85,20 +85,8 @@ def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
 
 def rule_of(category: Category | CategoryDraft) -> CategoryRule:
     """A category in the form that routing uses."""
-    return CategoryRule(
-        name=category.name,
-        tier2=category.tier2,
-        tier1=category.tier1,
-        tier1_action=category.tier1_action,
-        tier2_action=category.tier2_action,
-        review_group=category.review_group,
-        severity=category.severity,
-        enabled=category.enabled,
-        observe_only=category.observe_only,
-        requires=frozenset(category.requires),
-        on_error=category.on_error,
-        target_minutes=category.target_minutes,
-    )
+    values = {one.name: getattr(category, one.name) for one in fields(CategoryRule)}
+    return CategoryRule(**values | {"requires": frozenset(category.requires)})
 
 
 def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:

@@ -9,6 +9,7 @@ from flask import url_for
 
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
+from app.core.policies.drafts import FIELDS
 from app.web.administer.changes import SENTENCES, labels
 from app.web.categories import category_name
 from app.web.filters import state_word
@@ -74,17 +75,12 @@ _SENTENCES: Mapping[str, str] = {
     "content.removed": "Old content removed",
 }
 _LABELS: Mapping[str, str] = {
-    "tier1": "Acts by itself (Tier 1)",
-    "tier2": "Asks people (Tier 2)",
-    "tier1_action": "Tier 1 action",
-    "tier2_action": "Tier 2 action",
     "is_active": "Active",
     "url": "URL",
     "days": "Days until it expires",
     "platform_community_server_id": "Community on its platform",
     "posts_are_sent_to": "Posts are sent to",
     "may_act": "May act by itself (Tier 1)",
-    "on_error": "When a required classifier fails",
     "starter_off": "Shipped rules switched off",
     "learning": "Learns from decisions",
     "asks_first": "Asks before a new version scores",
@@ -229,7 +225,9 @@ def words(value: Any, is_there: bool = True) -> str:
 
 def _labels() -> dict[str, str]:
     """The labels of values in the order of the pages."""
-    return labels() | dict(_LABELS)
+    # Words that begin small follow a category's name in other lists; here the field's own name says as much.
+    tiers = {name: declared.words for name, declared in FIELDS.items() if declared.words[:1].isupper()}
+    return labels() | tiers | dict(_LABELS)
 
 
 def _label(name: str) -> str:

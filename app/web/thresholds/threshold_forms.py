@@ -1,104 +1,56 @@
 """The form of the thresholds page: a row of fields for each current category, and one to add another."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.policies import suggestions
-from app.core.policies.drafts import SEVERITY_MAX, TARGET_MAX, CategoryDraft, draft_of, new_name
+from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
 from app.core.policies.routing import default_target
-from app.core.vocabulary import ReviewGroup, Verb
 from app.web.categories import category_name
 from app.web.forms import ReasonForm, choices
 
-_VERBS = {
-    Verb.HIDE: "Hide the post",
-    Verb.DELETE: "Delete the post",
-    Verb.FLAG: "Flag it for review",
-    Verb.NOTIFY: "Notify the author",
-}
-GROUPS = {
-    ReviewGroup.COMMUNITY: "Community",
-    ReviewGroup.TRUSTED: "Trusted members",
-    ReviewGroup.STAFF: "Staff",
-}
-PARTS = (
-    "tier2",
-    "tier2_action",
-    "tier1",
-    "tier1_action",
-    "enabled",
-    "observe_only",
-    "severity",
-    "target_minutes",
-    "review_group",
-    "remove",
-)
+PARTS = (*(name for name, declared in FIELDS.items() if declared.label), "remove")
 LIVE, OF_CATEGORY = "live", "of-"
 """Values of ``preview``: asked by the page itself; and, before a category's name, to show its histogram."""
 ADD = "add-"
 """Prefix of the fields of a new category. It cannot be a category's name, which has no hyphen."""
 
 
-def as_threshold(text: str | None) -> float | None:
-    """Parse a typed threshold, with a decimal point or comma; None if it is empty.
+def as_number(declared: CategoryField, text: str | None) -> Any:
+    """Parse a typed number, with a decimal point or comma; None if it is empty.
 
     Raises:
-        ValidationError: it is not a number from 0 to 1.
+        ValidationError: it is not a number, not whole where it must be, or out of bounds.
     """
-    stripped = (text or "").strip().replace(",", ".")
-    if not stripped:
+    written = (text or "").strip().replace(",", ".")
+    if not written:
         return None
+    least, most = declared.bounds or (0.0, 1.0)
+    is_digits = written.isascii() and written.isdigit()
     try:
-        value = float(stripped)
-        limits.threshold("threshold", value)
-    except (ValueError, Invalid):
-        raise ValidationError("Enter a number from 0 to 1, such as 0.85.") from None
+        value = int(written) if is_digits and declared.is_whole else float(written)
+    except ValueError:
+        raise ValidationError(declared.enter) from None
+    if not least <= value <= most or (declared.is_whole and not is_digits):
+        raise ValidationError(declared.enter)
     return value
 
 
-def as_severity(text: str | None) -> int | None:
-    """Parse a typed severity; None if it is empty.
+class _IsNumber:
+    """Validator of a typed number. The error names the row, for the summary of errors."""
 
-    Raises:
-        ValidationError: it is not a whole number from 0 to 1,000.
-    """
-    written = (text or "").strip()
-    if not written:
-        return None
-    if not (written.isascii() and written.isdigit() and int(written[:6]) <= SEVERITY_MAX):
-        raise ValidationError(f"Enter a whole number from 0 to {SEVERITY_MAX:,}.")
-    return int(written)
-
-
-def as_minutes(text: str | None) -> int | None:
-    """Parse a typed target time; None if it is empty.
-
-    Raises:
-        ValidationError: it is not a whole number of minutes, at most 30 days.
-    """
-    written = (text or "").strip()
-    if not written:
-        return None
-    if not (written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= TARGET_MAX):
-        raise ValidationError(f"Enter whole minutes from 1 to {TARGET_MAX:,}, or leave it empty.")
-    return int(written)
-
-
-class _Reads:
-    """Validator: ``read`` must be able to parse the typed text. The error names the row, for the summary of errors."""
-
-    def __init__(self, read: Any) -> None:
-        self._read = read
+    def __init__(self, declared: CategoryField) -> None:
+        self._declared = declared
 
     def __call__(self, form: Form, field: Any) -> None:
         try:
-            self._read(field.data)
+            as_number(self._declared, field.data)
         except ValidationError as error:
             raise ValidationError(f"{field.label.text}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 
@@ -160,24 +112,19 @@ class ThresholdsForm(ReasonForm):
         return self._typed(was, f"{was.name}_") if was.name in self.names else was
 
     def _typed(self, was: CategoryDraft, prefix: str) -> CategoryDraft:
-        def typed(part: str) -> Any:
-            return self[f"{prefix}{part}"].data
+        read = {
+            name: self._value(declared, self[f"{prefix}{name}"].data)
+            for name, declared in FIELDS.items()
+            if f"{prefix}{name}" in self
+        }
+        kept = {name for name, value in read.items() if value is None and not FIELDS[name].empty}
+        return replace(was, **{name: value for name, value in read.items() if name not in kept})
 
-        tier2, severity = as_threshold(typed("tier2")), as_severity(typed("severity"))
-        return CategoryDraft(
-            name=was.name,
-            tier2=was.tier2 if tier2 is None else tier2,
-            tier1=as_threshold(typed("tier1")),
-            tier1_action=Verb(typed("tier1_action")),
-            tier2_action=Verb(typed("tier2_action")),
-            enabled=bool(typed("enabled")) if prefix != ADD else True,
-            observe_only=bool(typed("observe_only")),
-            review_group=ReviewGroup(typed("review_group")),
-            severity=was.severity if severity is None else severity,
-            requires=was.requires,
-            on_error=was.on_error,
-            target_minutes=as_minutes(typed("target_minutes")),
-        )
+    def _value(self, declared: CategoryField, typed: Any) -> Any:
+        """What was typed; None if it is empty."""
+        if declared.bounds is not None:
+            return as_number(declared, typed)
+        return next((value for value in declared.choices or () if str(value) == str(typed)), None)
 
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
         """Validate each field, then that Tier 2 is at most Tier 1 in each row."""
@@ -195,7 +142,9 @@ class ThresholdsForm(ReasonForm):
         tier2, tier1 = self[f"{prefix}tier2"], self[f"{prefix}tier1"]
         if tier2.errors or tier1.errors:
             return False
-        low, high = as_threshold(tier2.data), as_threshold(tier1.data)
+        low, high = (
+            as_number(FIELDS[tier], field.data) for tier, field in (("tier2", tier2), ("tier1", tier1))
+        )
         if low is not None and high is not None and low > high:
             tier2.errors = [f"{tier2.label.text} must be at most {high:g}, above which it acts by itself."]
             return False
@@ -239,7 +188,6 @@ def form_for(categories: Sequence[Category]) -> type[ThresholdsForm]:
         names.append(name)
         for part, field in _fields(draft_of(category), title).items():
             fields[f"{name}_{part}"] = field
-        fields[f"{name}_enabled"] = BooleanField(f"{title}: on", default=category.enabled)
         fields[f"{name}_remove"] = BooleanField(f"Remove {title}", default=False)
     new = _fields(CategoryDraft("new", 0.55), "New category", is_new=True)
     fields |= {f"{ADD}{part}": field for part, field in new.items()}
@@ -257,33 +205,23 @@ def _category_name(form: Form, field: Any) -> None:
 
 
 def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[str, Any]:
-    needed = InputRequired(f"{title}, Asks people (Tier 2): enter a number from 0 to 1.")
-    return {
-        "tier2": StringField(
-            f"{title}, Asks people (Tier 2)",
-            [_Reads(as_threshold)] if is_new else [needed, _Reads(as_threshold)],
-            default=f"{draft.tier2:g}",
-        ),
-        "tier2_action": SelectField(
-            f"{title}, Tier 2 action", choices=choices(_VERBS), default=draft.tier2_action.value
-        ),
-        "tier1": StringField(
-            f"{title}, Acts by itself (Tier 1)",
-            [_Reads(as_threshold)],
-            default="" if draft.tier1 is None else f"{draft.tier1:g}",
-        ),
-        "tier1_action": SelectField(
-            f"{title}, Tier 1 action", choices=choices(_VERBS), default=draft.tier1_action.value
-        ),
-        "observe_only": BooleanField(f"{title}: observe only", default=draft.observe_only),
-        "target_minutes": StringField(
-            f"{title}, target time in minutes",
-            [_Reads(as_minutes)],
-            default="" if draft.target_minutes is None else str(draft.target_minutes),
-            render_kw={"placeholder": str(default_target(draft.severity))},
-        ),
-        "severity": StringField(f"{title}, severity", [_Reads(as_severity)], default=str(draft.severity)),
-        "review_group": SelectField(
-            f"{title}, review group", choices=choices(GROUPS), default=draft.review_group.value
-        ),
-    }
+    shown = {name: declared for name, declared in FIELDS.items() if declared.label}
+    if is_new:
+        del shown["enabled"]  # a new category is on
+    return {name: _field(draft, name, declared, title, is_new=is_new) for name, declared in shown.items()}
+
+
+def _field(draft: CategoryDraft, name: str, declared: CategoryField, title: str, *, is_new: bool) -> Any:
+    value, label = getattr(draft, name), f"{title}, {declared.words}"
+    if isinstance(value, bool):
+        return BooleanField(f"{title}: {declared.label.lower()}", default=value)
+    if declared.choices is not None:
+        return SelectField(label, choices=choices(declared.choices), default=value.value)
+    needed = [] if is_new or name != "tier2" else [InputRequired(f"{label}: enter a number from 0 to 1.")]
+    empty = str(default_target(draft.severity)) if name == "target_minutes" else declared.empty
+    return StringField(
+        label,
+        [*needed, _IsNumber(declared)],
+        default="" if value is None else f"{value:g}",
+        render_kw={"placeholder": empty} if empty else {},
+    )

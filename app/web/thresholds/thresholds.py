@@ -1,6 +1,6 @@
 """Thresholds page: current categories, preview of changes, all versions, and reverting to one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,15 +14,16 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
-from app.core.policies.drafts import CategoryDraft, draft_of
+from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
 from app.core.policies.policies import Observed
 from app.core.policies.previews import Preview
 from app.core.policies.suggestions import Suggestion
+from app.core.vocabulary import Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.thresholds import threshold_expectations, threshold_previews
-from app.web.thresholds.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
+from app.web.thresholds.threshold_forms import ADD, PARTS, ThresholdsForm, form_for, precision_of
 from app.web.thresholds.threshold_previews import Histogram
 from app.web.versions import rows as version_rows
 from app.wiring import wired
@@ -180,6 +181,7 @@ def _show(
         status=status,
         alert=alert,
         form=shown,
+        declared_fields=FIELDS,
         categories=[_row(shown, name, observed.get(name)) for name in shown.names],
         addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
         versions=version_rows(versions, SHOWN_VERSIONS, current=versions[0].version, changes=_changes),
@@ -220,8 +222,9 @@ def _shown(form: ThresholdsForm, drawn: Sequence[Histogram]) -> str:
 
 def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> CategoryRow:
     fields = {part: form[f"{name}_{part}"] for part in PARTS}
-    folded = [fields["severity"], fields["target_minutes"], fields["review_group"]]
-    is_open = bool(fields["remove"].data or any(field.errors for field in folded))
+    is_open = bool(
+        fields["remove"].data or any(fields[part].errors for part in FIELDS if FIELDS[part].is_folded)
+    )
     expected = threshold_expectations.expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
     return CategoryRow(
         name, category_name(name), policies.describe(name), fields, is_open, observed, expected
@@ -243,22 +246,16 @@ def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
     return lines
 
 
-def _minutes(draft: CategoryDraft) -> str:
-    return "by severity" if draft.target_minutes is None else str(draft.target_minutes)
+def _parts(old: CategoryDraft, new: CategoryDraft) -> Iterator[tuple[str, str, str]]:
+    for name, declared in FIELDS.items():
+        if declared.label:
+            was, now = (_words(declared, getattr(draft, name)) for draft in (old, new))
+            yield declared.words, was, now
 
 
-def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]:
-    def bound(value: float | None) -> str:
-        return "never" if value is None else f"{value:g}"
-
-    return [
-        ("Asks people (Tier 2)", bound(old.tier2), bound(new.tier2)),
-        ("Acts by itself (Tier 1)", bound(old.tier1), bound(new.tier1)),
-        ("Tier 2 action", old.tier2_action.value, new.tier2_action.value),
-        ("Tier 1 action", old.tier1_action.value, new.tier1_action.value),
-        ("state", "on" if old.enabled else "off", "on" if new.enabled else "off"),
-        ("observe only", "yes" if old.observe_only else "no", "yes" if new.observe_only else "no"),
-        ("severity", str(old.severity), str(new.severity)),
-        ("target time in minutes", _minutes(old), _minutes(new)),
-        ("review group", GROUPS[old.review_group], GROUPS[new.review_group]),
-    ]
+def _words(declared: CategoryField, value: Any) -> str:
+    if value is None:
+        return declared.empty
+    if declared.bounds is not None:
+        return f"{value:g}"
+    return value.value if isinstance(value, Verb) else (declared.choices or {})[value]
