@@ -13,7 +13,7 @@ from app.core.mail import Message
 from app.core.models import Delivery, HistoryEntry, HistoryText, Webhook
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import secrets
-from app.core.webhooks.figures import Figures
+from app.core.webhooks.health import Figures
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import Cast, Person

@@ -15,7 +15,7 @@ from app.core.models import Action, Community, Event, Note, Panel, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, AttentionReason, EventName
-from app.core.webhooks import catalogue, events, payloads, samples, signing
+from app.core.webhooks import catalogue, events, payloads, signing
 from app.core.webhooks.catalogue import EventKind, Receivers
 from app.core.webhooks.shapes import Field, Shape
 from app.wiring import Wiring
@@ -84,7 +84,7 @@ def test_the_page_lists_every_event_with_a_sample_whose_signature_holds(visit: V
             html.unescape(text.split(">", 1)[1].split("</pre>")[0]) for text in part.split("<pre")[1:]
         )
         assert json.loads(readable) == json.loads(exact)
-        assert signing.verify_body(exact.encode(), samples.SECRET, samples.TIMESTAMP)
+        assert signing.verify_body(exact.encode(), catalogue.SECRET, catalogue.TIMESTAMP)
         assert part.startswith(" open") is (name is EventName.NOTE_STATUS)
     assert "Only webhooks that chose it" in page.split('<details id="panel.drawn"')[1].split("</details>")[0]
     assert 'href="/endpoints/events"' in visit(cast.operator).get("/endpoints").text

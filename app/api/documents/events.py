@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.api.documents.schemas import reference
-from app.core.webhooks import catalogue, samples
+from app.core.webhooks import catalogue
 from app.core.webhooks.catalogue import EventKind
 from app.core.webhooks.shapes import EVENT_ID, Field, Shape
 
@@ -104,7 +104,7 @@ def webhooks() -> dict[str, Any]:
 
 
 def _delivery(kind: EventKind) -> dict[str, Any]:
-    example = samples.signed(catalogue.sample(kind.name))
+    example = catalogue.signed(catalogue.sample(kind.name))
     return {
         "operationId": "receive_" + kind.name.replace(".", "_"),
         "summary": kind.when,

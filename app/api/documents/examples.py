@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.webhooks import samples
+from app.core.webhooks import catalogue
 
-COMMUNITY = samples.COMMUNITY
-REQUEST = samples.REQUEST
-ACTION = samples.ACTION
-NOTE = samples.NOTE
+COMMUNITY = catalogue.COMMUNITY
+REQUEST = catalogue.REQUEST
+ACTION = catalogue.ACTION
+NOTE = catalogue.NOTE
 RATING = "019a8f04-11aa-7f77-92e4-a09f8e7d6c51"
 PROFILE = "019a8e10-22bb-7a88-83f5-b1a09f8e7d62"
 WEBHOOK = "019a8e20-33cc-7b99-94a6-c2b1a09f8e73"
-EVENT = samples.EVENT
+EVENT = catalogue.EVENT
 CONTENT = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back."
 SUMMARY = "The offer is a known scam: nobody doubles what is sent to them."
 BASE = "https://bridgenote.example"

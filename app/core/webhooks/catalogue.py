@@ -1,20 +1,43 @@
 """The events, each declared once: name, words, receivers, deadline, shape and sample.
 
 The dispatcher, the forms and pages of webhooks, the API's schemas and the OpenAPI document read ``EVENTS``. A new
-event needs a name in ``EventName``, an entry here, and a function in ``payloads`` that builds it.
+event needs a name in ``EventName``, an entry here, and a function in ``payloads`` that builds it. Samples are built by
+``payloads`` from invented objects that are never stored, so they have the members that a real payload has; all of them
+tell of the same post.
 """
 
+import json
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from app.core.errors import Invalid, Problem
-from app.core.models import Community, Decision
-from app.core.vocabulary import ActionState, AttentionReason, EventName
-from app.core.webhooks import payloads, samples, shapes
+from app.core.models import Action, Community, Decision, Note, Request
+from app.core.vocabulary import (
+    ActionState,
+    ActionTier,
+    ActionType,
+    AttentionReason,
+    EventName,
+    NoteStatus,
+    ReviewGroup,
+)
+from app.core.webhooks import payloads, shapes, signing
 from app.core.webhooks.shapes import EVENT_ID, Field, Shape
+
+COMMUNITY = "019a8f00-0b6e-7c02-9a44-5d1f6e2b7a90"
+REQUEST = "019a8f00-5e1c-7a31-8f5e-3c1f0a9b7d10"
+ACTION = "019a8f00-5f0a-7d55-b0c2-8e7d6c5b4a39"
+NOTE = "019a8f00-5f0b-7e66-a1d3-9f8e7d6c5b40"
+EVENT = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"
+POST = "post-1"
+"""The post by the id that its platform gave it."""
+SECRET = "a sample secret, never for use"  # noqa: S105 - shown to everybody, to check a signature with
+TIMESTAMP = 1_769_860_800
+_SINCE = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 class Receivers(StrEnum):
@@ -56,6 +79,38 @@ class Row:
     meaning: str
 
 
+def _community(platform: str) -> Community:
+    return Community(id=uuid.UUID(COMMUNITY), platform=platform)
+
+
+def _request() -> Request:
+    return Request(request_id=POST)
+
+
+def _action(state: ActionState = ActionState.UNDER_REVIEW) -> Action:
+    return Action(
+        id=uuid.UUID(ACTION),
+        request_id=uuid.UUID(REQUEST),
+        action_type=ActionType.HIDE,
+        action_tier=ActionTier.IMMEDIATE,
+        action_state=state,
+        review_group=ReviewGroup.COMMUNITY,
+        evidence={"score": 0.9712, "category": "spam"},
+        note_id=uuid.UUID(NOTE),
+    )
+
+
+def _note() -> Note:
+    return Note(
+        id=uuid.UUID(NOTE),
+        request_id=uuid.UUID(REQUEST),
+        status=NoteStatus.CURRENTLY_RATED_HELPFUL,
+        helpfulness_score=78,
+        force_published=False,
+        ratings_count=7,
+    )
+
+
 def _of_action(name: EventName, state: ActionState, label: str, when: str, **more: Any) -> EventKind:
     """An event about an action that came into ``state``."""
     return EventKind(
@@ -63,7 +118,7 @@ def _of_action(name: EventName, state: ActionState, label: str, when: str, **mor
         label=label,
         when=when,
         shape=shapes.ACTION,
-        sample=lambda community: payloads.action_event(name, community, samples.action(state)),
+        sample=lambda community: payloads.action_event(name, community, _action(state)),
         **more,
     )
 
@@ -75,7 +130,7 @@ _LIST = (
         when="The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
         shape=shapes.DECISION,
         sample=lambda community: payloads.decision_event(
-            community, samples.request(), Decision(decision="hide", confidence=0.9712, tier=1)
+            community, _request(), Decision(decision="hide", confidence=0.9712, tier=1)
         ),
         deadline=5.0,
     ),
@@ -121,7 +176,7 @@ _LIST = (
         label="Note has another status",
         when="A note was published, withdrawn, or went back to needing ratings.",
         shape=shapes.NOTE,
-        sample=lambda community: payloads.note_event(community, samples.note(), samples.action()),
+        sample=lambda community: payloads.note_event(community, _note(), _action()),
     ),
     EventKind(
         name=EventName.PANEL_DRAWN,
@@ -130,10 +185,10 @@ _LIST = (
         shape=shapes.PANEL,
         sample=lambda community: payloads.panel_event(
             community,
-            samples.action(),
-            samples.note().id,
+            _action(),
+            _note().id,
             ["17", "204"],
-            samples.SINCE + timedelta(days=1),
+            _SINCE + timedelta(days=1),
         ),
         receivers=Receivers.NAMED,
     ),
@@ -143,9 +198,7 @@ _LIST = (
         when="The community wants an operator: once for each reason when it begins. Off unless a webhook names this "
         "event.",
         shape=shapes.ATTENTION,
-        sample=lambda community: payloads.attention_event(
-            community, AttentionReason.BACKLOG, samples.SINCE, 512
-        ),
+        sample=lambda community: payloads.attention_event(community, AttentionReason.BACKLOG, _SINCE, 512),
         receivers=Receivers.NAMED,
     ),
     EventKind(
@@ -204,8 +257,17 @@ def checked(chosen: Sequence[str] | None) -> list[str] | None:
 
 def sample(name: str, platform: str = "") -> dict[str, Any]:
     """A sample of this event's payload as it is stored, for communities of this platform."""
-    (first, named), *rest = EVENTS[name].sample(samples.community(platform)).items()
-    return {first: named, EVENT_ID.name: samples.EVENT, **dict(rest)}
+    (first, named), *rest = EVENTS[name].sample(_community(platform)).items()
+    return {first: named, EVENT_ID.name: EVENT, **dict(rest)}
+
+
+def signed(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """The sample with its timestamp and its signature, made with ``SECRET``."""
+    sent = json.loads(signing.sign_body(sample, SECRET, TIMESTAMP))
+    return {
+        **sample,
+        **{member: sent[member] for member in (signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD)},
+    }
 
 
 def fields(name: str, sample: Mapping[str, Any]) -> list[Row]:

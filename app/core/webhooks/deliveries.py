@@ -2,8 +2,8 @@
 
 import dataclasses
 import uuid
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, outbox, paging
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden
+from app.core.errors import Conflict
 from app.core.history import chain as history
 from app.core.history import tallies
 from app.core.ids import parse_id
-from app.core.models import Action, Attempt, Delivery, Event, Request, Webhook
+from app.core.models import Action, Attempt, Delivery, Event, Note, Request, Webhook
+from app.core.models.content import about_withdrawn
 from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import registrations as webhooks
 
 _SHOWN = (
     joinedload(Delivery.event).load_only(
@@ -60,41 +60,57 @@ class Line:
     last: Attempt | None
 
 
+@dataclass(frozen=True)
+class Subjects:
+    """The actions, each with its request loaded, and the notes that some events are about, by id."""
+
+    actions: Mapping[uuid.UUID, Action] = field(default_factory=dict)
+    notes: Mapping[uuid.UUID, Note] = field(default_factory=dict)
+
+
 def listing(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID | None,
-    filters: Filters,
-    part: paging.Slice,
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters, part: paging.Slice
 ) -> paging.Page[Line]:
-    """A page of deliveries, newest first: of one community, or of all whose webhooks the actor manages.
+    """A page of the community's deliveries, newest first.
 
     Of those that match other filters than a state, ``MOST_MATCHING`` are counted. Three queries however many
-    deliveries there are; ``subjects.of_events`` says what they are about.
+    deliveries there are; ``subjects`` says what they are about.
     """
-    statement = _managed(actor, community_id, sa.select(Delivery)).options(*_SHOWN).where(*clauses(filters))
+    require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    is_tallied = filters == Filters(state=filters.state)
+    states = None if filters.state is None else (filters.state,)
     page = paging.paginate(
         session,
-        statement,
+        sa.select(Delivery).options(*_SHOWN).where(Delivery.community_id == community_id, *clauses(filters)),
         Delivery.created_at,
         Delivery.id,
         part,
-        counted=_tallied(actor, community_id, filters),
+        counted=tallies.total(TallyKind.DELIVERY, (community_id,), states) if is_tallied else None,
         most=MOST_MATCHING,
     )
     return dataclasses.replace(page, rows=_lines(session, page.rows))
 
 
-def _tallied(actor: Actor, community_id: uuid.UUID | None, filters: Filters) -> sa.Select[Any] | None:
-    """SELECT of how many deliveries match, if the tallies know. The caller has checked the permission."""
-    if filters != Filters(state=filters.state):
-        return None
-    communities = webhooks.managed_communities(actor) if actor.communities is not None else None
-    return tallies.total(
-        TallyKind.DELIVERY,
-        communities if community_id is None else (community_id,),
-        None if filters.state is None else (filters.state,),
+def subjects(session: Session, events: Iterable[Event]) -> Subjects:
+    """Look up what events of one community are about; at most two queries. Callers have checked the permission."""
+    listed = list(events)
+    actions = {event.action_id for event in listed if event.action_id is not None}
+    # An event about an action may name a note too; the action has the post that people know it by.
+    notes = {event.note_id for event in listed if event.note_id is not None and event.action_id is None}
+    return Subjects(_actions(session, actions) if actions else {}, _notes(session, notes) if notes else {})
+
+
+def _actions(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, Action]:
+    post = joinedload(Action.request).load_only(
+        Request.content, Request.platform_author_id, Request.request_id, raiseload=True
     )
+    rows = session.scalars(sa.select(Action).where(Action.id.in_(ids)).options(post))
+    return {action.id: action for action in rows}
+
+
+def _notes(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, Note]:
+    rows = session.scalars(sa.select(Note).where(Note.id.in_(ids), sa.not_(about_withdrawn())))
+    return {note.id: note for note in rows}
 
 
 def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list[Line]:
@@ -197,17 +213,6 @@ def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000
         sa.delete(Attempt).where(Attempt.id.in_(old)).execution_options(synchronize_session=False)
     )
     return int(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
-
-
-def _managed(actor: Actor, community_id: uuid.UUID | None, statement: sa.Select[Any]) -> sa.Select[Any]:
-    if community_id is not None:
-        require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-        return statement.where(Delivery.community_id == community_id)
-    if actor.communities is not None:
-        return statement.where(Delivery.community_id.in_(webhooks.managed_communities(actor)))
-    if actor.read_only:
-        raise Forbidden("A read-only key may not manage webhooks")
-    return statement
 
 
 def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:

@@ -120,41 +120,24 @@ def find_by_url(session: Session, actor: Actor, community_id: uuid.UUID, url: st
     return _find_by_url(session, community_id, url)
 
 
-def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Webhook]:
-    """The webhooks of one community, or for None of every community where the actor sees webhooks; oldest first.
-
-    One community needs the permission to manage webhooks.
-    """
-    if community_id is not None:
-        require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-        statement = _present().where(Webhook.community_id == community_id)
-    else:
-        statement = visible_statement(actor)
+def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> list[Webhook]:
+    """The community's webhooks, oldest first, for who may manage them."""
+    require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    statement = _PRESENT.where(Webhook.community_id == community_id)
     return list(session.scalars(statement.order_by(Webhook.created_at, Webhook.id)))
 
 
 def visible_statement(actor: Actor) -> sa.Select[Any]:
     """SELECT of the webhooks of all communities where the actor sees webhooks. Raises Forbidden for none."""
     if actor.communities is None:
-        return _present()
-    return _present().where(Webhook.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
+        return _PRESENT
+    allowed = [one for one in actor.communities if allows(actor, Permission.SEE_WEBHOOKS, one)]
+    if actor.communities and not allowed:
+        raise Forbidden(f"You may not {Permission.SEE_WEBHOOKS.replace('_', ' ')} here")
+    return _PRESENT.where(Webhook.community_id.in_(allowed))
 
 
-def _present() -> sa.Select[Any]:
-    return sa.select(Webhook).where(Webhook.deleted_at.is_(None))
-
-
-def managed_communities(actor: Actor) -> list[uuid.UUID]:
-    """The listed communities of the actor whose webhooks they may manage. Raises Forbidden when there is none."""
-    return _communities_with(actor, Permission.MANAGE_WEBHOOKS)
-
-
-def _communities_with(actor: Actor, permission: Permission) -> list[uuid.UUID]:
-    listed = actor.communities or frozenset()
-    allowed = [community_id for community_id in listed if allows(actor, permission, community_id)]
-    if listed and not allowed:
-        raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
-    return allowed
+_PRESENT = sa.select(Webhook).where(Webhook.deleted_at.is_(None))
 
 
 def change(

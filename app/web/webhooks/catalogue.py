@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Response
 
 from app.core.permissions import Permission
-from app.core.webhooks import catalogue, payloads, samples, signing
+from app.core.webhooks import catalogue, payloads, signing
 from app.core.webhooks.catalogue import EventKind, Receivers, Row
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -44,7 +44,7 @@ def event_catalogue() -> Response:
         "webhooks/catalogue.html",
         events=[_sample_event(kind, platform) for kind in catalogue.EVENTS.values()],
         opened=forms.query_arg("event"),
-        secret=samples.SECRET,
+        secret=catalogue.SECRET,
         body_fields=(signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD),
     )
 
@@ -58,7 +58,7 @@ def _sample_event(kind: EventKind, platform: str) -> SampleEvent:
         when=kind.when,
         receivers=RECEIVER_WORDS[kind.receivers],
         fields=catalogue.fields(kind.name, sample),
-        readable=json.dumps(samples.signed(sample), indent=2, ensure_ascii=False),
-        exact=signing.sign_body(sample, samples.SECRET, samples.TIMESTAMP).decode(),
+        readable=json.dumps(catalogue.signed(sample), indent=2, ensure_ascii=False),
+        exact=signing.sign_body(sample, catalogue.SECRET, catalogue.TIMESTAMP).decode(),
         sent_as=sent_as if sent_as != kind.name else None,
     )

@@ -2,8 +2,9 @@
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, g, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField
@@ -16,20 +17,21 @@ from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import catalogue, deliveries, payloads, replays, signing, subjects
+from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
-from app.core.webhooks.deliveries import Filters
-from app.core.webhooks.subjects import Subjects
-from app.web import auth, forms, page
+from app.core.webhooks.deliveries import Filters, Subjects
+from app.web import auth, curl_command, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
-from app.web.webhooks import curl_commands, subject_words
+from app.web.webhooks import subject_words
 from app.web.webhooks.endpoints import place_of
 from app.wiring import wired
 
 PAGE_SIZE = 50
+_NO_URL = "https://YOUR_URL"
+_YOUR_QUERY = "YOUR_QUERY"
 
 
 class RangeForm(Days, FilterForm):
@@ -97,7 +99,7 @@ def deliveries_page() -> Response:
         form.offer(webhooks.visible(session, actor, community.id))
         filters = form.all_filters() if holds else Filters()
         listed = deliveries.listing(session, actor, community.id, filters, page_slice)
-        known = subjects.of_events(session, [line.delivery.event for line in listed.rows])
+        known = deliveries.subjects(session, [line.delivery.event for line in listed.rows])
         running = [
             replay for replay in replays.recent(session, actor, community.id) if replay.finished_at is None
         ]
@@ -130,7 +132,7 @@ def delivery_page(delivery_id: uuid.UUID) -> Response:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         auth.enter(delivery.community_id)
         tried = deliveries.attempts_of(session, delivery)
-        known = subjects.of_events(session, [delivery.event])
+        known = deliveries.subjects(session, [delivery.event])
     return page.render("webhooks/delivery.html", **_shown(delivery, tried, known), **_sent(delivery))
 
 
@@ -141,7 +143,7 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
-        known = subjects.of_events(session, [delivery.event])
+        known = deliveries.subjects(session, [delivery.event])
     url = url_for("web.delivery_page", delivery_id=delivery_id)
     if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
@@ -213,9 +215,29 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
         "headers": signing.same_headers(str(event.id), payloads.name_of(payload)),
         "stamped": signing.STAMPED,
         "body_fields": (signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD),
-        "curl": curl_commands.for_delivery(delivery, payload),
+        "curl": _curl_command(delivery, payload),
         "is_veiled": event.name is EventName.PANEL_DRAWN,
     }
+
+
+def _curl_command(delivery: Delivery, payload: Mapping[str, Any]) -> str:
+    """Return the command for this payload. A removed webhook's URL is a placeholder.
+
+    The URL's query string may contain the receiver's token, so it is a placeholder too.
+    """
+    return curl_command.post(
+        _receiver(delivery),
+        signing.same_headers(str(delivery.event_id), payloads.name_of(payload)),
+        signing.canonical(payload).decode(),
+        option="--data-binary",
+    )
+
+
+def _receiver(delivery: Delivery) -> str:
+    if delivery.webhook.deleted_at is not None:
+        return _NO_URL
+    parts = urlsplit(delivery.webhook.url)
+    return parts._replace(query=_YOUR_QUERY if parts.query else "").geturl()
 
 
 def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:

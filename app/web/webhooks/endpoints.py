@@ -13,8 +13,7 @@ from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
-from app.core.webhooks import catalogue, deliveries, secrets, subjects
-from app.core.webhooks import figures as webhook_figures
+from app.core.webhooks import catalogue, deliveries, health, secrets
 from app.core.webhooks import registrations as webhooks
 from app.throttle import OverLimit
 from app.web import auth, forms, page
@@ -217,7 +216,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         rows = webhooks.visible(session, actor, community.id)
-        figures = webhook_figures.for_webhooks(session, [row.id for row in rows])
+        figures = health.for_webhooks(session, [row.id for row in rows])
     return page.render(
         "webhooks/endpoints.html",
         status=status,
@@ -244,9 +243,9 @@ def _show(
     with wired().database.reading() as session:
         webhook = webhooks.get(session, auth.current_actor(), endpoint_id)
         auth.enter(webhook.community_id)
-        figures = webhook_figures.for_webhooks(session, [webhook.id])[webhook.id]
+        figures = health.for_webhooks(session, [webhook.id])[webhook.id]
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
-        known = subjects.of_events(session, [line.delivery.event for line in latest])
+        known = deliveries.subjects(session, [line.delivery.event for line in latest])
     rotated = rotation or RotationForm()
     rotated.etag.data = secrets.etag(webhook)
     edited = form or EditForm.from_webhook(webhook)

@@ -7,7 +7,7 @@ from flask import url_for
 from app.core.models import Event
 from app.core.permissions import Permission
 from app.core.vocabulary import EventName
-from app.core.webhooks.subjects import Subjects
+from app.core.webhooks.deliveries import Subjects
 from app.web import auth
 from app.web.filters import excerpt
 from app.web.moderate import pending_undo
