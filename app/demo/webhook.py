@@ -57,7 +57,7 @@ class DemoWebhook:
         self._sealer = sealer
         self._operator = operator
         self._community_id = community_id
-        self._endpoint_id: uuid.UUID | None = None
+        self._webhook_id: uuid.UUID | None = None
         self._answers = itertools.cycle(_ANSWERS)
 
     def days(self) -> Iterator[tuple[float, Callable[[], object]]]:
@@ -81,7 +81,7 @@ class DemoWebhook:
             signing.new_secret(),
             [name.value for name in EVENTS],
         )
-        self._endpoint_id = webhook.id
+        self._webhook_id = webhook.id
 
     def _answer(self, always: Outcome | None = None) -> None:
         """Record attempts and retries of the due deliveries. ``always``: the response to every attempt."""
@@ -101,12 +101,12 @@ class DemoWebhook:
         replays.begin(self._session, self._operator, self._community_id, failed)
 
     def _disable(self) -> None:
-        if self._endpoint_id is not None:
+        if self._webhook_id is not None:
             webhooks.change(
                 self._session,
                 self._operator,
                 self._sealer,
                 AllowList(),
-                self._endpoint_id,
+                self._webhook_id,
                 is_active=False,
             )

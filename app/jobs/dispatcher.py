@@ -140,9 +140,9 @@ class Dispatcher:
             claimed, tried = self._finished.popleft()
             self._unrecorded.append(tried)
             if tried.outcome.timed_out:
-                self._hanging.add(claimed.endpoint_id)
+                self._hanging.add(claimed.webhook_id)
             else:
-                self._hanging.discard(claimed.endpoint_id)
+                self._hanging.discard(claimed.webhook_id)
         while self._unrecorded:
             batch = self._unrecorded[: self._batch]
             # What cannot be recorded keeps its slots and is tried again, as it must not be forgotten; alone
@@ -163,7 +163,7 @@ class Dispatcher:
         now = clock.now()
         slots = Slots(self._max_in_flight + self._max_stuck, self._per_webhook, self._hanging)
         for one in (sending.claimed for sending in self._sending.values()):
-            slots.take(one.endpoint_id, one.community_id, one.url)
+            slots.take(one.webhook_id, one.community_id, one.url)
         # Read first: SQLite's write lock, taken twice a second for nothing, would hold up real writers.
         with self._database.reading() as session:
             if not delivery_queue.is_anything_due(session, now):

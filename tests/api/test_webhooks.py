@@ -269,7 +269,7 @@ def test_a_test_event_goes_to_this_webhook_alone(api: Api, wiring: Wiring, hook:
         event = session.scalars(sa.select(Event)).one()
         delivery = session.scalars(sa.select(Delivery)).one()
     assert (event.name, str(event.id)) == (EventName.TEST, answer.json["meta"]["event_id"])
-    assert (delivery.state, str(delivery.endpoint_id)) == (DeliveryState.DUE, hook)
+    assert (delivery.state, str(delivery.webhook_id)) == (DeliveryState.DUE, hook)
     api.patch(f"/webhooks/{hook}", json={"is_active": False})
     assert api.post(f"/webhooks/{hook}/test").status_code == 409
 

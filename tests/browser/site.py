@@ -45,7 +45,7 @@ class Filled:
     member: str
     key: str
     service_id: str
-    endpoint_id: str
+    webhook_id: str
     delivery_ids: tuple[str, ...]
 
 
@@ -172,7 +172,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
             found[f"Item, {kind}"] = f"/review/{action_id}"
         found["Item, decided"] = f"/review/{filled.decided}"
         if any(label.startswith("Webhooks") for label in found):
-            found["Webhook"] = f"/endpoints/{filled.endpoint_id}"
+            found["Webhook"] = f"/endpoints/{filled.webhook_id}"
             found["Events"] = "/endpoints/events?event=moderation_action.created"
             found["Replay a range"] = "/deliveries/replay?which=all"
             for kind, delivery_id in zip(

@@ -62,25 +62,25 @@ class Desk:
                 session.flush()
                 events.emit_test(session, webhook)
 
-    def tell(self, endpoint_id: uuid.UUID, count: int = 1) -> list[str]:
+    def tell(self, webhook_id: uuid.UUID, count: int = 1) -> list[str]:
         """So many events for this webhook, in one transaction: their ids."""
         with self.database.writing() as session:
-            webhook = session.get_one(Webhook, endpoint_id)
+            webhook = session.get_one(Webhook, webhook_id)
             return [str(events.emit_test(session, webhook).id) for _ in range(count)]
 
-    def states(self, endpoint_id: uuid.UUID) -> Counter[DeliveryState]:
+    def states(self, webhook_id: uuid.UUID) -> Counter[DeliveryState]:
         with self.database.reading() as session:
             return Counter(
-                session.scalars(sa.select(Delivery.state).where(Delivery.endpoint_id == endpoint_id))
+                session.scalars(sa.select(Delivery.state).where(Delivery.webhook_id == webhook_id))
             )
 
-    def attempts(self, *endpoint_ids: uuid.UUID) -> int:
+    def attempts(self, *webhook_ids: uuid.UUID) -> int:
         with self.database.reading() as session:
             return (
                 session.scalar(
                     sa.select(sa.func.count(Attempt.id))
                     .join(Delivery, Delivery.id == Attempt.delivery_id)
-                    .where(Delivery.endpoint_id.in_(endpoint_ids))
+                    .where(Delivery.webhook_id.in_(webhook_ids))
                 )
                 or 0
             )
@@ -144,7 +144,7 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
 ) -> None:
     receiver = Receiver(seconds=0.02)
     stack.callback(receiver.close)
-    endpoint_id = desk.register(receiver.url)
+    webhook_id = desk.register(receiver.url)
     key = wiring.settings.encryption_key.get_secret_value()
     command = ("tests.faults.dispatcher_app", database_url, key, IN_FLIGHT, 2)
 
@@ -159,7 +159,7 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
     told: list[str] = []
     kills = 5
     for _ in range(kills):
-        told += desk.tell(endpoint_id, 32)
+        told += desk.tell(webhook_id, 32)
         before = len(receiver.event_ids)
         process = start()
         eventually(lambda wanted=before + 12: len(receiver.event_ids) >= wanted, "a part arrived")
@@ -167,7 +167,7 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
         process.wait()
     start()
     eventually(
-        lambda: desk.states(endpoint_id) == {DeliveryState.DELIVERED: len(told)},
+        lambda: desk.states(webhook_id) == {DeliveryState.DELIVERED: len(told)},
         "every delivery is on record as delivered",
     )
     arrived = receiver.event_ids
@@ -189,12 +189,12 @@ def test_receivers_that_hang_hold_no_healthy_one_up(
     stack.callback(hanging.close)
     # Sixteen slots each: together they take every ordinary slot there is.
     stuck = [desk.register(f"{hanging.url}/{number}") for number in range(4)]
-    for endpoint_id in stuck:
-        desk.tell(endpoint_id, 20)
+    for webhook_id in stuck:
+        desk.tell(webhook_id, 20)
     eventually(lambda: hanging.connections == 64, "the hanging receivers hold every slot")
-    endpoint_id = desk.register(healthy.url)
-    told = desk.tell(endpoint_id, 60)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 60, "all arrived", 120)
+    webhook_id = desk.register(healthy.url)
+    told = desk.tell(webhook_id, 60)
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DELIVERED] == 60, "all arrived", 120)
     assert desk.attempts(*stuck) == 0, "the hanging ones were let go first"
     assert sorted(healthy.event_ids) == sorted(told)
 
@@ -223,9 +223,9 @@ def test_a_thousand_hanging_webhooks_of_one_community_hold_no_other_community_up
     dispatch(sender)
     stack.callback(sender.gate.set)
     eventually(lambda: sender.held == 128, "the community has its half of the slots", 60)
-    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
-    desk.tell(endpoint_id)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 1, "the other's arrived")
+    webhook_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(webhook_id)
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DELIVERED] == 1, "the other's arrived")
     assert sender.held == 128, "the hanging ones were let go first, or have more than their half"
 
 
@@ -239,9 +239,9 @@ def test_a_host_that_hangs_for_every_community_holds_no_other_host_up(
     dispatch(sender)
     stack.callback(sender.gate.set)
     eventually(lambda: sender.held == 128, "the host has its half of the slots", 60)
-    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
-    desk.tell(endpoint_id)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 1, "the other's arrived")
+    webhook_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(webhook_id)
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DELIVERED] == 1, "the other's arrived")
     assert sender.held == 128
 
 
@@ -250,18 +250,18 @@ def test_an_webhook_that_timed_out_gets_one_slot_until_it_answers(
 ) -> None:
     sender = GatedSender(Outcome(None, 5000, "", "timeout after 5 s"))
     dispatch(sender, per_webhook=4, retry_delays=())
-    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
-    desk.tell(endpoint_id, 16)
+    webhook_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(webhook_id, 16)
     eventually(lambda: sender.in_flight == 4, "four slots are taken")
     sender.gate.set()
-    eventually(lambda: desk.attempts(endpoint_id) >= 4, "the first four timed out")
+    eventually(lambda: desk.attempts(webhook_id) >= 4, "the first four timed out")
     sender.most_in_flight = sender.in_flight
-    eventually(lambda: desk.attempts(endpoint_id) >= 10, "six more were tried")
+    eventually(lambda: desk.attempts(webhook_id) >= 10, "six more were tried")
     assert sender.most_in_flight == 1
     sender.outcome = Outcome(200, 5)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DUE] == 0, "the rest was tried")
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DUE] == 0, "the rest was tried")
     sender.gate.clear()
-    desk.tell(endpoint_id, 8)
+    desk.tell(webhook_id, 8)
     eventually(lambda: sender.in_flight == 4, "the four slots are back")
     sender.gate.set()
 
@@ -272,13 +272,13 @@ def test_every_attempt_is_stamped_and_signed_anew(
     receiver = Receiver(statuses=(500, 429))
     stack.callback(receiver.close)
     dispatch(retry_delays=(1.0, 1.0))
-    endpoint_id = desk.register(receiver.url)
-    (told,) = desk.tell(endpoint_id)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED], "it arrived")
+    webhook_id = desk.register(receiver.url)
+    (told,) = desk.tell(webhook_id)
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DELIVERED], "it arrived")
     assert receiver.event_ids == [told] * 3
     stamps = [a.payload["_webhook_timestamp"] for a in receiver.arrivals if a.payload is not None]
     assert len(set(stamps)) == len(stamps) == 3
-    assert desk.attempts(endpoint_id) == 3
+    assert desk.attempts(webhook_id) == 3
 
 
 def test_deliveries_go_on_after_the_database_failed(
@@ -286,10 +286,10 @@ def test_deliveries_go_on_after_the_database_failed(
 ) -> None:
     receiver = Receiver()
     stack.callback(receiver.close)
-    endpoint_id = desk.register(receiver.url)
+    webhook_id = desk.register(receiver.url)
     sender = GatedSender(Outcome(200, 5))
     dispatch(sender)
-    desk.tell(endpoint_id, 5)
+    desk.tell(webhook_id, 5)
     eventually(lambda: sender.in_flight == 5, "five are on their way")
 
     def rename(source: str, target: str) -> None:
@@ -302,8 +302,8 @@ def test_deliveries_go_on_after_the_database_failed(
         eventually(lambda: "held up" in caplog.text, "the failure was logged")
         rename("deliveries_gone", "deliveries")
         eventually(lambda: "go on" in caplog.text, "it went on")
-    desk.tell(endpoint_id)
-    eventually(lambda: desk.states(endpoint_id)[DeliveryState.DELIVERED] == 6, "all are on record")
+    desk.tell(webhook_id)
+    eventually(lambda: desk.states(webhook_id)[DeliveryState.DELIVERED] == 6, "all are on record")
     assert sender.sent == 6
 
 
@@ -330,8 +330,8 @@ def test_a_stop_lets_what_is_being_sent_end_and_claims_no_more(
 ) -> None:
     sender = GatedSender(Outcome(200, 5))
     dispatcher = dispatch(sender, per_webhook=2)
-    endpoint_id = desk.register("http://127.0.0.1:9/hooks")
-    desk.tell(endpoint_id, 5)
+    webhook_id = desk.register("http://127.0.0.1:9/hooks")
+    desk.tell(webhook_id, 5)
     eventually(lambda: sender.in_flight == 2, "two are on their way")
     left: list[int] = []
     stopping = threading.Thread(target=lambda: left.append(dispatcher.stop(10)))
@@ -339,6 +339,6 @@ def test_a_stop_lets_what_is_being_sent_end_and_claims_no_more(
     sender.gate.set()
     stopping.join()
     assert left == [0]
-    states = desk.states(endpoint_id)
+    states = desk.states(webhook_id)
     assert states[DeliveryState.DELIVERED] == sender.sent
     assert states[DeliveryState.DUE] == 5 - sender.sent

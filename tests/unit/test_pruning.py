@@ -226,7 +226,7 @@ def test_scores_events_and_deliveries_go_after_their_days(
         ):
             delivery = Delivery(
                 event_id=event.id,
-                endpoint_id=hook.id,
+                webhook_id=hook.id,
                 community_id=cast.community_id,
                 state=state,
                 due_at=None,
@@ -354,7 +354,7 @@ def test_an_upkeep_that_fails_in_one_part_does_the_others(
         session.flush()
         sent = Delivery(
             event_id=event.id,
-            endpoint_id=hook.id,
+            webhook_id=hook.id,
             community_id=cast.community_id,
             state=DeliveryState.DELIVERED,
             due_at=None,

@@ -146,7 +146,7 @@ def test_a_delivery_that_is_being_sent_again_is_not_removed(wiring: Wiring, cast
         session.flush()
         dead = Delivery(
             event_id=event.id,
-            endpoint_id=hook.id,
+            webhook_id=hook.id,
             community_id=cast.community_id,
             state=DeliveryState.DEAD,
             due_at=None,

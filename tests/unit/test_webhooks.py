@@ -441,7 +441,7 @@ def test_a_claim_carries_all_that_the_call_needs(desk: Desk) -> None:
     assert claimed[decision].deadline == 5.0
     assert claimed[test].payload["event_id"] == str(claimed[test].event_id)
     assert (claimed[test].url, claimed[test].secrets, claimed[test].attempts_made) == (URL, (SECRET,), 0)
-    assert claimed[test].endpoint_id == webhook.id
+    assert claimed[test].webhook_id == webhook.id
 
 
 def test_a_lease_keeps_others_away_until_it_ends(desk: Desk, held_clock: Clock) -> None:
@@ -509,11 +509,11 @@ def test_slots_are_shared_evenly_and_a_backlog_never_crowds_out_a_newcomer(desk:
     quiet, _ = desk.register(URL + "/quiet")
     desk.tell(quiet, 2)
     first = desk.claim(limit=8)
-    assert [one.endpoint_id for one in first].count(quiet.id) == 2
+    assert [one.webhook_id for one in first].count(quiet.id) == 2
     assert len(first) == 8
     desk.tell(quiet)
     (next_one,) = desk.claim(limit=1, busy={crowded: 6})
-    assert next_one.endpoint_id == quiet.id
+    assert next_one.webhook_id == quiet.id
 
 
 def test_an_webhook_has_sixteen_slots_and_a_hanging_one_has_one(desk: Desk) -> None:
@@ -671,7 +671,7 @@ def test_a_batch_is_recorded_like_its_attempts_one_by_one(desk: Desk) -> None:
     desk.tell(gone, 4)
     claimed = desk.claim()
     tried = [
-        queue.SendResult(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
+        queue.SendResult(one.delivery_id, answered(200 if one.webhook_id == good.id else 410), clock.now())
         for one in claimed
     ]
     unknown = queue.SendResult(uuid.uuid4(), answered(200), clock.now())
@@ -737,7 +737,7 @@ def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock)
                     session,
                     desk.operator,
                     desk.cast.community_id,
-                    Filters(state=state, endpoint_id=webhook.id, since=since, until=until),
+                    Filters(state=state, webhook_id=webhook.id, since=since, until=until),
                 ).sent
             )
         )
@@ -821,7 +821,7 @@ def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> N
     assert len(lines(event=EventName.DECISION)) == 9
     assert len(lines(state=DeliveryState.DUE)) == 10
     assert lines(state=DeliveryState.DEAD) == []
-    assert lines(endpoint_id=uuid.uuid4()) == []
+    assert lines(webhook_id=uuid.uuid4()) == []
     assert len(lines(since=START, until=START + timedelta(seconds=1))) == 10
     assert lines(until=START) == []
 
@@ -847,7 +847,7 @@ def test_the_discourse_plugin_gets_its_own_name_and_others_the_specified_one(des
     factories.scored_action(desk.wiring, desk.cast, factories.SPAM)
     created = [one for one in desk.claim() if one.event_name is EventName.ACTION_CREATED]
     assert len({one.event_id for one in created}) == 1
-    told = {one.endpoint_id == plugin.id: one.payload for one in created}
+    told = {one.webhook_id == plugin.id: one.payload for one in created}
     names = {is_plugin: (one["event"], one["event_type"]) for is_plugin, one in told.items()}
     assert names == {True: (payloads.PROPOSED,) * 2, False: ("moderation_action.created",) * 2}
     assert told[True]["action_id"] == told[True]["data"]["id"]
@@ -868,6 +868,6 @@ def test_an_event_reaches_only_the_webhooks_of_its_own_community(desk: Desk) -> 
         event = webhooks.send_test(session, SYSTEM, webhook.id)
     with desk.wiring.database.reading() as session:
         rows = session.scalars(sa.select(Delivery).join(Event).where(Event.id == event.id)).all()
-        assert [row.endpoint_id for row in rows] == [webhook.id]
+        assert [row.webhook_id for row in rows] == [webhook.id]
     with desk.wiring.database.reading() as session, pytest.raises(NotFound):
         deliveries.listing(session, desk.operator, away.id, Filters(), Slice())

@@ -38,10 +38,10 @@ class Hooks:
             sealer, allow = self.wiring.sealer, self.wiring.allow
             return webhooks.register(session, SYSTEM, sealer, allow, community, url, SECRET)[0].id
 
-    def tell(self, endpoint_id: uuid.UUID, count: int = 1) -> list[uuid.UUID]:
+    def tell(self, webhook_id: uuid.UUID, count: int = 1) -> list[uuid.UUID]:
         """So many events for it; the ids of their deliveries, oldest first."""
         with self.wiring.database.writing() as session:
-            webhook = session.get_one(Webhook, endpoint_id)
+            webhook = session.get_one(Webhook, webhook_id)
             told = [events.emit_test(session, webhook).id for _ in range(count)]
             found = sa.select(Delivery.id).where(Delivery.event_id.in_(told)).order_by(Delivery.id)
             return list(session.scalars(found))
@@ -64,6 +64,6 @@ class Hooks:
         with self.wiring.database.reading() as session:
             return [session.get_one(Delivery, one).state for one in ids]
 
-    def webhook(self, endpoint_id: uuid.UUID) -> Webhook:
+    def webhook(self, webhook_id: uuid.UUID) -> Webhook:
         with self.wiring.database.reading() as session:
-            return session.get_one(Webhook, endpoint_id)
+            return session.get_one(Webhook, webhook_id)

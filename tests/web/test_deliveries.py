@@ -50,14 +50,14 @@ def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
 ) -> None:
     operator = visit(cast.operator)
     assert "No deliveries yet" in operator.get("/deliveries").text
-    endpoint_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
+    webhook_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
     clock.set_source(lambda: datetime(2026, 3, 1, 12, tzinfo=UTC))
     (old,) = hooks.tell(other)
     clock.set_source(None)
-    (first,) = hooks.tell(endpoint_id)
+    (first,) = hooks.tell(webhook_id)
     with statements() as few:
         assert listed(operator) == [str(first), str(old)]
-    dead, *_ = hooks.tell(endpoint_id, 60)
+    dead, *_ = hooks.tell(webhook_id, 60)
     hooks.attempt(OK, OK, MISSING)
     with statements() as many:
         newest = listed(operator)
@@ -65,7 +65,7 @@ def test_the_log_is_empty_then_filtered_by_the_address_and_walked_page_by_page(
     assert len(many) == len(few)
     page = operator.get("/deliveries").text
     following = html.unescape(page.split('rel="next" href="')[1].split('"')[0])
-    hooks.tell(endpoint_id)
+    hooks.tell(webhook_id)
     rest = listed(operator, following.removeprefix("/deliveries"))
     assert len({*newest, *rest}) == 62
     assert str(dead) in rest
@@ -93,7 +93,7 @@ def test_a_delivery_says_which_post_it_is_about_and_leads_there(
     visit: Visit, cast: Cast, hooks: Hooks, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id = hooks.register()
+    webhook_id = hooks.register()
 
     def decided(text: str, category: str = "spam") -> uuid.UUID:
         action_id = stage.post(text, category=category)
@@ -109,7 +109,7 @@ def test_a_delivery_says_which_post_it_is_about_and_leads_there(
     for _ in range(3):
         decided("More watches")
     sensitive = decided("I will find you", category="threat")
-    hooks.tell(endpoint_id)
+    hooks.tell(webhook_id)
     with statements() as many:
         page = operator.get("/deliveries").text
     assert len(many) == len(few)
@@ -118,7 +118,7 @@ def test_a_delivery_says_which_post_it_is_about_and_leads_there(
     assert "I will find you" not in page
     delivery_id = listed(operator, f"?q={first}")[0]
     assert f'href="/review/{first}"' in operator.get(f"/deliveries/{delivery_id}").text
-    assert f'href="/review/{sensitive}"' in operator.get(f"/endpoints/{endpoint_id}").text
+    assert f'href="/review/{sensitive}"' in operator.get(f"/endpoints/{webhook_id}").text
 
 
 @pytest.mark.both_databases
@@ -137,8 +137,8 @@ def test_a_delivery_is_offered_as_curl_with_its_bytes_and_without_any_secret(
     visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id = hooks.register()
-    (delivery_id,) = hooks.tell(endpoint_id)
+    webhook_id = hooks.register()
+    (delivery_id,) = hooks.tell(webhook_id)
     page = html.unescape(operator.get(f"/deliveries/{delivery_id}").text)
     command = page.split('id="delivery-curl"')[1].split(">", 1)[1].split("</textarea>")[0]
     with wiring.database.reading() as session:
@@ -153,7 +153,7 @@ def test_a_delivery_is_offered_as_curl_with_its_bytes_and_without_any_secret(
     assert "each attempt makes them anew" in page
     assert "not-for-eyes" not in page
     assert SECRET not in page
-    operator.post(f"/endpoints/{endpoint_id}/remove")
+    operator.post(f"/endpoints/{webhook_id}/remove")
     assert "curl -sS https://YOUR_URL " in html.unescape(operator.get(f"/deliveries/{delivery_id}").text)
 
 
@@ -212,20 +212,20 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
 ) -> None:
     monkeypatch.setattr(replays, "BATCH", 2)
     operator = visit(cast.operator)
-    endpoint_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
-    ids = hooks.tell(endpoint_id, 6)
+    webhook_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
+    ids = hooks.tell(webhook_id, 6)
     hooks.attempt(MISSING, MISSING, OK)
     (elsewhere,) = hooks.tell(other)
     hooks.attempt(MISSING)
     dead = [one for one, state in zip(ids, hooks.states(ids), strict=True) if state is DEAD]
     assert len(dead) == 4
-    page = operator.get(f"/deliveries/replay?endpoint={endpoint_id}").text
+    page = operator.get(f"/deliveries/replay?endpoint={webhook_id}").text
     assert "4 deliveries" in page
     assert "in the background" in page
-    assert "6 deliveries" in operator.get(f"/deliveries/replay?endpoint={endpoint_id}&which=all").text
-    begun = operator.post("/deliveries/replay", endpoint=str(endpoint_id), which="dead")
+    assert "6 deliveries" in operator.get(f"/deliveries/replay?endpoint={webhook_id}&which=all").text
+    begun = operator.post("/deliveries/replay", endpoint=str(webhook_id), which="dead")
     assert begun.status_code == 303
-    later = hooks.tell(endpoint_id)
+    later = hooks.tell(webhook_id)
     assert "0 of 4 are in the queue again." in operator.get(begun.location).text
 
     with wiring.database.writing() as session:
@@ -244,7 +244,7 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
         entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.object_type == "replay")).one()
         assert entry.what == "delivery.range_replayed"
         assert entry.after["deliveries"] == 4
-    nothing = operator.post("/deliveries/replay", endpoint=str(endpoint_id), which="dead")
+    nothing = operator.post("/deliveries/replay", endpoint=str(webhook_id), which="dead")
     assert nothing.status_code == 409
     assert visit(cast.moderator).get(begun.location).status_code == 403
     assert visit(cast.outsider).get(begun.location).status_code == 404
@@ -271,8 +271,8 @@ def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
     visit: Visit, cast: Cast, hooks: Hooks, jobs: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
-    hooks.tell(endpoint_id, 2)
+    webhook_id, other = hooks.register(), hooks.register("https://forum.example.org/other")
+    hooks.tell(webhook_id, 2)
     (elsewhere,) = hooks.tell(other)
     hooks.attempt(MISSING)
     operator.post(f"/endpoints/{other}/disable")
@@ -284,7 +284,7 @@ def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
     assert hooks.states([elsewhere]) == [DEAD]
 
     hooks.attempt(MISSING)
-    (restored,) = hooks.tell(endpoint_id)
+    (restored,) = hooks.tell(webhook_id)
     with hooks.wiring.database.writing() as session:
         session.get_one(Delivery, restored).state = DeliveryState.PARKED
     assert "1 parked after a restore" in operator.get("/deliveries/replay?which=parked").text
@@ -293,7 +293,7 @@ def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
     assert operator.post("/deliveries/replay", which="dead", **{"from": "2999-01-01"}).status_code == 422
     monkeypatch.setattr(replays, "BATCH", 1)
     large = operator.post("/deliveries/replay", which="dead")
-    operator.post(f"/endpoints/{endpoint_id}/disable")
+    operator.post(f"/endpoints/{webhook_id}/disable")
     jobs.run_all()
     assert "2 were left out" in operator.get(large.location).text
     wrong = operator.get("/deliveries/replay?from=2026-03-02&to=2026-03-01")

@@ -55,11 +55,11 @@ def etag(page: str) -> str:
 def test_only_operators_and_above_open_webhooks_and_deliveries(
     visit: Visit, cast: Cast, hooks: Hooks
 ) -> None:
-    endpoint_id = hooks.register()
-    (delivery_id,) = hooks.tell(endpoint_id)
+    webhook_id = hooks.register()
+    (delivery_id,) = hooks.tell(webhook_id)
     lists = ("/endpoints", "/deliveries", "/deliveries/replay")
     objects = (
-        f"/endpoints/{endpoint_id}",
+        f"/endpoints/{webhook_id}",
         f"/deliveries/{delivery_id}",
         f"/deliveries/{delivery_id}/attempts",
     )
@@ -77,13 +77,13 @@ def test_only_operators_and_above_open_webhooks_and_deliveries(
             assert visitor.get(path, **HTMX).status_code == foreign, (path, who)
     moderator, outsider = visit(cast.moderator), visit(cast.outsider)
     for verb in ("enable", "disable", "rotate", "test", "remove"):
-        path = f"/endpoints/{endpoint_id}/{verb}"
+        path = f"/endpoints/{webhook_id}/{verb}"
         data = {"how": "generate", "etag": ""}
         assert (moderator.post(path, **data).status_code, outsider.post(path, **data).status_code) == (
             403,
             404,
         )
-    assert hooks.webhook(endpoint_id).is_active
+    assert hooks.webhook(webhook_id).is_active
 
 
 def test_the_old_secret_can_be_ended_at_once_while_it_signs(
@@ -172,9 +172,9 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     visit: Visit, cast: Cast, wiring: Wiring, hooks: Hooks
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id = hooks.register()
+    webhook_id = hooks.register()
     hooks.register("https://forum.example.org/other")
-    path = f"/endpoints/{endpoint_id}"
+    path = f"/endpoints/{webhook_id}"
     wrong = operator.post(path, url="http://forum.example.org/plain", all_events="y")
     assert wrong.status_code == 422
     assert "URL must start with https://." in wrong.text
@@ -185,9 +185,9 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert "already has this URL" in taken.text
     chosen = ["moderation.decision", "note.status_changed"]
     assert operator.post(path, url=URL, events=chosen, reason="Too chatty").status_code == 303
-    assert hooks.webhook(endpoint_id).events == chosen
+    assert hooks.webhook(webhook_id).events == chosen
 
-    (delivery_id,) = hooks.tell(endpoint_id)
+    (delivery_id,) = hooks.tell(webhook_id)
     operator.post(f"{path}/disable")
     assert "Disabled by hand." in operator.get("/endpoints").text
     assert hooks.attempt(OK) == []
@@ -198,7 +198,7 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     operator.post(f"{path}/enable")
     assert hooks.attempt(OK) == [delivery_id]
 
-    (waiting,) = hooks.tell(endpoint_id)
+    (waiting,) = hooks.tell(webhook_id)
     assert operator.post(f"{path}/remove", reason="Moved away").status_code == 303
     assert operator.get(path).status_code == 404
     assert hooks.states([delivery_id, waiting]) == [DeliveryState.DELIVERED, DeliveryState.CANCELLED]
@@ -232,8 +232,8 @@ def test_of_two_who_save_at_once_the_second_hears_what_the_first_set_and_loses_n
     visit: Visit, cast: Cast, hooks: Hooks
 ) -> None:
     operator, admin = visit(cast.operator), visit(cast.admin)
-    endpoint_id = hooks.register()
-    path = f"/endpoints/{endpoint_id}"
+    webhook_id = hooks.register()
+    path = f"/endpoints/{webhook_id}"
     seen = version(operator.get(path).text)
     decisions = {"url": URL, "events": "moderation.decision", "version": seen}
     assert admin.post(path, **decisions).status_code == 303
@@ -244,12 +244,12 @@ def test_of_two_who_save_at_once_the_second_hears_what_the_first_set_and_loses_n
     assert f"The URL is {URL} now. The events are now: Decision about a post." in stale.text
     for kept in ("https://forum.example.org/moved", "We moved"):
         assert f'value="{kept}"' in stale.text
-    assert hooks.webhook(endpoint_id).events == ["moderation.decision"]
+    assert hooks.webhook(webhook_id).events == ["moderation.decision"]
     # Saving again is a decision about what was just shown, and about nothing newer.
     again = version(stale.text)
     assert operator.post(path, **mine, version=seen).status_code == 409
     assert operator.post(path, **mine, version=again).status_code == 303
-    assert hooks.webhook(endpoint_id).url == "https://forum.example.org/moved"
+    assert hooks.webhook(webhook_id).url == "https://forum.example.org/moved"
     assert admin.post(path, **decisions | {"version": again}).status_code == 409
 
 
@@ -272,8 +272,8 @@ def test_test_events_to_one_webhook_are_limited_and_the_page_says_for_how_long(
     limits = {"rate_limit_enabled": True, "rate_limit_webhook_tests": "2 per hour"}
     wiring.throttle = Throttle.from_settings(wiring.settings.model_copy(update=limits))
     operator, other = visit(cast.operator), visit(cast.admin)
-    endpoint_id, second = hooks.register(), hooks.register("https://forum.example.org/second")
-    path = f"/endpoints/{endpoint_id}/test"
+    webhook_id, second = hooks.register(), hooks.register("https://forum.example.org/second")
+    path = f"/endpoints/{webhook_id}/test"
     assert visit(cast.outsider).post(path).status_code == 404
     assert [visitor.post(path).status_code for visitor in (operator, other, operator)] == [303, 303, 429]
     refused = operator.post(path)
@@ -306,8 +306,8 @@ def test_health_at_a_glance_costs_the_same_for_three_webhooks_as_for_one(
     visit: Visit, cast: Cast, hooks: Hooks, statements: Callable[[], Any]
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id = hooks.register()
-    hooks.tell(endpoint_id, 4)
+    webhook_id = hooks.register()
+    hooks.tell(webhook_id, 4)
     hooks.attempt(OK, OK, MISSING, OK)
     operator.get("/endpoints")
     with statements() as few:
@@ -331,20 +331,20 @@ def test_a_busy_webhook_is_judged_by_its_newest_attempts(
     visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     operator = visit(cast.operator)
-    endpoint_id = hooks.register()
-    hooks.tell(endpoint_id, 3)
+    webhook_id = hooks.register()
+    hooks.tell(webhook_id, 3)
     hooks.attempt(MISSING)
     page = operator.get("/endpoints").text
     assert page.count("<dd>0\u00a0%<small>3 attempts</small>") == 2
     monkeypatch.setattr(Figures, "MOST_ATTEMPTS", 4)
     monkeypatch.setattr(Figures, "MOST_QUEUED", 2)
     assert "2+ failed. Show them" in operator.get("/endpoints").text
-    hooks.tell(endpoint_id, 3)
+    hooks.tell(webhook_id, 3)
     hooks.attempt(OK)
-    page = operator.get(f"/endpoints/{endpoint_id}").text
+    page = operator.get(f"/endpoints/{webhook_id}").text
     assert page.count("<dd>75\u00a0%<small>of the newest 4 attempts</small>") == 2
     assert "answered 404" in page
-    hooks.tell(endpoint_id)
+    hooks.tell(webhook_id)
     hooks.attempt(OK)
     assert "None of the newest 4 attempts" in operator.get("/endpoints").text
 
@@ -363,10 +363,10 @@ def test_operators_are_told_when_a_webhook_is_disabled_by_itself(
     visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring, jobs: InlineEngine
 ) -> None:
     wiring.mailer = postbox = Postbox()
-    endpoint_id = hooks.register()
-    hooks.tell(endpoint_id, 3)
+    webhook_id = hooks.register()
+    hooks.tell(webhook_id, 3)
     hooks.attempt(GONE)
-    assert not hooks.webhook(endpoint_id).is_active
+    assert not hooks.webhook(webhook_id).is_active
     jobs.run_all()
     assert {one.to for one in postbox.sent} == {cast.operator.email, cast.admin.email}
     assert all("/notices" in one.text and "not-for-eyes" not in one.text for one in postbox.sent)
@@ -375,10 +375,10 @@ def test_operators_are_told_when_a_webhook_is_disabled_by_itself(
         assert "1 notice" in page
         assert "forum.example.org/hook" in page
         assert "not-for-eyes" not in page
-        assert f'href="/endpoints/{endpoint_id}"' in page
+        assert f'href="/endpoints/{webhook_id}"' in page
         assert re.search(r'<b>3<span class="vh"> failed or parked</span>', page)
         assert re.search(r'<b>1<span class="vh"> disabled</span>', page)
     page = visit(cast.moderator).get("/notices").text
     assert "forum.example.org" not in page
     assert 'class="vh"> failed or' not in page
-    assert "gone (410)" in visit(cast.operator).get(f"/endpoints/{endpoint_id}").text
+    assert "gone (410)" in visit(cast.operator).get(f"/endpoints/{webhook_id}").text

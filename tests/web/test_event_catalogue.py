@@ -38,7 +38,7 @@ def keys(value: Any) -> Any:
 def test_samples_have_the_keys_of_what_is_really_built(
     wiring: Wiring, cast: Cast, stage: Stage, platform: str
 ) -> None:
-    endpoint_id = Hooks(wiring, cast.community_id).register()
+    webhook_id = Hooks(wiring, cast.community_id).register()
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).platform = platform
     kept, overturned, dismissed = stage.post(), stage.post(), stage.post()
@@ -56,9 +56,9 @@ def test_samples_have_the_keys_of_what_is_really_built(
         action = session.get_one(Action, kept)
         note = session.get_one(Note, action.note_id)
         events.emit_note(session, note)
-        events.emit_test(session, session.get_one(Webhook, endpoint_id))
+        events.emit_test(session, session.get_one(Webhook, webhook_id))
         events.emit_panel(session, Panel(note_id=note.id), action, ["7"], clock.now())
-        session.get_one(Webhook, endpoint_id).events = ["community.attention"]
+        session.get_one(Webhook, webhook_id).events = ["community.attention"]
         session.flush()
         community = session.get_one(Community, cast.community_id)
         events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)

@@ -136,14 +136,14 @@ GET  /deliveries/replays/<uuid:replay_id>/progress              303 403 403 200 
 GET  /desk                                                      303 403 200 200 200 404
 GET  /endpoints                                                 303 403 403 200 200 404
 POST /endpoints                                                 401 403 403 422 422 404
-GET  /endpoints/<uuid:endpoint_id>                              303 403 403 200 200 404
-POST /endpoints/<uuid:endpoint_id>                              401 403 403 422 422 404
+GET  /endpoints/<uuid:webhook_id>                              303 403 403 200 200 404
+POST /endpoints/<uuid:webhook_id>                              401 403 403 422 422 404
 GET  /endpoints/events                                          303 403 403 200 200 404
-POST /endpoints/<uuid:endpoint_id>/disable                      401 403 403 303 303 404
-POST /endpoints/<uuid:endpoint_id>/enable                       401 403 403 303 303 404
-POST /endpoints/<uuid:endpoint_id>/end-secret                   401 403 403 303 303 404
-POST /endpoints/<uuid:endpoint_id>/rotate                       401 403 403 409 409 404
-POST /endpoints/<uuid:endpoint_id>/test                         401 403 403 303 303 404
+POST /endpoints/<uuid:webhook_id>/disable                      401 403 403 303 303 404
+POST /endpoints/<uuid:webhook_id>/enable                       401 403 403 303 303 404
+POST /endpoints/<uuid:webhook_id>/end-secret                   401 403 403 303 303 404
+POST /endpoints/<uuid:webhook_id>/rotate                       401 403 403 409 409 404
+POST /endpoints/<uuid:webhook_id>/test                         401 403 403 303 303 404
 GET  /first-admin/<token>                                       410 410 410 410 410 410
 POST /first-admin/<token>                                       410 410 410 410 410 410
 GET  /forgot                                                    200 303 303 303 303 303
@@ -273,7 +273,7 @@ POST /welcome                                                   401 422 422 422 
 POST /welcome/again                                             401 303 303 303 303 404
 POST /datasets/feeds/<uuid:feed_id>/remove                      401 403 403 303 303 404
 POST /datasets/imports/<uuid:import_id>/stop                    401 403 403 303 303 404
-POST /endpoints/<uuid:endpoint_id>/remove                       401 403 403 303 303 404
+POST /endpoints/<uuid:webhook_id>/remove                       401 403 403 303 303 404
 POST /communities/<uuid:community_id>/join                      401 303 303 303 303 303
 POST /communities/<uuid:community_id>/leave                     401 303 409 409 409 303
 POST /settings/delete                                           401 422 422 422 422 422
@@ -376,7 +376,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "hold_id": held.id,
             "reason_id": reason.id,
             "key_id": key.id,
-            "endpoint_id": webhook.id,
+            "webhook_id": webhook.id,
             "delivery_id": session.scalars(sa.select(Delivery.id)).one(),
             "invitation_id": invitation.id,
             "filter_id": kept.id,

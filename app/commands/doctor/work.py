@@ -67,7 +67,7 @@ def scoring(wiring: Wiring) -> Iterator[Finding]:
 def deliveries(wiring: Wiring) -> Iterator[Finding]:
     what, limit = "deliveries", clock.now() - LATE
     # To a webhook that was removed nothing can be sent again.
-    present = Delivery.endpoint_id.in_(sa.select(Webhook.id).where(Webhook.deleted_at.is_(None)))
+    present = Delivery.webhook_id.in_(sa.select(Webhook.id).where(Webhook.deleted_at.is_(None)))
     with wiring.database.reading() as session:
         dead = _count(session, present, Delivery.state == DeliveryState.DEAD)
         parked = _count(session, present, Delivery.state == DeliveryState.PARKED)

@@ -165,7 +165,7 @@ def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]
     sent = (
         sa.select(Delivery.id, Event.name, Webhook.url)
         .join(Event, Event.id == Delivery.event_id)
-        .join(Webhook, Webhook.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.webhook_id)
         .where(Delivery.id.in_(ids))
     )
     names_by_id |= {object_id: f"{event} to {_place(url)}" for object_id, event, url in session.execute(sent)}

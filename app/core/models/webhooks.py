@@ -58,7 +58,9 @@ class FormerSecret(Base):
     __tablename__ = "webhook_former_secrets"
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
-    endpoint_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("webhook_endpoints.id"), index=True)
+    webhook_id: Mapped[uuid.UUID] = mapped_column(
+        "endpoint_id", sa.ForeignKey("webhook_endpoints.id"), index=True
+    )
     secret: Mapped[bytes] = mapped_column(sa.LargeBinary)
     until: Mapped[datetime] = mapped_column(UtcDateTime)
 
@@ -106,7 +108,7 @@ class Delivery(Stamped, Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     event_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("events.id"))
     event_name: Mapped[EventName | None] = mapped_column(word(EventName))
-    endpoint_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("webhook_endpoints.id"))
+    webhook_id: Mapped[uuid.UUID] = mapped_column("endpoint_id", sa.ForeignKey("webhook_endpoints.id"))
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     state: Mapped[DeliveryState] = mapped_column(word(DeliveryState), default=DeliveryState.DUE)
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
@@ -122,7 +124,7 @@ class Delivery(Stamped, Base):
 class Attempt(Base):
     """One attempt of a delivery: the status, the time in milliseconds, and the first 1 KB of the answer.
 
-    ``endpoint_id`` is the delivery's: a webhook's newest attempts are found by it.
+    ``webhook_id`` is the delivery's: a webhook's newest attempts are found by it.
     """
 
     __tablename__ = "delivery_attempts"
@@ -133,7 +135,7 @@ class Attempt(Base):
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     delivery_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("deliveries.id"), index=True)
-    endpoint_id: Mapped[uuid.UUID | None] = mapped_column()
+    webhook_id: Mapped[uuid.UUID | None] = mapped_column("endpoint_id")
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     status: Mapped[int | None] = mapped_column()
     milliseconds: Mapped[int] = mapped_column()

@@ -45,7 +45,7 @@ class Filters:
     """
 
     state: DeliveryState | None = None
-    endpoint_id: uuid.UUID | None = None
+    webhook_id: uuid.UUID | None = None
     event: EventName | None = None
     about: str | None = None
     since: datetime | None = None
@@ -119,7 +119,7 @@ def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list
     rows = session.scalars(
         sa.select(Delivery)
         .options(*_SHOWN)
-        .where(Delivery.community_id == webhook.community_id, Delivery.endpoint_id == webhook.id)
+        .where(Delivery.community_id == webhook.community_id, Delivery.webhook_id == webhook.id)
         .order_by(Delivery.created_at.desc(), Delivery.id.desc())
         .limit(limit)
     )
@@ -166,9 +166,9 @@ def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     return require_found(actor, Permission.MANAGE_WEBHOOKS, delivery, "delivery")
 
 
-def of_event(session: Session, event_id: uuid.UUID, endpoint_id: uuid.UUID) -> uuid.UUID:
+def of_event(session: Session, event_id: uuid.UUID, webhook_id: uuid.UUID) -> uuid.UUID:
     """The id of the delivery of an event to a webhook; it must exist."""
-    which = sa.and_(Delivery.event_id == event_id, Delivery.endpoint_id == endpoint_id)
+    which = sa.and_(Delivery.event_id == event_id, Delivery.webhook_id == webhook_id)
     return session.scalars(sa.select(Delivery.id).where(which)).one()
 
 
@@ -187,7 +187,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     """
     delivery = get(session, actor, delivery_id)
     serialise(session, delivery.community_id)
-    _check_receives(session.get_one(Webhook, delivery.endpoint_id, populate_existing=True))
+    _check_receives(session.get_one(Webhook, delivery.webhook_id, populate_existing=True))
     if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
         raise Conflict("This delivery is already on its way", delivery.id)
     session.refresh(delivery)
@@ -198,7 +198,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
         "delivery.replayed",
         "delivery",
         delivery.id,
-        after={"event_id": str(delivery.event_id), "webhook": str(delivery.endpoint_id)},
+        after={"event_id": str(delivery.event_id), "webhook": str(delivery.webhook_id)},
     )
     return delivery
 
@@ -221,7 +221,7 @@ def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
     state = sa.literal(filters.state, Delivery.state.type, literal_execute=True)
     conditions: list[tuple[Any, Any]] = [
         (filters.state, Delivery.state == state),
-        (filters.endpoint_id, Delivery.endpoint_id == filters.endpoint_id),
+        (filters.webhook_id, Delivery.webhook_id == filters.webhook_id),
         (filters.event, Delivery.event_name == filters.event),
         (filters.about, _is_about(filters.about or "")),
         (filters.since, Delivery.created_at >= filters.since if filters.since else sa.true()),

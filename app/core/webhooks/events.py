@@ -167,7 +167,7 @@ def _deliver(session: Session, event: Event, webhook: Webhook) -> None:
         Delivery(
             event_id=event.id,
             event_name=event.name,
-            endpoint_id=webhook.id,
+            webhook_id=webhook.id,
             community_id=webhook.community_id,
             due_at=clock.now(),
         )

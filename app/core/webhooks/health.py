@@ -62,13 +62,11 @@ def disable(session: Session, webhook: Webhook, reason: str) -> None:
     change_due(session, webhook.id, sa.true(), due_at=None)
 
 
-def change_due(
-    session: Session, endpoint_id: uuid.UUID, which: sa.ColumnElement[bool], **values: Any
-) -> None:
+def change_due(session: Session, webhook_id: uuid.UUID, which: sa.ColumnElement[bool], **values: Any) -> None:
     """Change the webhook's due deliveries, locked in the same order as in ``record_attempts``."""
     rows = (
         sa.select(Delivery.id)
-        .where(Delivery.endpoint_id == endpoint_id, Delivery.state == DeliveryState.DUE, which)
+        .where(Delivery.webhook_id == webhook_id, Delivery.state == DeliveryState.DUE, which)
         .order_by(Delivery.id)
         .with_for_update(key_share=True)
     )
@@ -169,14 +167,14 @@ class Figures:
     dead: int = 0
 
 
-def for_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
+def for_webhooks(session: Session, webhook_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
     """The statistics of webhooks that the caller may see: two queries however many there are."""
     now = clock.now()
-    attempts = _newest_attempts(session, endpoint_ids, now - WEEK)
-    queued = _queued(session, endpoint_ids)
+    attempts = _newest_attempts(session, webhook_ids, now - WEEK)
+    queued = _queued(session, webhook_ids)
     return {
-        endpoint_id: _figures(attempts[endpoint_id], now - DAY, *queued[endpoint_id])
-        for endpoint_id in endpoint_ids
+        webhook_id: _figures(attempts[webhook_id], now - DAY, *queued[webhook_id])
+        for webhook_id in webhook_ids
     }
 
 
@@ -202,14 +200,14 @@ def _figures(attempts: Sequence[Any], day: datetime, waiting: int, dead: int) ->
 
 
 def _newest_attempts(
-    session: Session, endpoint_ids: Collection[uuid.UUID], since: datetime
+    session: Session, webhook_ids: Collection[uuid.UUID], since: datetime
 ) -> Mapping[uuid.UUID, Sequence[Any]]:
     """The newest attempts of each webhook, newest first."""
     other = aliased(Attempt)
     # The moment of the last one that counts. A window function would number all of the week first.
     oldest = (
         sa.select(other.at)
-        .where(other.endpoint_id == Webhook.id, other.at >= since)
+        .where(other.webhook_id == Webhook.id, other.at >= since)
         .order_by(other.at.desc())
         .offset(Figures.MOST_ATTEMPTS - 1)
         .limit(1)
@@ -221,9 +219,9 @@ def _newest_attempts(
             Webhook.id, Attempt.at, Attempt.delivery_id, Attempt.status, Attempt.milliseconds, Attempt.error
         )
         .join(
-            Attempt, sa.and_(Attempt.endpoint_id == Webhook.id, Attempt.at >= sa.func.coalesce(oldest, since))
+            Attempt, sa.and_(Attempt.webhook_id == Webhook.id, Attempt.at >= sa.func.coalesce(oldest, since))
         )
-        .where(Webhook.id.in_(endpoint_ids))
+        .where(Webhook.id.in_(webhook_ids))
         .order_by(Attempt.at.desc(), Attempt.id.desc())
     )
     found: defaultdict[uuid.UUID, list[Any]] = defaultdict(list)
@@ -234,13 +232,13 @@ def _newest_attempts(
     return found
 
 
-def _queued(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, tuple[int, int]]:
+def _queued(session: Session, webhook_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, tuple[int, int]]:
     """How many deliveries of each webhook wait, and how many are dead."""
 
     def counted(state: DeliveryState) -> Any:
         some = (
             sa.select(sa.literal(1))
-            .where(Delivery.endpoint_id == Webhook.id, Delivery.state == state)
+            .where(Delivery.webhook_id == Webhook.id, Delivery.state == state)
             .limit(Figures.MOST_QUEUED + 1)
             .correlate(Webhook)
             .subquery()
@@ -249,7 +247,7 @@ def _queued(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uu
 
     rows = session.execute(
         sa.select(Webhook.id, counted(DeliveryState.DUE), counted(DeliveryState.DEAD)).where(
-            Webhook.id.in_(endpoint_ids)
+            Webhook.id.in_(webhook_ids)
         )
     )
-    return {endpoint_id: (waiting, dead) for endpoint_id, waiting, dead in rows}
+    return {webhook_id: (waiting, dead) for webhook_id, waiting, dead in rows}

@@ -48,7 +48,7 @@ class Claimed:
     """
 
     delivery_id: uuid.UUID
-    endpoint_id: uuid.UUID
+    webhook_id: uuid.UUID
     community_id: uuid.UUID
     event_id: uuid.UUID
     event_name: EventName
@@ -78,7 +78,7 @@ def webhooks_due(session: Session, now: datetime, slots: Slots) -> list[Webhook]
     statement = sa.select(Webhook).where(
         Webhook.is_active,
         Webhook.deleted_at.is_(None),
-        sa.exists().where(Delivery.endpoint_id == Webhook.id, _is_free(now)),
+        sa.exists().where(Delivery.webhook_id == Webhook.id, _is_free(now)),
     )
     if full := slots.full_webhooks():
         statement = statement.where(Webhook.id.not_in(full))
@@ -158,8 +158,8 @@ def record_attempts(
     deliveries = _lock_deliveries(session, facts.keys())
     for attempt in tried:
         delivery = deliveries[attempt.delivery_id]
-        webhook = endpoints.get(delivery.endpoint_id)
-        session.add(_attempt(attempt, delivery.endpoint_id))
+        webhook = endpoints.get(delivery.webhook_id)
+        session.add(_attempt(attempt, delivery.webhook_id))
         if webhook is not None:
             health.count_attempt(webhook, attempt.outcome, attempt.ended)
         if attempt.outcome.delivered:
@@ -195,7 +195,7 @@ def _lease(
     rows = session.execute(
         sa.select(Delivery.id, Delivery.attempts_made, Event.id, Event.name, Event.payload)
         .join(Event, Event.id == Delivery.event_id)
-        .where(Delivery.endpoint_id == webhook.id, _is_free(now))
+        .where(Delivery.webhook_id == webhook.id, _is_free(now))
         .order_by(Delivery.due_at, Delivery.id)
         .limit(limit)
         .with_for_update(of=Delivery, skip_locked=True, key_share=True)
@@ -215,7 +215,7 @@ def _lease(
     return [
         Claimed(
             delivery_id=delivery_id,
-            endpoint_id=webhook.id,
+            webhook_id=webhook.id,
             community_id=webhook.community_id,
             event_id=event_id,
             event_name=name,
@@ -237,14 +237,14 @@ def _facts(session: Session, delivery_ids: Collection[uuid.UUID]) -> _Facts:
     rows = session.execute(
         sa.select(
             Delivery.id,
-            Delivery.endpoint_id,
+            Delivery.webhook_id,
             Webhook.community_id,
             Webhook.failures,
             Webhook.gone_answers,
             Webhook.failing_since,
             Webhook.last_success_at,
         )
-        .join(Webhook, Webhook.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.webhook_id)
         .where(Delivery.id.in_(delivery_ids))
     )
     return {row.id: row for row in rows}
@@ -276,15 +276,15 @@ def _touched(tried: Iterable[SendResult], facts: _Facts) -> set[uuid.UUID]:
             or fact.failing_since
             or not noted
         ):
-            touched.add(fact.endpoint_id)
+            touched.add(fact.webhook_id)
     return touched
 
 
-def _lock_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Webhook]:
+def _lock_webhooks(session: Session, webhook_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Webhook]:
     # "No key update" is the weakest lock that suffices: transactions that write events can still refer to the row.
     rows = session.scalars(
         sa.select(Webhook)
-        .where(Webhook.id.in_(endpoint_ids))
+        .where(Webhook.id.in_(webhook_ids))
         .order_by(Webhook.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
@@ -303,11 +303,11 @@ def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> d
     return {delivery.id: delivery for delivery in rows}
 
 
-def _attempt(attempt: SendResult, endpoint_id: uuid.UUID) -> Attempt:
+def _attempt(attempt: SendResult, webhook_id: uuid.UUID) -> Attempt:
     outcome = attempt.outcome
     return Attempt(
         delivery_id=attempt.delivery_id,
-        endpoint_id=endpoint_id,
+        webhook_id=webhook_id,
         at=attempt.ended - timedelta(milliseconds=outcome.milliseconds),
         status=outcome.status,
         milliseconds=outcome.milliseconds,

@@ -103,11 +103,11 @@ def register(
 def get(
     session: Session,
     actor: Actor,
-    endpoint_id: uuid.UUID,
+    webhook_id: uuid.UUID,
     permission: Permission = Permission.MANAGE_WEBHOOKS,
 ) -> Webhook:
     """Return the webhook if the actor holds ``permission``. Raises NotFound when unknown, removed or foreign."""
-    webhook = session.get(Webhook, endpoint_id)
+    webhook = session.get(Webhook, webhook_id)
     present = webhook if webhook is not None and webhook.deleted_at is None else None
     return require_found(actor, permission, present, "webhook")
 
@@ -145,7 +145,7 @@ def change(
     actor: Actor,
     sealer: Sealer,
     allow: AllowList,
-    endpoint_id: uuid.UUID,
+    webhook_id: uuid.UUID,
     *,
     url: str | None = None,
     secret: str | None = None,
@@ -169,7 +169,7 @@ def change(
             saved another URL or other events meanwhile.
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    webhook = _lock(session, actor, endpoint_id)
+    webhook = _lock(session, actor, webhook_id)
     if etag is not None and etag != secrets.etag(webhook):
         raise Conflict("The secret was replaced already", webhook.id)
     if based_on is not None and based_on != edit_etag(webhook):
@@ -196,10 +196,10 @@ def change(
     return webhook
 
 
-def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Webhook:
+def remove(session: Session, actor: Actor, webhook_id: uuid.UUID, reason: str = "") -> Webhook:
     """Remove a webhook: delete its secrets and cancel its due deliveries. Its delivery log stays."""
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    webhook = _lock(session, actor, endpoint_id)
+    webhook = _lock(session, actor, webhook_id)
     before = health.history_values(webhook)
     webhook.deleted_at = clock.now()
     webhook.is_active = False
@@ -229,9 +229,9 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
     return webhook
 
 
-def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
+def send_test(session: Session, actor: Actor, webhook_id: uuid.UUID) -> Event:
     """Send a test event to this webhook only. Raises Conflict while it is disabled."""
-    webhook = _lock(session, actor, endpoint_id)
+    webhook = _lock(session, actor, webhook_id)
     if not webhook.is_active:
         raise Conflict("This webhook is disabled; enable it first", webhook.id)
     history.record(session, actor, webhook.community_id, "webhook.tested", "webhook", webhook.id)
@@ -252,9 +252,9 @@ def _require_allowed_url(url: str, allow: AllowList) -> None:
         raise Invalid.field("url", error.reason, url) from error
 
 
-def _lock(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
+def _lock(session: Session, actor: Actor, webhook_id: uuid.UUID) -> Webhook:
     """The webhook's current row, locked until the transaction ends."""
-    webhook = get(session, actor, endpoint_id)
+    webhook = get(session, actor, webhook_id)
     serialise(session, webhook.community_id)
     session.refresh(webhook, with_for_update={"key_share": True})
     if webhook.deleted_at is not None:

@@ -76,7 +76,7 @@ def preview(
         rows = (
             sa.select(sa.literal(1))
             .select_from(Delivery)
-            .join(Webhook, Webhook.id == Delivery.endpoint_id)
+            .join(Webhook, Webhook.id == Delivery.webhook_id)
             .where(here, named, which, *deliveries.clauses(filters))
         )
         some = (rows if most is None else rows.limit(most + 1)).subquery()
@@ -139,9 +139,7 @@ def run_batch(session: Session, replay_id: uuid.UUID) -> bool:
     which = [
         Delivery.community_id == job.community_id,
         Delivery.state.in_(deliveries.REPLAYABLE),
-        Delivery.endpoint_id.in_(
-            sa.select(Webhook.id).where(Webhook.is_active, Webhook.deleted_at.is_(None))
-        ),
+        Delivery.webhook_id.in_(sa.select(Webhook.id).where(Webhook.is_active, Webhook.deleted_at.is_(None))),
         *deliveries.clauses(filters),
     ]
     if job.last_id is not None:
@@ -184,7 +182,7 @@ def written(filters: Filters) -> dict[str, Any]:
     """The filters as plain JSON, without those that are not set."""
     values: dict[str, Any] = {
         "state": filters.state,
-        "endpoint_id": str(filters.endpoint_id) if filters.endpoint_id else None,
+        "endpoint_id": str(filters.webhook_id) if filters.webhook_id else None,
         "event": filters.event,
         "about": filters.about,
         "since": clock.iso(filters.since) if filters.since else None,
@@ -197,7 +195,7 @@ def read(values: Mapping[str, Any]) -> Filters:
     """The filters from the JSON of ``written``."""
     return Filters(
         state=DeliveryState(values["state"]) if "state" in values else None,
-        endpoint_id=uuid.UUID(values["endpoint_id"]) if "endpoint_id" in values else None,
+        webhook_id=uuid.UUID(values["endpoint_id"]) if "endpoint_id" in values else None,
         event=EventName(values["event"]) if "event" in values else None,
         about=values.get("about"),
         since=datetime.fromisoformat(values["since"]) if "since" in values else None,

@@ -94,7 +94,7 @@ def forget(session: Session, webhook: Webhook) -> None:
     webhook.previous_secret, webhook.previous_until = None, None
     session.execute(
         sa.delete(FormerSecret)
-        .where(FormerSecret.endpoint_id == webhook.id)
+        .where(FormerSecret.webhook_id == webhook.id)
         .execution_options(synchronize_session=False)
     )
 
@@ -107,12 +107,12 @@ def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: date
         # One that was sealed with an encryption key that we no longer have cannot sign.
         with suppress(SealBroken):
             secret = sealer.seal(sealer.open(former, str(webhook.id)), str(identity))
-            session.add(FormerSecret(id=identity, endpoint_id=webhook.id, secret=secret, until=until))
+            session.add(FormerSecret(id=identity, webhook_id=webhook.id, secret=secret, until=until))
             session.flush()
     kept = [row.id for row in session.scalars(_before(webhook, now))]
     session.execute(
         sa.delete(FormerSecret)
-        .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.id.not_in(kept))
+        .where(FormerSecret.webhook_id == webhook.id, FormerSecret.id.not_in(kept))
         .execution_options(synchronize_session=False)
     )
 
@@ -121,7 +121,7 @@ def _before(webhook: Webhook, now: datetime) -> sa.Select[FormerSecret]:
     """SELECT of the secrets before the previous one that sign at ``now``, newest first; with it ``FORMER_MAX``."""
     return (
         sa.select(FormerSecret)
-        .where(FormerSecret.endpoint_id == webhook.id, FormerSecret.until > now)
+        .where(FormerSecret.webhook_id == webhook.id, FormerSecret.until > now)
         .order_by(FormerSecret.until.desc(), FormerSecret.id.desc())
         .limit(FORMER_MAX - 1)
     )

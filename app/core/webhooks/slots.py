@@ -28,13 +28,13 @@ class Slots:
         self._communities: Counter[uuid.UUID] = Counter()
         self._hosts: Counter[str] = Counter()
 
-    def take(self, endpoint_id: uuid.UUID, community_id: uuid.UUID, url: str, count: int = 1) -> None:
+    def take(self, webhook_id: uuid.UUID, community_id: uuid.UUID, url: str, count: int = 1) -> None:
         """Note that this webhook holds ``count`` more slots."""
         self._free -= count
-        self._webhooks[endpoint_id] += count
+        self._webhooks[webhook_id] += count
         self._communities[community_id] += count
         self._hosts[_host(url)] += count
-        if endpoint_id in self._hanging:
+        if webhook_id in self._hanging:
             self._held_by_hanging += count
 
     def room(self, webhook: Webhook) -> int:
@@ -55,10 +55,10 @@ class Slots:
         """The communities that hold as many as a community may now."""
         return [one for one, held in self._communities.items() if self._room_of_group(held) < 1]
 
-    def _room_alone(self, endpoint_id: uuid.UUID) -> int:
-        if endpoint_id not in self._hanging:
-            return self._per_webhook - self._webhooks[endpoint_id]
-        return 0 if 2 * self._held_by_hanging >= self._total else 1 - self._webhooks[endpoint_id]
+    def _room_alone(self, webhook_id: uuid.UUID) -> int:
+        if webhook_id not in self._hanging:
+            return self._per_webhook - self._webhooks[webhook_id]
+        return 0 if 2 * self._held_by_hanging >= self._total else 1 - self._webhooks[webhook_id]
 
     def _room_of_group(self, held: int) -> int:
         # Each that is taken leaves one fewer free.

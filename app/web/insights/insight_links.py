@@ -76,7 +76,7 @@ class RowLinks:
 
     def webhook(self, webhook_id: object) -> str:
         """Return the page of a webhook."""
-        return url_for("web.webhook_page", endpoint_id=webhook_id)
+        return url_for("web.webhook_page", webhook_id=webhook_id)
 
     def paused(self) -> str:
         """Return where automatic actions are resumed, or what they sent to review for those who may not."""

@@ -160,7 +160,7 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
         why=cause_words(entry.cause),
         at=entry.at,
         decided_at=None,
-        url=url_for("web.webhook_page", endpoint_id=entry.object_id),
+        url=url_for("web.webhook_page", webhook_id=entry.object_id),
         entry_url=None,
         is_read=notice_entry.notice.read_at is not None,
         webhook=place,
@@ -174,7 +174,7 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
     community = _community_of(entry)
     slug = community.slug if community is not None else None
     if reason is AttentionReason.WEBHOOK_FAILING:
-        url, open_words = url_for("web.webhook_page", endpoint_id=entry.object_id), "Open webhook"
+        url, open_words = url_for("web.webhook_page", webhook_id=entry.object_id), "Open webhook"
     elif reason is AttentionReason.PAUSED:
         url, open_words = url_for("web.community_page", community=slug), "Open community"
     else:

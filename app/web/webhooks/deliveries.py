@@ -59,7 +59,7 @@ class RangeForm(Days, FilterForm):
         """Return the filters. Call it only on a valid form."""
         return Filters(
             state=state,
-            endpoint_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
+            webhook_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
             since=self.since,

@@ -69,16 +69,16 @@ def register_webhook() -> Response:
     return _show(webhook.id, secret=shown)
 
 
-@web.get("/endpoints/<uuid:endpoint_id>")
-def webhook_page(endpoint_id: uuid.UUID) -> Response:
-    return _show(endpoint_id)
+@web.get("/endpoints/<uuid:webhook_id>")
+def webhook_page(webhook_id: uuid.UUID) -> Response:
+    return _show(webhook_id)
 
 
-@web.post("/endpoints/<uuid:endpoint_id>")
-def save_webhook(endpoint_id: uuid.UUID) -> Response:
+@web.post("/endpoints/<uuid:webhook_id>")
+def save_webhook(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(EditForm)
     if not form.validate():
-        return _show(endpoint_id, form, status=422)
+        return _show(webhook_id, form, status=422)
     try:
         with wired().database.writing() as session:
             webhooks.change(
@@ -86,7 +86,7 @@ def save_webhook(endpoint_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 wired().sealer,
                 wired().allow,
-                endpoint_id,
+                webhook_id,
                 url=form.url.data,
                 event_names=form.chosen_events(),
                 based_on=form.version.data or None,
@@ -94,31 +94,31 @@ def save_webhook(endpoint_id: uuid.UUID) -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(endpoint_id, form, status=422)
+        return _show(webhook_id, form, status=422)
     except webhooks.Outdated as refusal:
         # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
-        return _show(endpoint_id, form, status=409, outdated=f"{refusal.detail}.")
+        return _show(webhook_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
-        return _show(endpoint_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The webhook is saved.")
+        return _show(webhook_id, form, status=409, alert=f"{refusal.detail}.")
+    return page.done(None, url_for("web.webhook_page", webhook_id=webhook_id), "The webhook is saved.")
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/enable")
-def enable_webhook(endpoint_id: uuid.UUID) -> Response:
-    return _set_active(endpoint_id, "is enabled. What waited is sent now.", active=True)
+@web.post("/endpoints/<uuid:webhook_id>/enable")
+def enable_webhook(webhook_id: uuid.UUID) -> Response:
+    return _set_active(webhook_id, "is enabled. What waited is sent now.", active=True)
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/disable")
-def disable_webhook(endpoint_id: uuid.UUID) -> Response:
-    return _set_active(endpoint_id, "is disabled. What is due to it waits until you enable it.", active=False)
+@web.post("/endpoints/<uuid:webhook_id>/disable")
+def disable_webhook(webhook_id: uuid.UUID) -> Response:
+    return _set_active(webhook_id, "is disabled. What is due to it waits until you enable it.", active=False)
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/rotate")
-def rotate_secret(endpoint_id: uuid.UUID) -> Response:
+@web.post("/endpoints/<uuid:webhook_id>/rotate")
+def rotate_secret(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(RotationForm)
     if not form.validate():
-        return _show(endpoint_id, rotation=form, status=422)
+        return _show(webhook_id, rotation=form, status=422)
     secret, shown = form.chosen_secret()
     try:
         with wired().database.writing() as session:
@@ -127,63 +127,63 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 wired().sealer,
                 wired().allow,
-                endpoint_id,
+                webhook_id,
                 secret=secret,
                 etag=form.etag.data or "",
                 reason=form.reason.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(endpoint_id, rotation=form, status=422)
+        return _show(webhook_id, rotation=form, status=422)
     except Conflict as refusal:
         return _show(
-            endpoint_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
+            webhook_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
         )
     if shown is None:
         return page.done(
-            None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The new secret signs from now on."
+            None, url_for("web.webhook_page", webhook_id=webhook_id), "The new secret signs from now on."
         )
-    return _show(endpoint_id, secret=shown)
+    return _show(webhook_id, secret=shown)
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/end-secret")
-def end_former_secrets(endpoint_id: uuid.UUID) -> Response:
+@web.post("/endpoints/<uuid:webhook_id>/end-secret")
+def end_former_secrets(webhook_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         webhook = webhooks.change(
-            session, auth.current_actor(), wired().sealer, wired().allow, endpoint_id, end_former=True
+            session, auth.current_actor(), wired().sealer, wired().allow, webhook_id, end_former=True
         )
     return page.done(None, f"{_url(webhook)}#secret", "Only the present secret signs from now on.")
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/test")
-def test_webhook(endpoint_id: uuid.UUID) -> Response:
+@web.post("/endpoints/<uuid:webhook_id>/test")
+def test_webhook(webhook_id: uuid.UUID) -> Response:
     """Send a test event and redirect to its delivery, whose page shows the progress."""
     with wired().database.reading() as session:
-        webhooks.get(session, auth.current_actor(), endpoint_id)
+        webhooks.get(session, auth.current_actor(), webhook_id)
     try:
-        wired().throttle.hit("webhook_tests", str(endpoint_id))
+        wired().throttle.hit("webhook_tests", str(webhook_id))
         with wired().database.writing() as session:
-            event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
-            delivery_id = deliveries.of_event(session, event.id, endpoint_id)
+            event = webhooks.send_test(session, auth.current_actor(), webhook_id)
+            delivery_id = deliveries.of_event(session, event.id, webhook_id)
     except Conflict as refusal:
-        url = url_for("web.webhook_page", endpoint_id=endpoint_id)
+        url = url_for("web.webhook_page", webhook_id=webhook_id)
         return page.done(None, url, f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
         alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
-        limited = _show(endpoint_id, status=429, alert=alert)
+        limited = _show(webhook_id, status=429, alert=alert)
         limited.headers["Retry-After"] = str(refusal.retry_after)
         return limited
     url = url_for("web.delivery_page", delivery_id=delivery_id)
     return page.done(None, url, "The test event is on its way.")
 
 
-@web.post("/endpoints/<uuid:endpoint_id>/remove")
-def remove_webhook(endpoint_id: uuid.UUID) -> Response:
+@web.post("/endpoints/<uuid:webhook_id>/remove")
+def remove_webhook(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(RemovalForm)
     if not form.validate():
-        return _show(endpoint_id, removal=form, status=422)
+        return _show(webhook_id, removal=form, status=422)
     with wired().database.writing() as session:
-        gone = webhooks.remove(session, auth.current_actor(), endpoint_id, form.reason.data or "")
+        gone = webhooks.remove(session, auth.current_actor(), webhook_id, form.reason.data or "")
     return page.done(
         None, url_for("web.endpoints"), f"{place_of(gone)} is removed. Its deliveries stay listed."
     )
@@ -195,17 +195,17 @@ def place_of(webhook: Webhook) -> str:
     return f"{parts.netloc}{parts.path}"
 
 
-def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
+def _set_active(webhook_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
     if not form.validate():
-        return _show(endpoint_id, state=form, status=422)
+        return _show(webhook_id, state=form, status=422)
     with wired().database.writing() as session:
         webhook = webhooks.change(
             session,
             auth.current_actor(),
             wired().sealer,
             wired().allow,
-            endpoint_id,
+            webhook_id,
             is_active=active,
             reason=form.reason.data or "",
         )
@@ -229,7 +229,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
 
 
 def _show(
-    endpoint_id: uuid.UUID,
+    webhook_id: uuid.UUID,
     form: EditForm | None = None,
     rotation: SecretForm | None = None,
     removal: RemovalForm | None = None,
@@ -241,7 +241,7 @@ def _show(
     secret: str | None = None,
 ) -> Response:
     with wired().database.reading() as session:
-        webhook = webhooks.get(session, auth.current_actor(), endpoint_id)
+        webhook = webhooks.get(session, auth.current_actor(), webhook_id)
         auth.enter(webhook.community_id)
         figures = health.for_webhooks(session, [webhook.id])[webhook.id]
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
@@ -291,4 +291,4 @@ def _in_force(webhook: Webhook, typed: EditForm) -> str:
 
 
 def _url(webhook: Webhook) -> str:
-    return url_for("web.webhook_page", endpoint_id=webhook.id)
+    return url_for("web.webhook_page", webhook_id=webhook.id)

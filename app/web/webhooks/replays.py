@@ -102,8 +102,8 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
         "replay": replay,
         "wanted": filters,
         "which": WHICH[filters.state or ALL],
-        "place": rows.get(str(filters.endpoint_id), "A removed webhook")
-        if filters.endpoint_id
+        "place": rows.get(str(filters.webhook_id), "A removed webhook")
+        if filters.webhook_id
         else "All webhooks",
         "event_word": catalogue.EVENTS[filters.event].label if filters.event else "All events",
         "words": _words(replay),
