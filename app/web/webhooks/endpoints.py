@@ -4,6 +4,7 @@ A new secret is shown only in the response to the POST that set it. Posting the 
 """
 
 import uuid
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response, url_for
@@ -65,7 +66,7 @@ def register_webhook() -> Response:
         forms.explain(form, refusal)
         return _show_all(form, status=422)
     if shown is None:
-        return page.done(None, _url(webhook), f"{place_of(webhook)} is registered.")
+        return page.done(None, _url(webhook.id), f"{place_of(webhook)} is registered.")
     return _show(webhook.id, secret=shown)
 
 
@@ -80,18 +81,13 @@ def save_webhook(webhook_id: uuid.UUID) -> Response:
     if not form.validate():
         return _show(webhook_id, form, status=422)
     try:
-        with wired().database.writing() as session:
-            webhooks.change(
-                session,
-                auth.current_actor(),
-                wired().sealer,
-                wired().allow,
-                webhook_id,
-                url=form.url.data,
-                event_names=form.chosen_events(),
-                based_on=form.version.data or None,
-                reason=form.reason.data or "",
-            )
+        _change(
+            webhook_id,
+            url=form.url.data,
+            event_names=form.chosen_events(),
+            based_on=form.version.data or None,
+            reason=form.reason.data or "",
+        )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(webhook_id, form, status=422)
@@ -101,7 +97,7 @@ def save_webhook(webhook_id: uuid.UUID) -> Response:
         return _show(webhook_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
         return _show(webhook_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.webhook_page", webhook_id=webhook_id), "The webhook is saved.")
+    return page.done(None, _url(webhook_id), "The webhook is saved.")
 
 
 @web.post("/endpoints/<uuid:webhook_id>/enable")
@@ -121,17 +117,7 @@ def rotate_secret(webhook_id: uuid.UUID) -> Response:
         return _show(webhook_id, rotation=form, status=422)
     secret, shown = form.chosen_secret()
     try:
-        with wired().database.writing() as session:
-            webhooks.change(
-                session,
-                auth.current_actor(),
-                wired().sealer,
-                wired().allow,
-                webhook_id,
-                secret=secret,
-                etag=form.etag.data or "",
-                reason=form.reason.data or "",
-            )
+        _change(webhook_id, secret=secret, etag=form.etag.data or "", reason=form.reason.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(webhook_id, rotation=form, status=422)
@@ -140,19 +126,14 @@ def rotate_secret(webhook_id: uuid.UUID) -> Response:
             webhook_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
         )
     if shown is None:
-        return page.done(
-            None, url_for("web.webhook_page", webhook_id=webhook_id), "The new secret signs from now on."
-        )
+        return page.done(None, _url(webhook_id), "The new secret signs from now on.")
     return _show(webhook_id, secret=shown)
 
 
 @web.post("/endpoints/<uuid:webhook_id>/end-secret")
 def end_former_secrets(webhook_id: uuid.UUID) -> Response:
-    with wired().database.writing() as session:
-        webhook = webhooks.change(
-            session, auth.current_actor(), wired().sealer, wired().allow, webhook_id, end_former=True
-        )
-    return page.done(None, f"{_url(webhook)}#secret", "Only the present secret signs from now on.")
+    _change(webhook_id, end_former=True)
+    return page.done(None, f"{_url(webhook_id)}#secret", "Only the present secret signs from now on.")
 
 
 @web.post("/endpoints/<uuid:webhook_id>/test")
@@ -166,8 +147,7 @@ def test_webhook(webhook_id: uuid.UUID) -> Response:
             event = webhooks.send_test(session, auth.current_actor(), webhook_id)
             delivery_id = deliveries.of_event(session, event.id, webhook_id)
     except Conflict as refusal:
-        url = url_for("web.webhook_page", webhook_id=webhook_id)
-        return page.done(None, url, f"{refusal.detail}.", status=409)
+        return page.done(None, _url(webhook_id), f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
         alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
         limited = _show(webhook_id, status=429, alert=alert)
@@ -195,21 +175,20 @@ def place_of(webhook: Webhook) -> str:
     return f"{parts.netloc}{parts.path}"
 
 
+def _change(webhook_id: uuid.UUID, **values: Any) -> Webhook:
+    """Change a webhook in a transaction of its own; ``values`` are the arguments of ``registrations.change``."""
+    with wired().database.writing() as session:
+        return webhooks.change(
+            session, auth.current_actor(), wired().sealer, wired().allow, webhook_id, **values
+        )
+
+
 def _set_active(webhook_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
     if not form.validate():
         return _show(webhook_id, state=form, status=422)
-    with wired().database.writing() as session:
-        webhook = webhooks.change(
-            session,
-            auth.current_actor(),
-            wired().sealer,
-            wired().allow,
-            webhook_id,
-            is_active=active,
-            reason=form.reason.data or "",
-        )
-    return page.done(None, _url(webhook), f"{place_of(webhook)} {becomes}")
+    webhook = _change(webhook_id, is_active=active, reason=form.reason.data or "")
+    return page.done(None, _url(webhook_id), f"{place_of(webhook)} {becomes}")
 
 
 def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
@@ -290,5 +269,5 @@ def _in_force(webhook: Webhook, typed: EditForm) -> str:
     return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
 
 
-def _url(webhook: Webhook) -> str:
-    return url_for("web.webhook_page", webhook_id=webhook.id)
+def _url(webhook_id: uuid.UUID) -> str:
+    return url_for("web.webhook_page", webhook_id=webhook_id)
