@@ -258,7 +258,7 @@ class CommunitySettings:
         24,
         Group.CAUTION,
         "Hours a rater is new",
-        "Whoever was first seen within so many hours is new.",
+        "A rater who was first seen within so many hours is new.",
         bounds=(1, 8_760),
         rescores=True,
     )
