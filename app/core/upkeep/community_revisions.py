@@ -1,4 +1,4 @@
-"""What operators change of a community: settings, pausing and archiving (decision 0020).
+"""What operators change of a community: settings, pausing and archiving.
 
 Every change has a reason. A change of settings is refused if it is based on outdated values.
 """
