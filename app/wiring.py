@@ -34,6 +34,7 @@ from app.core.factcheck import spaces
 from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
+from app.core.insights.monitoring import LastTotals
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
@@ -97,6 +98,7 @@ class Wiring:
     learned: LearnedModels = field(default_factory=LearnedModels)
     matches: KeptMatches = field(default_factory=KeptMatches)
     vectors: Vectors = field(default_factory=Vectors)
+    last_totals: LastTotals = field(default_factory=LastTotals)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
     """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here.

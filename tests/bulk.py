@@ -1,12 +1,12 @@
 """Writes many rows at once on PostgreSQL, for tests and figures that need a large table and not a true story."""
 
-import importlib
 from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.db import Base
-from app.core.models import Tally, TallyChange, TallySum
+from app.core.models import RaterDay, Rating
+from app.core.periods import day_of_column
 
 
 def defaults(table: sa.Table) -> dict[str, Any]:
@@ -50,20 +50,8 @@ def insert(connection: sa.Connection, model: type[Base], source: str, **expressi
     connection.execute(statement)
 
 
-def tally(connection: sa.Connection) -> None:
-    """Count all rows anew: rows written past the triggers are in no tally."""
-    for model in (Tally, TallyChange):
-        connection.execute(sa.delete(model))
-    baseline = importlib.import_module("app.migrations.versions.0060_baseline")
-    for table, (_, contributions) in baseline.COUNTED.items():
-        ratings = "ratings JOIN notes AS note ON note.id = ratings.note_id WHERE"
-        rows = [baseline.counted(one, connection.dialect.name, table, "1", ratings) for one in contributions]
-        if table != "ratings":
-            # A row of a trigger stands alone; here they are those of the table.
-            rows = [row.replace(" WHERE ", f" FROM {table} WHERE ") for row in rows]
-        summed = baseline.SUMMED.format(rows=" UNION ALL ".join(rows))
-        connection.execute(sa.text(f"INSERT INTO tallies (community_id, kind, day, name, total) {summed}"))
-    # Their sums too: a connection that runs no triggers has left them.
-    connection.execute(sa.delete(TallySum))
-    summed = baseline.SUMS.format(rows=baseline.SUMMED_ROWS.format(sign="+", table="tallies"))
-    connection.execute(sa.text(f"INSERT INTO tally_sums (kind, community_id, total, names) {summed}"))
+def rater_days(connection: sa.Connection) -> None:
+    """Note the days of all ratings anew: those that no verb wrote are missing."""
+    connection.execute(sa.delete(RaterDay))
+    days = sa.select(Rating.community_id, day_of_column(Rating.created_at), Rating.rater_id).distinct()
+    connection.execute(sa.insert(RaterDay).from_select(["community_id", "day", "rater_id"], days))

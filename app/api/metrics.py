@@ -1,7 +1,7 @@
 """Figures for monitoring in Prometheus' text formats. Needs a Metrics key (docs/integrate/api.md).
 
-Every scrape reads the figures from the database, so all processes answer the same and a restart resets nothing. A key
-for some communities gets the figures of only those.
+All figures are read from the database, so a restart resets nothing; totals are counted at most once a minute in each
+process. A key for some communities gets the figures of only those.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,7 @@ from prometheus_client.registry import Collector
 
 from app.api import auth
 from app.api.blueprints import guarded
-from app.core.insights import insights, monitoring
-from app.core.insights.insights import Standing
+from app.core.insights import monitoring
 from app.core.vocabulary import Scope
 from app.process.observing import Answers
 from app.wiring import wired
@@ -32,10 +31,11 @@ metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
 def read_metrics() -> Response:
     """Return all figures, in the format that the Accept header prefers."""
     actor = auth.actor()
-    with wired().database.reading() as session:
-        standing, speed = insights.standing(session, actor), monitoring.read(session, actor)
+    wiring = wired()
+    with wiring.database.reading() as session:
+        totals, speed = wiring.last_totals.read(session, actor), monitoring.read(session, actor)
     registry = CollectorRegistry()
-    registry.register(Figures(standing, speed))
+    registry.register(Figures(totals, speed))
     if actor.communities is None:
         # These count the HTTP requests of all callers, which a key of one community must not see.
         registry.register(Answers())
@@ -46,12 +46,12 @@ def read_metrics() -> Response:
 class Figures(Collector):
     """Current totals and recent durations as metric families."""
 
-    def __init__(self, standing: Standing, speed: monitoring.Figures) -> None:
-        self._standing = standing
+    def __init__(self, totals: monitoring.Totals, speed: monitoring.Figures) -> None:
+        self._totals = totals
         self._speed = speed
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        now = self._standing
+        now = self._totals
         yield _family("bridgenote_requests", "Requests by status.", "status", now.requests)
         yield _family("bridgenote_moderation_actions", "Moderation actions by state.", "state", now.actions)
         yield _family("bridgenote_notes", "Notes by status.", "status", now.notes)
@@ -62,7 +62,7 @@ class Figures(Collector):
         yield GaugeMetricFamily(
             "bridgenote_oldest_due_delivery_age_seconds",
             "How long the oldest webhook delivery that could be sent has been waiting.",
-            value=now.oldest_due,
+            value=self._speed.oldest_due,
         )
         yield from self._collect_speed()
 
@@ -73,7 +73,7 @@ class Figures(Collector):
             "Decisions, by tier and by whether something is done.",
             labels=["tier", "kind"],
         )
-        for labels, count in speed.decisions.items():
+        for labels, count in self._totals.decisions.items():
             decisions.add_metric(labels, count)
         yield decisions
         attempts = GaugeMetricFamily(

@@ -40,14 +40,6 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Matching:
-    """The rows of a list. ``counted`` selects how many there are, where that is cheaper than counting ``statement``."""
-
-    statement: sa.Select[Any]
-    counted: sa.Select[Any] | None = None
-
-
-@dataclass(frozen=True)
 class Page(Generic[Row]):
     """One page of rows. ``count`` is the total, ``is_more`` says that the total is larger than what was counted.
 
@@ -92,11 +84,10 @@ def paginate(
 ) -> Page[Any]:
     """Return one page of ``statement``, ordered by (sort, key), with two queries however many rows there are.
 
-    The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` is an optional
-    cheaper query for the total: SQLite would otherwise carry out every join of ``statement``. Without it, the total is
-    counted up to ``most``, unless that is None. ``narrow`` selects the
-    ``key`` of the same rows without joins: a deep page then skips rows in an index, from the nearer end of the list,
-    and loads only its own.
+    The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``narrow`` selects the
+    ``key`` of the same rows without joins: they are counted by it, because SQLite would carry out every join, and a
+    deep page skips rows in an index, from the nearer end of the list, and loads only its own. The total is counted up
+    to ``most``, unless that is None; or by ``counted``, an optional cheaper query for it.
 
     Raises:
         Invalid: a cursor was not made by this service.
@@ -110,7 +101,8 @@ def paginate(
         some = statement.with_only_columns(key).order_by(None).limit(most + 1)
         counted = sa.select(sa.func.count()).select_from(some.subquery())
     else:
-        counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
+        every = statement.order_by(None) if narrow is None else narrow
+        counted = sa.select(sa.func.count()).select_from(every.subquery())
     count = session.scalar(counted) or 0
     is_more = most is not None and count > most
     backwards = part.before is not None

@@ -33,6 +33,16 @@ def moment_of(slot: int) -> datetime:
     return datetime.fromtimestamp(slot * SLOT_SECONDS, UTC)
 
 
+def day_of(moment: datetime) -> int:
+    """The day in UTC that holds this moment, numbered from 1970."""
+    return int(moment.timestamp()) // _DAY_SECONDS
+
+
+def begin_of(day: int) -> datetime:
+    """The first moment of such a day."""
+    return datetime.fromtimestamp(day * _DAY_SECONDS, UTC)
+
+
 class unix(FunctionElement[int]):
     """Unix time, in whole seconds, of a datetime column."""
 
@@ -179,6 +189,12 @@ class Period:
 
     def _midnight(self, day: date) -> datetime:
         return datetime.combine(day, time(), self.zone).astimezone(UTC)
+
+
+def day_of_column(column: Any) -> sa.ColumnElement[int]:
+    """SQL expression: ``day_of`` of a datetime column."""
+    day: sa.ColumnElement[int] = unix(column) // _plain(_DAY_SECONDS)
+    return day
 
 
 def slot_of_column(column: Any) -> sa.ColumnElement[int]:

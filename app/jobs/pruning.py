@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import pruning as history
-from app.core.history import tallies
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.review import text_index
@@ -49,8 +48,6 @@ def prune(wiring: Wiring) -> None:
                 before = since(days)
                 with part(f"removing {what} of community {community_id}"):
                     _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
-    with part("removing tallies"), wiring.database.writing() as session:
-        tallies.prune(session, clock.now())
     with part("removing panels that ended"):
         _repeat(wiring, tending.prune)
     with part("clearing away what imports left"):

@@ -15,7 +15,6 @@ from app.core.classify.language import detect
 from app.core.classify.together import waits
 from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
-from app.core.history import tallies
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
@@ -307,7 +306,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 def sweep(wiring: Wiring) -> None:
     """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
 
-    It also adds up what the tallies do not hold yet (docs/develop/performance.md). What fails does not keep the rest.
+    What fails does not keep the rest.
     """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
@@ -325,11 +324,7 @@ def sweep(wiring: Wiring) -> None:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
-        has_lost, has_changes = fetching.has_lost(session), tallies.has_changes(session)
-    with part("adding up the tallies"):
-        while has_changes:
-            with wiring.database.writing() as session:
-                has_changes = tallies.add_up(session)
+        has_lost = fetching.has_lost(session)
     if has_left_behind:
         with part("going on with imports"), wiring.database.writing() as session:
             imports.enqueue_stalled(session)

@@ -14,6 +14,7 @@ from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api
 from tests.cast import Cast
+from tests.clocks import advance, at
 from tests.inline_engine import InlineEngine
 
 
@@ -37,9 +38,11 @@ def test_every_figure_is_read_from_the_database(
         "platform_community_server_id": "forum-1",
     }
     api.post("/webhooks/register", json=hook)
+    at(clock.now())
     empty = _figures(api, cast.metrics_key)
     assert empty
     assert set(empty.values()) == {0}
+    advance(minutes=1)
     decide("spam")
     api.submit("insult", INSULT)
     jobs.run_all()

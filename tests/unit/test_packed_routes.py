@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import packed_days
-from app.core.history.tallies import begin_of, day_of
 from app.core.ids import new_id
 from app.core.models import Action, DayChange, PackedDay, Request, Score
 from app.core.models.packed_days import DayKind
+from app.core.periods import begin_of, day_of
 from app.core.permissions import SYSTEM
 from app.core.policies import packed_routes, packed_scores, route_counts, score_days
 from app.core.policies.outcomes import Outcome

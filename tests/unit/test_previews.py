@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -23,7 +23,9 @@ from app.core.services import figures
 from app.core.vocabulary import ActionState, ActionTier, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.clocks import at
 from tests.examples import turns
+from tests.unit.test_rollups import Days
 
 pytestmark = pytest.mark.both_databases
 
@@ -255,3 +257,25 @@ def test_what_a_post_quotes_asks_people_and_never_acts_also_under_other_values(
         assert all(match["quoted"] for match in quoted.evidence["details"]["matches"])
         made = previews.preview(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.5, 0.6)])
     assert (made.periods[0].before, made.periods[0].after) == (previews.Effect(1, 1), previews.Effect(1, 1))
+
+
+def test_what_a_preview_counts_equals_the_rows(wiring: Wiring, cast: Cast) -> None:
+    at(datetime(2026, 3, 27, 20, tzinfo=UTC))
+    Days(wiring, cast).pass_by(20)
+    with wiring.database.reading() as session:
+        scored = session.scalars(sa.select(Request.scored_at).order_by(Request.scored_at)).all()
+        moments = [moment for moment in scored if moment is not None]
+        # Some posts lie at the two ends of the first day of a period, before and after its moment.
+        at(moments[len(moments) // 2] + timedelta(days=7))
+        made = previews.preview(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.25, 0.65)])
+        week = sum(moment >= clock.now() - timedelta(days=7) for moment in moments)
+        assert [period.scored for period in made.periods] == [week, len(moments), len(moments)]
+        assert 0 < week < len(moments)
+        counted = session.execute(
+            sa.select(Score.category, sa.func.count())
+            .where(Score.is_highest, Score.score > 0)
+            .group_by(Score.category)
+        ).all()
+        assert {name: sum(bars) for name, bars in made.histograms.items()} == {
+            row[0]: row[1] for row in counted
+        }

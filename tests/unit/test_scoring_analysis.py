@@ -1,4 +1,4 @@
-"""The scoring analysis: read from sums and indexes, and equal to what the rows say after any change."""
+"""The scoring analysis: equal to what the rows say after any change."""
 
 import random
 import uuid
@@ -11,12 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, NotFound
-from app.core.history import tallies, tally_sums
-from app.core.history.tally_sums import Sum
 from app.core.insights import insights
 from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE, Reviewer
-from app.core.models import Note, Profile, Rating, Tally, TallyChange, TallySum
-from app.core.models.insights import SUMMED, TallyKind
+from app.core.models import Note, Profile, Rating
 from app.core.notes import notes, ratings
 from app.core.people import accounts, link_codes, profiles
 from app.core.permissions import SYSTEM
@@ -80,22 +77,6 @@ def of_rows(session: Session, community_id: uuid.UUID) -> Figures:
     return len(rows), sum(row[1] for row in rows), len(by_rater), share, reviewers
 
 
-def sums_of_tallies(session: Session) -> dict[tuple[str, uuid.UUID], tuple[int, int]]:
-    """What ``TallySum`` has to be, added up here."""
-    found: dict[tuple[str, uuid.UUID], tuple[int, int]] = {}
-    for kind, community_id, total in session.execute(
-        sa.select(Tally.kind, Tally.community_id, Tally.total).where(Tally.kind.in_(SUMMED))
-    ):
-        before = found.get((kind, community_id), (0, 0))
-        found[kind, community_id] = before[0] + total, before[1] + (total != 0)
-    return {key: counts for key, counts in found.items() if counts != (0, 0)}
-
-
-def kept_sums(session: Session) -> dict[tuple[str, uuid.UUID], tuple[int, int]]:
-    rows = session.execute(sa.select(TallySum.kind, TallySum.community_id, TallySum.total, TallySum.names))
-    return {(row.kind, row.community_id): (row.total, row.names) for row in rows if row[2:] != (0, 0)}
-
-
 class Town:
     """Random notes, ratings and what ends them, with the verbs that make them, in two communities."""
 
@@ -131,7 +112,6 @@ class Town:
     def compare(self, session: Session) -> None:
         for community_id in (self._cast.community_id, self._cast.other_community_id):
             assert of_analysis(session, community_id) == of_rows(session, community_id)
-        assert kept_sums(session) == sums_of_tallies(session)
 
     def _home(self) -> uuid.UUID:
         homes = (*(self._cast.community_id,) * 4, self._cast.other_community_id)
@@ -182,29 +162,18 @@ class Town:
             linking.link(session, SYSTEM, self._rater(session), link_codes.show(session, account).text)
 
 
-def test_the_analysis_equals_the_rows_after_any_change(
-    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Small batches leave some changes of a rater added up and others not.
-    monkeypatch.setattr(tallies, "BATCH", 7)
+def test_the_analysis_equals_the_rows_after_any_change(wiring: Wiring, cast: Cast) -> None:
     at(NOW)
     town = Town(wiring, cast, seed=1)
     most = 0
     for number in range(turns(60)):
         town.step()
         if number % 10 == 9:
-            with wiring.database.writing() as session:
-                tallies.add_up(session)
+            with wiring.database.reading() as session:
                 town.compare(session)
                 most = max(most, of_rows(session, cast.community_id)[2])
     assert most > insights.TOP_REVIEWERS, "more raters than are listed"
     assert len(town.done) == 8, town.done
-    with wiring.database.writing() as session:
-        while tallies.add_up(session):
-            town.compare(session)
-        assert not tallies.has_changes(session)
-        town.compare(session)
-        assert kept_sums(session)
     # Nobody rates any more, and the week ends.
     for _ in range(8):
         advance(days=1)
@@ -213,66 +182,3 @@ def test_the_analysis_equals_the_rows_after_any_change(
             found = of_analysis(session, cast.community_id)
     assert found[1] == 0
     assert found[0] > 0
-
-
-def change(session: Session, community_id: uuid.UUID, name: str, by: int) -> None:
-    session.add(TallyChange(community_id=community_id, kind=TallyKind.RATING, day=0, name=name, change=by))
-    session.flush()
-
-
-def test_names_that_come_and_go_are_counted_once_whatever_is_added_up(wiring: Wiring, cast: Cast) -> None:
-    home = cast.community_id
-    with wiring.database.writing() as session:
-
-        def seen() -> tuple[Sum, list[tuple[str, int]]]:
-            return (
-                tally_sums.of_community(session, home)[TallyKind.RATING],
-                tally_sums.most_ratings(session, home, 2),
-            )
-
-        assert seen() == (Sum(0, 0), [])
-        for name, by, expected in (
-            ("b", 2, (Sum(2, 1), [("b", 2)])),
-            ("a", 2, (Sum(4, 2), [("a", 2), ("b", 2)])),
-            ("c", 1, (Sum(5, 3), [("a", 2), ("b", 2)])),
-            ("b", -2, (Sum(3, 2), [("a", 2), ("c", 1)])),
-            ("c", 2, (Sum(5, 2), [("c", 3), ("a", 2)])),
-            ("c", -1, (Sum(4, 2), [("a", 2), ("c", 2)])),
-            ("a", -2, (Sum(2, 1), [("c", 2)])),
-            ("b", 5, (Sum(7, 2), [("b", 5), ("c", 2)])),
-        ):
-            change(session, home, name, by)
-            assert seen() == expected, "a change that waits"
-            tallies.add_up(session)
-            assert seen() == expected, "and one that is added up"
-            change(session, home, name, 1)
-            change(session, home, name, -1)
-            assert seen() == expected, "nor do two that end in nothing count"
-        assert tally_sums.of_community(session, cast.other_community_id)[TallyKind.RATING] == Sum(0, 0)
-
-
-def test_sums_follow_tallies_whatever_writes_them(wiring: Wiring, cast: Cast) -> None:
-    home, other = cast.community_id, cast.other_community_id
-    with wiring.database.writing() as session:
-        rows = [
-            (kind, community_id, name)
-            for kind in (*SUMMED, TallyKind.NOTE)
-            for community_id in (home, other)
-            for name in "abcdef"
-        ]
-        for total, (kind, community_id, name) in enumerate(rows):
-            session.add(Tally(kind=kind, community_id=community_id, day=0, name=name, total=total % 5))
-        session.flush()
-        assert kept_sums(session) == sums_of_tallies(session)
-        assert len(kept_sums(session)) == 2 * len(SUMMED), "of no other kinds"
-        for statement in (
-            sa.update(Tally).where(Tally.name.in_(["a", "b"])).values(total=Tally.total - 1),
-            sa.update(Tally).where(Tally.name == "c").values(total=0),
-            sa.delete(Tally).where(Tally.name.in_(["d", "e"])),
-            sa.delete(Tally).where(Tally.community_id == other),
-        ):
-            session.execute(statement.execution_options(synchronize_session=False))
-            assert kept_sums(session) == sums_of_tallies(session)
-        assert kept_sums(session)
-        session.execute(sa.delete(Tally))
-        assert kept_sums(session) == {}

@@ -157,7 +157,7 @@ def test_a_delivery_is_offered_as_curl_with_its_bytes_and_without_any_secret(
     assert "curl -sS https://YOUR_URL " in html.unescape(operator.get(f"/deliveries/{delivery_id}").text)
 
 
-def test_a_filtered_log_is_counted_up_to_a_number_and_a_whole_one_to_its_end(
+def test_a_log_is_counted_up_to_a_number(
     visit: Visit, cast: Cast, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliveries, "MOST_MATCHING", 2)
@@ -165,7 +165,8 @@ def test_a_filtered_log_is_counted_up_to_a_number_and_a_whole_one_to_its_end(
     hooks.tell(hooks.register(), 4)
     hooks.attempt(OK, OK, OK, MISSING)
     for query, count in (
-        ("", "4 deliveries"),
+        ("", "More than 2 deliveries"),
+        ("?state=delivered", "More than 2 deliveries"),
         ("?state=dead", "1 delivery"),
         ("?event=webhook.test&state=delivered", "More than 2 deliveries"),
         ("?event=webhook.test&state=dead", "1 delivery"),

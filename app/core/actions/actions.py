@@ -16,12 +16,11 @@ from app.core.actions import author_texts, decisions, panels_due
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history import facts, tallies
+from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Request
-from app.core.models.insights import TallyKind
-from app.core.paging import Matching, Page, Slice, paginate
+from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, decision_word
 
@@ -72,31 +71,25 @@ def matching(
     communities: Collection[uuid.UUID | None] = (),
     states: Collection[ActionState | None] = (),
     tiers: Collection[ActionTier | None] = (),
-) -> Matching:
+) -> sa.Select[Any]:
     """The actions in the actor's communities that match all of these; None values are ignored."""
     visible = actor.seen_of(communities)
-    wanted_states = {state for state in states if state is not None}
-    wanted_tiers = {tier for tier in tiers if tier is not None}
     statement = sa.select(Action)
     if visible is not None:
         statement = statement.where(Action.community_id.in_(visible))
-    for column, values in ((Action.action_state, wanted_states), (Action.action_tier, wanted_tiers)):
-        statement = statement.where(*(column == value for value in values))
-    if wanted_tiers or len(wanted_states) > 1:
-        return Matching(statement)
-    return Matching(statement, tallies.total(TallyKind.ACTION, visible, wanted_states or None))
+    for column, values in ((Action.action_state, states), (Action.action_tier, tiers)):
+        statement = statement.where(*(column == value for value in values if value is not None))
+    return statement
 
 
-def listed(session: Session, matching_actions: Matching, part: Slice) -> Page[Action]:
+def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Action]:
     """A page of the actions that ``matching`` selects, newest first, with what a document shows of them."""
-    statement = matching_actions.statement
     return paginate(
         session,
         statement.options(*READ_OPTIONS),
         Action.created_at,
         Action.id,
         part,
-        counted=matching_actions.counted,
         narrow=statement.with_only_columns(Action.id),
     )
 

@@ -6,7 +6,7 @@ yet keeps its note, and who reads the packed day sees the note and reads the row
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,16 +14,16 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.core.history import tallies
 from app.core.models import Community, DayChange, PackedDay
 from app.core.models.packed_days import DayKind
+from app.core.periods import day_of
 
 _SILENT = {"synchronize_session": False}
 
 
 def due(session: Session, now: datetime) -> Sequence[uuid.UUID]:
     """The communities with a finished day that is not packed, or has changed since."""
-    today = tallies.day_of(now)
+    today = day_of(now)
     packed = (
         sa.select(sa.func.count())
         .where(
@@ -46,7 +46,7 @@ def days_due(
 
     Changes of days before are forgotten: nobody reads those.
     """
-    today = tallies.day_of(now)
+    today = day_of(now)
     own = (PackedDay.community_id == community_id, PackedDay.kind == kind.value)
     packed = session.scalars(sa.select(PackedDay.day).where(*own, PackedDay.day >= first)).all()
     changes = (DayChange.community_id == community_id, DayChange.kind == kind.value)
@@ -117,28 +117,6 @@ def _store(
             for day in days
         ],
     )
-
-
-def unchanged(
-    session: Session, community_id: uuid.UUID, kind: DayKind, first: int, end: int
-) -> Mapping[int, bytes]:
-    """What is packed of the days from ``first`` up to ``end`` that are right as they are, by day."""
-    own = PackedDay.community_id == community_id, PackedDay.kind == kind.value
-    changes = DayChange.community_id == community_id, DayChange.kind == kind.value
-    changed = sa.select(DayChange.day).where(*changes, DayChange.day >= first, DayChange.day < end)
-    rows = session.execute(
-        sa.select(PackedDay.day, PackedDay.data).where(
-            *own, PackedDay.day >= first, PackedDay.day < end, PackedDay.day.not_in(changed)
-        )
-    )
-    return {day: data for day, data in rows}
-
-
-def note(session: Session, community_id: uuid.UUID, kind: DayKind, days: Iterable[int]) -> None:
-    """Note a change of each of these days, where no trigger does; in the transaction of the change."""
-    rows = [{"community_id": community_id, "kind": kind.value, "day": day} for day in days]
-    if rows:
-        session.execute(sa.insert(DayChange), rows)
 
 
 def changes_of(

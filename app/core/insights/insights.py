@@ -1,50 +1,21 @@
-"""Statistics over the stored data: for a community's staff, and for the operator of the service."""
+"""A community's totals, for clients of its statistics (docs/integrate/api.md)."""
 
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.history import tallies, tally_sums
-from app.core.models import Delivery, Note, Profile, Rating, Request
-from app.core.models.insights import TallyKind
+from app.core.actions.decisions import NO_ACTION
+from app.core.models import Action, Decision, Note, Profile, Rating, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import (
-    ActionState,
-    DeliveryState,
-    HelpfulnessLevel,
-    NoteStatus,
-    RequestStatus,
-    ReviewGroup,
-)
+from app.core.vocabulary import ActionState, HelpfulnessLevel, NoteStatus
 
 WEEK = timedelta(days=7)
 TOP_REVIEWERS = 10
-_STANDING = (
-    TallyKind.REQUEST,
-    TallyKind.ACTION,
-    TallyKind.NOTE,
-    TallyKind.DELIVERY,
-    TallyKind.QUEUE,
-)
-_ANALYSED = (
-    TallyKind.REQUEST,
-    TallyKind.OPENED,
-    TallyKind.REVIEWED,
-    TallyKind.DECISION,
-    TallyKind.NOTE,
-)
-_CLOCKS_APART = timedelta(hours=1)
-"""More than the clocks of two machines differ by that serve one community."""
-
-Word = TypeVar("Word", bound=StrEnum)
-
 # A rating agreed with the outcome when it was on the side of the note's status; "somewhat" is on no side.
 TOOK_A_SIDE = sa.and_(
     Rating.helpfulness_level != HelpfulnessLevel.SOMEWHAT_HELPFUL,
@@ -82,124 +53,121 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The current counts of an actor's communities. ``oldest_due`` in seconds: 0 when no delivery is late."""
+class _Ratings:
+    """The ratings of current texts: all, those that changed within the week, and the raters with most of them."""
 
-    requests: Mapping[RequestStatus, int]
-    actions: Mapping[ActionState, int]
-    notes: Mapping[NoteStatus, int]
-    deliveries: Mapping[DeliveryState, int]
-    review_queue: Mapping[ReviewGroup, int]
-    oldest_due: float
+    total: int = 0
+    recent: int = 0
+    raters: int = 0
+    agreement: float | None = None
+    most: Sequence[Reviewer] = ()
 
 
 def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) -> Analysis:
-    """Activity, categories, consensus and the most active raters, in seven queries whose cost hardly grows."""
+    """Activity, categories, consensus and the most active raters, in five queries."""
     require(actor, Permission.READ, community_id, "community server")
     since = clock.now() - WEEK
-    found = tallies.read(session, _ANALYSED, (community_id,))
-    reviewed, opened = found[TallyKind.REVIEWED], found[TallyKind.OPENED]
-    notes = _by_word(NoteStatus, found[TallyKind.NOTE])
-    decided, without_action = (
-        sum(found[TallyKind.DECISION].get(f"2 {kind}", 0) for kind in kinds)
-        for kinds in (("action", "none"), ("none",))
-    )
-    recent_requests = session.scalar(
-        sa.select(sa.func.count()).where(
-            Request.community_id == community_id,
-            Request.requested_at >= since,
-            Request.withdrawn_at.is_(None),
+    requests, recent_requests = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(Request.requested_at >= since)).where(
+            Request.community_id == community_id, Request.withdrawn_at.is_(None)
         )
+    ).one()
+    opened = session.execute(
+        sa.select(
+            Action.category,
+            sa.func.count().label("actions"),
+            sa.func.count().filter(Action.action_state == ActionState.UNDER_REVIEW).label("in_review"),
+            sa.func.count().filter(Action.action_state == ActionState.RETRO_REVIEW).label("second_look"),
+        )
+        .where(
+            Action.community_id == community_id, Action.action_tier.is_not(None), Action.restores_id.is_(None)
+        )
+        .group_by(Action.category)
+    ).all()
+    counted_notes = session.execute(
+        sa.select(Note.status, sa.func.count())
+        .where(Note.community_id == community_id, Note.deleted_at.is_(None))
+        .group_by(Note.status)
     )
-    sums = tally_sums.of_community(session, community_id)
+    notes = dict.fromkeys(NoteStatus, 0) | {status: count for status, count in counted_notes}
+    decided, without_action = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(Decision.decision == NO_ACTION)).where(
+            Decision.community_id == community_id, Decision.tier == 2
+        )
+    ).one()
+    ratings = _ratings(session, community_id, since)
     return Analysis(
         activity={
-            "requests": sum(found[TallyKind.REQUEST].values()),
-            "requests_last_7_days": recent_requests or 0,
-            "actions": sum(opened.values()),
+            "requests": requests,
+            "requests_last_7_days": recent_requests,
+            "actions": sum(row.actions for row in opened),
             "notes": sum(notes.values()),
-            "ratings": sums[TallyKind.RATING].total,
-            "ratings_last_7_days": _recent_ratings(session, community_id, since),
-            "raters": sums[TallyKind.RATING].names,
+            "ratings": ratings.total,
+            "ratings_last_7_days": ratings.recent,
+            "raters": ratings.raters,
         },
-        classification=_most_first({name: count for name, count in opened.items() if name and count}),
+        classification=_most_first({row.category: row.actions for row in opened if row.category}),
         consensus={
-            "in_review": reviewed.get(ActionState.UNDER_REVIEW, 0),
-            "second_look": reviewed.get(ActionState.RETRO_REVIEW, 0),
+            "in_review": sum(row.in_review for row in opened),
+            "second_look": sum(row.second_look for row in opened),
             "decided_in_review": decided,
             "decided_to_act": decided - without_action,
             "decided_not_to_act": without_action,
             "notes_needing_ratings": notes[NoteStatus.NEEDS_MORE_RATINGS],
             "notes_helpful": notes[NoteStatus.CURRENTLY_RATED_HELPFUL],
             "notes_not_helpful": notes[NoteStatus.CURRENTLY_RATED_NOT_HELPFUL],
-            "agreement": _share(sums[TallyKind.BORNE_OUT].total, sums[TallyKind.SIDED].total),
+            "agreement": ratings.agreement,
         },
-        top_reviewers=_top_reviewers(session, community_id),
+        top_reviewers=ratings.most,
     )
 
 
-def standing(session: Session, actor: Actor) -> Standing:
-    """The current counts of the actor's communities, by state, in two queries."""
-    now = clock.now()
-    late = sa.and_(
-        sa.true() if actor.communities is None else Delivery.community_id.in_(actor.communities),
-        Delivery.state == DeliveryState.DUE,
-        Delivery.due_at <= now,
+def _ratings(session: Session, community_id: uuid.UUID, since: datetime) -> _Ratings:
+    """Count the ratings once, by rater: the sums come with each of those who rated most."""
+    by_rater = (
+        sa.select(
+            Rating.rater_id,
+            sa.func.count().label("ratings"),
+            sa.func.count().filter(Rating.updated_at >= since).label("recent"),
+            sa.func.count().filter(TOOK_A_SIDE).label("sided"),
+            sa.func.count().filter(BORNE_OUT).label("borne_out"),
+        )
+        .join(Note, Note.id == Rating.note_id)
+        .where(
+            Rating.community_id == community_id,
+            Rating.note_version == Note.version,
+            Note.deleted_at.is_(None),
+        )
+        .group_by(Rating.rater_id)
+        .subquery()
     )
-    oldest: datetime | None = session.scalar(sa.select(sa.func.min(Delivery.due_at)).where(late))
-    found = tallies.read(session, _STANDING, actor.communities)
-    return Standing(
-        requests=_by_word(RequestStatus, found[TallyKind.REQUEST]),
-        actions=_by_word(ActionState, found[TallyKind.ACTION]),
-        notes=_by_word(NoteStatus, found[TallyKind.NOTE]),
-        deliveries=_by_word(DeliveryState, found[TallyKind.DELIVERY]),
-        review_queue=_by_word(ReviewGroup, found[TallyKind.QUEUE]),
-        oldest_due=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
+    counts = (by_rater.c.ratings, by_rater.c.recent, by_rater.c.sided, by_rater.c.borne_out)
+    most = (
+        sa.select(
+            by_rater,
+            sa.func.count().over().label("raters"),
+            *(sa.func.sum(count).over().label(f"all_{count.name}") for count in counts),
+        )
+        .order_by(by_rater.c.ratings.desc(), by_rater.c.rater_id)
+        .limit(TOP_REVIEWERS)
+        .subquery()
     )
-
-
-def _by_word(words: type[Word], found: Mapping[str, int]) -> dict[Word, int]:
-    """The number of rows with each value of an enum column; 0 for values that do not occur."""
-    return {word: found.get(word, 0) for word in words}
-
-
-def _recent_ratings(session: Session, community_id: uuid.UUID, since: datetime) -> int:
-    """How many ratings of current texts changed last at ``since`` or later.
-
-    All ratings of the time are counted in an index, and those of texts that ended taken off. A text ends after its last
-    rating, so its note is among those few that were edited or withdrawn in that time.
-    """
-    recent = sa.and_(Rating.community_id == community_id, Rating.updated_at >= since)
-    counted = sa.select(sa.func.count()).select_from(Rating).where(recent)
-    # For each note, and not a join: that might read the ratings of the time before it knows how few notes there are.
-    of_note = counted.where(
-        Rating.note_id == Note.id,
-        sa.or_(Rating.note_version != Note.version, Note.deleted_at.is_not(None)),
-    )
-    ended = sa.select(sa.func.coalesce(sa.func.sum(of_note.correlate(Note).scalar_subquery()), 0)).where(
-        Note.community_id == community_id, Note.text_ended_at >= since - _CLOCKS_APART
-    )
-    return int(session.scalar(sa.select(counted.scalar_subquery() - ended.scalar_subquery())) or 0)
-
-
-def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
-    """Those who rated most, by the tallies of ratings by rater."""
-    most = tally_sums.most_ratings(session, community_id, TOP_REVIEWERS)
-    sides = tallies.read(
-        session, (TallyKind.SIDED, TallyKind.BORNE_OUT), (community_id,), [rater for rater, _ in most]
-    )
-    sided, borne_out = sides[TallyKind.SIDED], sides[TallyKind.BORNE_OUT]
-    name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id)
-    rows = session.execute(
-        sa.select(Profile.id, name).where(Profile.id.in_(uuid.UUID(rater) for rater, _ in most))
-    )
-    names = {profile_id: shown for profile_id, shown in rows}
-    top = [
-        Reviewer(names[uuid.UUID(rater)], ratings, _share(borne_out.get(rater, 0), sided.get(rater, 0)))
-        for rater, ratings in most
-        if uuid.UUID(rater) in names
+    name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id).label("name")
+    rows = session.execute(sa.select(most, name).outerjoin(Profile, Profile.id == most.c.rater_id)).all()
+    if not rows:
+        return _Ratings()
+    reviewers = [
+        Reviewer(row.name, row.ratings, _share(row.borne_out, row.sided))
+        for row in rows
+        if row.name is not None
     ]
-    return sorted(top, key=lambda reviewer: (-reviewer.review_count, reviewer.username))
+    return _Ratings(
+        total=int(rows[0].all_ratings),
+        recent=int(rows[0].all_recent),
+        raters=rows[0].raters,
+        agreement=_share(int(rows[0].all_borne_out), int(rows[0].all_sided)),
+        most=sorted(reviewers, key=lambda reviewer: (-reviewer.review_count, reviewer.username)),
+    )
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,4 +1,4 @@
-"""Packs finished days: what previews of thresholds route, who rated, and sums by name (decision 0064)."""
+"""Packs finished days: what previews of thresholds route (decision 0064)."""
 
 import uuid
 
@@ -6,20 +6,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.history import packed_days, tallies
-from app.core.insights import outcome_days, rater_days
+from app.core.history import packed_days
 from app.core.models import Rollup
 from app.core.models.packed_days import DayKind
 from app.core.policies import score_days
 
 BATCH = 5_000
 """After so many rows the transaction ends with the day, so that on SQLite other writers need not wait long."""
-
-_VERBS = {
-    DayKind.SCORES: score_days.pack,
-    DayKind.RATERS: rater_days.pack,
-    DayKind.OUTCOMES: outcome_days.pack,
-}
 
 
 def pack(session: Session, community_id: uuid.UUID) -> bool:
@@ -32,24 +25,13 @@ def pack(session: Session, community_id: uuid.UUID) -> bool:
     state = sa.select(Rollup.community_id).where(Rollup.community_id == community_id).with_for_update()
     if session.scalar(state) is None:
         return True
-    yesterday = tallies.day_of(now) - 1
-    firsts = {
-        DayKind.RATERS: rater_days.first_day(session, community_id),
-        DayKind.OUTCOMES: outcome_days.first_day(session, community_id),
-    }
-    first_days = {
-        DayKind.SCORES: score_days.first_day(now),
-        **{kind: yesterday if first is None else min(first, yesterday) for kind, first in firsts.items()},
-    }
+    first = score_days.first_day(now)
+    packed_days.forget_before(session, community_id, DayKind.SCORES, first)
+    days = packed_days.days_due(session, community_id, DayKind.SCORES, first, now)
     rows = 0
-    for kind, first in first_days.items():
-        packed_days.forget_before(session, community_id, kind, first)
-        days = packed_days.days_due(session, community_id, kind, first, now)
-        if kind is DayKind.SCORES:
-            days = score_days.pack_empty(session, community_id, days)
-        for day in days:
-            if rows >= BATCH:
-                return False
-            # Even a day without any takes a moment.
-            rows += _VERBS[kind](session, community_id, day) + 100
+    for day in score_days.pack_empty(session, community_id, days):
+        if rows >= BATCH:
+            return False
+        # Even a day without any takes a moment.
+        rows += score_days.pack(session, community_id, day) + 100
     return True

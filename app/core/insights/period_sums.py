@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights import groups, outcome_days
+from app.core.insights import groups
 from app.core.insights.group_queries import GroupQueries
 from app.core.insights.rollups import COUNTS, VOLUME
 from app.core.insights.trend_figures import Decisions, Delay, Overturned
 from app.core.insights.trend_queries import Rows
-from app.core.models import InsightSlot
+from app.core.models import InsightOutcome, InsightSlot
 from app.core.models.insights import OutcomeKind
 from app.core.number_columns import Column
 from app.core.periods import WEEK, Period, slot_of
@@ -149,12 +149,21 @@ class PeriodSums:
     def _outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
         """By kind: name, actions, and how many of them were overturned; of the slots."""
         found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-        if self._slots[0] == self._slots[1]:
+        first, end = self._slots
+        if first == end:
             return found
-        for of_kind, name, acted, overturned in outcome_days.sums(
-            self._session, self._community_id, *self._slots, (OutcomeKind.CATEGORY, OutcomeKind.CLASSIFIER)
+        kind, name = InsightOutcome.kind, InsightOutcome.name
+        for of_kind, of_name, acted, overturned in self._session.execute(
+            sa.select(kind, name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which))
+            .where(
+                InsightOutcome.community_id == self._community_id,
+                InsightOutcome.slot >= first,
+                InsightOutcome.slot < end,
+                kind.in_((OutcomeKind.CATEGORY.value, OutcomeKind.CLASSIFIER.value)),
+            )
+            .group_by(kind, name)
         ):
-            found[of_kind].append((name, acted, overturned))
+            found[of_kind].append((of_name, int(acted), int(overturned)))
         return found
 
 

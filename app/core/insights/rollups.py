@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Base
-from app.core.insights import groups, outcome_days
+from app.core.insights import groups
 from app.core.insights.group_queries import GroupQueries
 from app.core.insights.trend_queries import RECORDED_WITHIN
 from app.core.models import (
@@ -263,7 +263,6 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                 model.community_id == community_id, model.slot >= slots.first, model.slot < slots.end, goes
             )
         )
-    outcome_days.note(session, community_id, slots.first, slots.end)
     queries = GroupQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
     rows: dict[int, dict[str, Any]] = defaultdict(dict)
     for counts, names in (

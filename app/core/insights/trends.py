@@ -15,10 +15,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.communities import settings as community_settings
-from app.core.insights import rater_days, rollups, targets
+from app.core.insights import rollups, targets
 from app.core.insights.period_sums import Counts, PeriodSums, delay
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Totals, Trends, Volume
-from app.core.insights.trend_queries import TrendQueries
+from app.core.insights.trend_queries import TrendQueries, count_raters
 from app.core.models import InsightSlot
 from app.core.models.insights import OutcomeKind
 from app.core.periods import WEEK, Period, slot_of
@@ -42,7 +42,7 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
     counts = sums.counts()
     period = bucketed(period, [len(seconds) for seconds in counts.seconds])
     counts = counts.folded(len(period.starts))
-    people, raters = rater_days.count(session, community_id, period)
+    people, raters = count_raters(session, community_id, period)
     waiting_before = _waiting(session, community_id, period, counted_until)
     categories = sums.overturned(OutcomeKind.CATEGORY)
     shows_moderators = community_settings.read(session, community_id).moderator_figures
@@ -92,7 +92,7 @@ def _before(
     """The figures of the whole period before."""
     sums = PeriodSums(session, community_id, period, counted_until if period.fits_slots else None)
     counts = sums.counts()
-    _, raters = rater_days.count(session, community_id, period)
+    _, raters = count_raters(session, community_id, period)
     return Totals(
         submitted=sum(counts.by_name["submitted"]),
         delay=delay(np.concatenate(counts.seconds)),

@@ -29,13 +29,11 @@ from app.core.models.insights import (
     InsightGroup,
     InsightOutcome,
     InsightSlot,
+    RaterDay,
     Rollup,
-    Tally,
-    TallyChange,
-    TallySum,
 )
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
-from app.core.models.packed_days import DayChange, PackedDay, RaterNumber
+from app.core.models.packed_days import DayChange, PackedDay
 from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
     Account,
@@ -111,7 +109,7 @@ __all__ = [
     "PanelRoll",
     "PanelSeat",
     "Profile",
-    "RaterNumber",
+    "RaterDay",
     "RaterParameters",
     "Rating",
     "ReasonTemplate",
@@ -133,9 +131,6 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
-    "Tally",
-    "TallyChange",
-    "TallySum",
     "ThresholdSet",
     "VectorSpace",
     "Webhook",

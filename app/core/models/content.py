@@ -217,8 +217,7 @@ class Note(Stamped, Base):
     ``rating_changes`` increases with every change of a rating, so that code that computed from ratings can tell
     whether they have changed since. ``locked``: a moderator fixed the status; ``status_locked_at``: when age made
     the status final. ``helpful_pending_since``: since when the note has been rated helpful without interruption; it
-    is published once that has lasted long enough. ``text_ended_at``: when it was last edited or withdrawn, so
-    that older ratings no longer count; a trigger writes it. None: its first text stands.
+    is published once that has lasted long enough.
     """
 
     __tablename__ = "notes"
@@ -234,14 +233,6 @@ class Note(Stamped, Base):
         sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
-        # Few, so the ratings of a week are counted without their notes, less those of texts that ended since.
-        sa.Index(
-            "ix_notes_text_ended",
-            "community_id",
-            "text_ended_at",
-            sqlite_where=sa.text("text_ended_at IS NOT NULL"),
-            postgresql_where=sa.text("text_ended_at IS NOT NULL"),
-        ),
         # What raters are asked about; rationales are most of the notes, and decided ones are locked in time.
         sa.Index(
             "ix_notes_open",
@@ -291,7 +282,6 @@ class Note(Stamped, Base):
     force_published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    text_ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     author: Mapped[Profile] = relationship(lazy="raise")
     request: Mapped[Request | None] = relationship(

@@ -99,87 +99,11 @@ class InsightGroup(Base):
     waits: Mapped[str | None] = mapped_column(sa.Text)
 
 
-class TallyKind(StrEnum):
-    """What a tally counts, by name.
+class RaterDay(Base):
+    """Somebody rated in a community on a ``day``, numbered from 1970 in UTC. The verbs that write ratings keep it."""
 
-    ``request``, ``action``, ``note`` and ``delivery``: those in each state. ``queue``: actions under review, by group.
-    ``opened``: actions that a post led to, by category. ``reviewed``: those of them in review, by state. ``decision``:
-    by tier and whether something is done. ``rating``, ``sided`` and ``borne_out``: the ratings of current texts, by
-    rater: all, those on a side of a decided note, and those on the side that won. By day: ``scored``, the requests
-    scored, and ``bar``, the highest scores above 0, by bar of the histogram and category.
-    """
+    __tablename__ = "rater_days"
 
-    REQUEST = "request"
-    ACTION = "action"
-    NOTE = "note"
-    DELIVERY = "delivery"
-    QUEUE = "queue"
-    OPENED = "opened"
-    REVIEWED = "reviewed"
-    DECISION = "decision"
-    RATING = "rating"
-    SIDED = "sided"
-    BORNE_OUT = "borne_out"
-    SCORED = "scored"
-    BAR = "bar"
-
-
-SUMMED = (TallyKind.RATING, TallyKind.SIDED, TallyKind.BORNE_OUT)
-"""Kinds with a name for each rater, of which ``TallySum`` has the sums."""
-MOST_RATINGS = "kind = 'rating'"
-"""Which tallies are found in order, the largest first. An index repeats it."""
-
-
-class Tally(Base):
-    """How many rows count for one name of a kind; ``TallyChange`` has what is not in ``total`` yet.
-
-    ``day``: since 1970 in UTC; 0 for kinds that are not counted by day.
-    """
-
-    __tablename__ = "tallies"
-    __table_args__ = (
-        sa.Index(
-            "ix_tallies_most_ratings",
-            sa.text("community_id"),
-            sa.text("(-total)"),
-            sa.text("name"),
-            sqlite_where=sa.text(MOST_RATINGS),
-            postgresql_where=sa.text(MOST_RATINGS),
-        ),
-    )
-
-    kind: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
     community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
-    total: Mapped[int] = mapped_column(sa.BigInteger)
-
-
-class TallySum(Base):
-    """The sum of all tallies of a kind in a community, and how many ``names`` have a total other than 0.
-
-    Triggers keep it equal the tallies. ``TallyChange`` has what is in neither yet.
-    """
-
-    __tablename__ = "tally_sums"
-
-    kind: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
-    community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    total: Mapped[int] = mapped_column(sa.BigInteger)
-    names: Mapped[int] = mapped_column(sa.BigInteger)
-
-
-class TallyChange(Base):
-    """What a change of a row adds to a tally. Triggers write it, in the transaction of the change.
-
-    A row of its own instead of an update of the tally: writers of one community need not wait for each other.
-    """
-
-    __tablename__ = "tally_changes"
-
-    id: Mapped[int] = mapped_column(sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True)
-    community_id: Mapped[uuid.UUID] = mapped_column()
-    kind: Mapped[str] = mapped_column(sa.String(20))
-    day: Mapped[int] = mapped_column(sa.Integer)
-    name: Mapped[str] = mapped_column(sa.String(100))
-    change: Mapped[int] = mapped_column(sa.Integer)
+    rater_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

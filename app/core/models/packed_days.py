@@ -10,15 +10,9 @@ from app.core.db import Base
 
 
 class DayKind(StrEnum):
-    """What a packed day holds.
-
-    The ``scores`` that previews of thresholds route; who rated (``raters``); or the sums of the day's slots by name
-    (``outcomes``, see ``InsightOutcome``).
-    """
+    """What a packed day holds: the ``scores`` that previews of thresholds route."""
 
     SCORES = "scores"
-    RATERS = "raters"
-    OUTCOMES = "outcomes"
 
 
 class PackedDay(Base):
@@ -42,8 +36,7 @@ class PackedDay(Base):
 class DayChange(Base):
     """A change of a row of a day, or of what belongs to it. Triggers write it, with the change.
 
-    Packing the day takes it away. ``request_id``: what changed of ``scores``; None for other kinds. That of
-    ``outcomes`` is written by the job that counts the slots.
+    Packing the day takes it away. ``request_id``: what changed.
     """
 
     __tablename__ = "day_changes"
@@ -54,17 +47,3 @@ class DayChange(Base):
     kind: Mapped[str] = mapped_column(sa.String(10))
     day: Mapped[int] = mapped_column(sa.Integer)
     request_id: Mapped[uuid.UUID | None] = mapped_column()
-
-
-class RaterNumber(Base):
-    """A small number for each rater of a community, in place of the id in its packed days; counted from 0.
-
-    It is never given to another rater of the community.
-    """
-
-    __tablename__ = "rater_numbers"
-    __table_args__ = (sa.UniqueConstraint("community_id", "number"),)
-
-    community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    rater_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    number: Mapped[int] = mapped_column()

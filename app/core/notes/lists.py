@@ -8,12 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Note, Rating, Request
 from app.core.models.content import about_withdrawn
-from app.core.models.insights import TallyKind
-from app.core.paging import Matching, Page, Slice, paginate
+from app.core.paging import Page, Slice, paginate
 from app.core.panels import seats
 from app.core.people import profiles
 from app.core.permissions import Actor
@@ -36,7 +34,7 @@ def matching(
     drawn_rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
     platform: str | None = None,
-) -> Matching:
+) -> sa.Select[Any]:
     """The notes that match, in the actor's communities.
 
     ``author`` and raters are profile UUIDs or user ids of ``platform`` (default: that of each note's community);
@@ -74,48 +72,17 @@ def matching(
         statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater, platform)))
     if raters_not_in is not None:
         statement = statement.where(~_rated_by(actor, raters_not_in, platform))
-    others = (
-        classification,
-        author,
-        request,
-        platform_message_id,
-        created_from,
-        created_to,
-        rater,
-        drawn_rater,
-        raters_not_in,
-    )
-    if any(other is not None for other in others):
-        return Matching(statement)
-    statuses = [one for one in NoteStatus if status in (None, one) and one is not status_not]
-    # All notes are a tally, and the few on posts that were withdrawn are found by an index of these.
-    left_out = (
-        sa.select(sa.func.count())
-        .select_from(Note)
-        .join(Request, Request.id == Note.request_id)
-        .where(
-            Request.withdrawn_at.is_not(None),
-            Note.rationale.is_(False),
-            Note.deleted_at.is_(None),
-            Note.status.in_(statuses),
-        )
-    )
-    if visible is not None:
-        left_out = left_out.where(Request.community_id.in_(visible))
-    total = tallies.total(TallyKind.NOTE, visible, statuses)
-    return Matching(statement, sa.select(total.scalar_subquery() - left_out.scalar_subquery()))
+    return statement
 
 
-def listed(session: Session, matching_notes: Matching, part: Slice) -> Page[Note]:
+def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Note]:
     """A page of the notes that ``matching`` selects, newest first."""
-    statement = matching_notes.statement
     return paginate(
         session,
         statement,
         Note.created_at,
         Note.id,
         part,
-        counted=matching_notes.counted,
         narrow=statement.with_only_columns(Note.id),
     )
 

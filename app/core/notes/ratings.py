@@ -19,7 +19,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, Profile, Rating
-from app.core.notes import blindness, rating_locks, verdicts
+from app.core.notes import blindness, rater_days, rating_locks, verdicts
 from app.core.panels import panels, seats
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
@@ -120,6 +120,8 @@ def rate(
     rating.exclusion_reason = exclusion.value if exclusion is not None else None
     rating.reasons = list(reasons)
     session.flush()
+    if is_new:
+        rater_days.add(session, rating)
     if before != level.value:
         history.record(
             session,
@@ -188,6 +190,7 @@ def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -
     )
     session.delete(rating)
     session.flush()
+    rater_days.remove(session, rating)
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:

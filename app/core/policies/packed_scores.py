@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.history import packed_days
-from app.core.history.tallies import begin_of, day_of
 from app.core.models import DayChange, PackedDay
 from app.core.models.packed_days import DayKind
+from app.core.periods import begin_of, day_of
 from app.core.policies import route_counts, score_days
 from app.core.policies.route_counts import BINS, PERIODS, Loose
 from app.core.policies.score_days import ID_BYTES, IS_HIGHEST, PARTS, ScoreDay
@@ -145,7 +145,7 @@ def _joined(columns: Sequence[Numbers], kind: Any) -> Numbers:
 def histograms(
     session: Session, community_id: uuid.UUID, packed: Packed | None, now: datetime
 ) -> dict[str, list[int]]:
-    """As ``route_counts.histograms`` of the longest period, by the packed days; from tallies only of the others."""
+    """As ``route_counts.histograms`` of the longest period, by the packed days; from rows only of the others."""
     since = now - timedelta(days=PERIODS[-1])
     if packed is None:
         return route_counts.histograms(session, community_id, since)

@@ -13,9 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.history import tallies
 from app.core.models import Action, Request
-from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes, packed_routes, packed_scores, policies, route_counts
 from app.core.policies.drafts import CategoryDraft
@@ -166,28 +164,14 @@ def histograms(
 
 
 def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
-    """The number of requests scored in each period: whole days from their tallies, the rest of the first from rows."""
-    starts = {days: now - timedelta(days=days) for days in PERIODS}
-    first = {days: tallies.day_of(start) for days, start in starts.items()}
-    by_day = tallies.by_day(session, TallyKind.SCORED, community_id, min(first.values()))
-    parts = session.execute(
-        sa.select(
-            *(
-                sa.select(sa.func.count())
-                .where(
-                    Request.community_id == community_id,
-                    Request.scored_at >= start,
-                    Request.scored_at < tallies.begin_of(first[days] + 1),
-                )
-                .scalar_subquery()
-                for days, start in starts.items()
-            )
-        )
-    ).one()
-    return {
-        days: part + sum(sum(names.values()) for day, names in by_day.items() if day > first[days])
-        for days, part in zip(PERIODS, parts, strict=True)
-    }
+    """The number of requests scored in each period."""
+    counts = (
+        sa.select(sa.func.count())
+        .where(Request.community_id == community_id, Request.scored_at >= now - timedelta(days=days))
+        .scalar_subquery()
+        for days in PERIODS
+    )
+    return dict(zip(PERIODS, session.execute(sa.select(*counts)).one(), strict=True))
 
 
 def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:

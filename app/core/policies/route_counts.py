@@ -15,20 +15,19 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.history import tallies
-from app.core.history.packed_days import changes_of
+from app.core.history.packed_days import changes_of, runs
 from app.core.listed import is_one_of
 from app.core.models import Action, Score
-from app.core.models.insights import TallyKind
 from app.core.models.packed_days import DayKind
+from app.core.periods import begin_of, day_of
 from app.core.policies import outcomes
 from app.core.policies.outcomes import RIGHT, RIGHT_CODES, WRONG, WRONG_CODES, Outcome
 from app.core.policies.routing import CategoryRule, millionths
-from app.core.policies.score_days import PREVIEWED, ZERO
+from app.core.policies.score_days import PARTS, PREVIEWED, ZERO
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)
-"""Lengths of the periods in days, ending now. Tallies by day are kept as long (``tallies.DAYS_KEPT``)."""
+"""Lengths of the periods in days, ending now."""
 SHOWN_ITEMS = 10
 """The most requests in each of the lists that ``Judged`` names."""
 BINS = 20
@@ -381,10 +380,28 @@ def histograms(
 
     With ``days``, only of these days.
     """
-    bars = tallies.by_name(session, TallyKind.BAR, community_id, tallies.day_of(since), days)
+    bar = ((sa.cast(sa.func.round(Score.score * PARTS), sa.Integer) - 1) // (PARTS // BINS)).label("bar")
+    counts = (
+        sa.select(Score.category, bar, sa.func.count())
+        .where(
+            Score.community_id == community_id,
+            Score.is_highest,
+            Score.score > 0,
+            Score.created_at >= begin_of(day_of(since)),
+        )
+        .group_by(Score.category, "bar")
+    )
+    if days is not None:
+        counts = counts.where(
+            sa.or_(
+                sa.false(),
+                *(
+                    sa.and_(Score.created_at >= begin_of(first), Score.created_at < begin_of(end))
+                    for first, end in runs(days)
+                ),
+            )
+        )
     bars_by_category: dict[str, list[int]] = {}
-    for name, count in bars.items():
-        bar, category = name.split(" ", 1)
-        if count:
-            bars_by_category.setdefault(category, [0] * BINS)[int(bar)] += count
+    for category, number, count in session.execute(counts):
+        bars_by_category.setdefault(category, [0] * BINS)[number] += count
     return bars_by_category

@@ -17,11 +17,11 @@ from sqlalchemy.orm import Session
 
 from app.core import number_columns
 from app.core.history import packed_days
-from app.core.history.tallies import begin_of, day_of
 from app.core.listed import is_one_of
 from app.core.models import Action, Score
 from app.core.models.packed_days import DayKind
 from app.core.number_columns import Column
+from app.core.periods import begin_of, day_of
 from app.core.policies import outcomes
 
 DAYS = 90

@@ -15,10 +15,8 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.errors import Malformed, NotFound
-from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Action, Decision, Note, Request
-from app.core.models.insights import TallyKind
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor
 from app.core.vocabulary import RequestStatus
@@ -128,13 +126,11 @@ def _find(
 class Matching:
     """A filter: conditions on requests, and the communities they belong to (None: all).
 
-    ``counted`` selects how many match: from a tally, where the filter has nothing but communities and a status.
     ``is_whole``: it has nothing but communities.
     """
 
     conditions: tuple[sa.ColumnElement[bool], ...]
     communities: frozenset[uuid.UUID] | None
-    counted: sa.Select[Any]
     is_whole: bool
 
 
@@ -169,13 +165,8 @@ def matching(
         conditions.append(_request.requested_at >= requested_from)
     if requested_to is not None:
         conditions.append(_request.requested_at <= requested_to)
-    others = (requested_by, dataset_name, dataset_item_id, requested_from, requested_to)
-    is_plain = all(other is None for other in others)
-    if not is_plain:
-        counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*conditions)
-    else:
-        counted = tallies.total(TallyKind.REQUEST, visible, None if status is None else (status,))
-    return Matching(tuple(conditions), visible, counted, is_plain and status is None)
+    others = (status, requested_by, dataset_name, dataset_item_id, requested_from, requested_to)
+    return Matching(tuple(conditions), visible, is_whole=all(other is None for other in others))
 
 
 def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[Any]:
@@ -188,7 +179,6 @@ def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[A
         _request.requested_at,
         _request.id,
         part,
-        counted=matching_requests.counted,
         narrow=narrow,
     )
 

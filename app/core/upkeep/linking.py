@@ -27,7 +27,7 @@ from app.core.models import (
     Rating,
     Request,
 )
-from app.core.notes import ratings, verdicts
+from app.core.notes import rater_days, ratings, verdicts
 from app.core.panels import seats
 from app.core.people import link_codes, profiles
 from app.core.permissions import Actor
@@ -284,6 +284,7 @@ def _merge_ratings(
         .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at)
         .execution_options(synchronize_session=False)
     )
+    rater_days.move(session, profile.id, person.id, here)
     session.execute(
         sa.update(Rating)
         .where(Rating.rater_id == profile.id, *here)

@@ -42,7 +42,7 @@ from app.core.models import (
     Overturn,
     PanelSeat,
     Profile,
-    RaterNumber,
+    RaterDay,
     RaterParameters,
     Rating,
     Removal,
@@ -278,7 +278,7 @@ PARTS = (
     ),
 )
 NOT_HANDED_OUT: Mapping[Any, str] = {
-    RaterNumber: "counted up as people first rate; it stands for them in what is packed of the ratings handed out",
+    RaterDay: "the days of the ratings handed out",
     RaterParameters: "computed anew from the ratings with every fit; it says on which side somebody is, which nobody "
     "is shown",
 }

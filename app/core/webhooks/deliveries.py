@@ -14,11 +14,9 @@ from app.core import clock, outbox, paging
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.history import chain as history
-from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Event, Note, Request, Webhook
 from app.core.models.content import about_withdrawn
-from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 
@@ -33,7 +31,7 @@ REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
 MOST_COUNTED = 100
 """The navigation counts up to this; above it it only says that there are more."""
 MOST_MATCHING = 1_000
-"""So many deliveries that match filters are counted; of whole communities and states all, by tallies."""
+"""So many deliveries are counted in a list; above it it only says that there are more."""
 
 
 @dataclass(frozen=True)
@@ -73,19 +71,16 @@ def listing(
 ) -> paging.Page[Line]:
     """A page of the community's deliveries, newest first.
 
-    Of those that match other filters than a state, ``MOST_MATCHING`` are counted. Three queries however many
-    deliveries there are; ``subjects`` says what they are about.
+    At most ``MOST_MATCHING`` are counted. Three queries however many deliveries there are; ``subjects``
+    says what they are about.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-    is_tallied = filters == Filters(state=filters.state)
-    states = None if filters.state is None else (filters.state,)
     page = paging.paginate(
         session,
         sa.select(Delivery).options(*_SHOWN).where(Delivery.community_id == community_id, *clauses(filters)),
         Delivery.created_at,
         Delivery.id,
         part,
-        counted=tallies.total(TallyKind.DELIVERY, (community_id,), states) if is_tallied else None,
         most=MOST_MATCHING,
     )
     return dataclasses.replace(page, rows=_lines(session, page.rows))

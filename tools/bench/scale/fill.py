@@ -202,7 +202,7 @@ class Filler:
         else:
             self._posts(begin, (True, False))
         with self._database.engine.connect().execution_options(writing=True) as connection:
-            bulk.tally(connection)
+            bulk.rater_days(connection)
             connection.commit()
 
     def _beside(self, begin: datetime, parts: tuple[bool, ...]) -> None:
