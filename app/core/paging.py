@@ -20,6 +20,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.core import clock
 from app.core.errors import Invalid, Malformed
 
+MOST_COUNTED = 1_000
+"""Lists of the dashboard count so many rows, and then only say that there are more."""
+
 Row = TypeVar("Row")
 Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
 

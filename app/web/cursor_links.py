@@ -30,5 +30,10 @@ def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
     return PageLinks(
         previous=url("before", page.previous),
         next=url("after", page.next),
-        summary=f"{page.count:,} {noun}{'' if page.count == 1 else 's'}",
+        summary=total(page, noun, f"{noun}s"),
     )
+
+
+def total(page: Page[Any], noun: str, plural: str) -> str:
+    """How many rows the list has, in words; "More than" where not all were counted."""
+    return f"{'More than ' if page.is_more else ''}{page.count:,} {noun if page.count == 1 else plural}"

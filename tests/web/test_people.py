@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock
+from app.core import clock, paging
 from app.core.errors import Refused
 from app.core.models import Account, HistoryEntry, HistoryText, Membership, Note, Profile, Rating
 from app.core.notes import ratings
@@ -238,7 +238,11 @@ def test_a_profile_is_found_linked_and_unlinked_by_hand(
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_many_members_cost_no_more_queries_than_a_few(
-    visit: Visit, cast: Cast, wiring: Wiring, statements: Callable[[], object]
+    visit: Visit,
+    cast: Cast,
+    wiring: Wiring,
+    statements: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     admin = visit(cast.admin)
     with statements() as few:  # type: ignore[attr-defined]
@@ -260,3 +264,6 @@ def test_many_members_cost_no_more_queries_than_a_few(
     following = re.search(r'rel="next" href="([^"]+)"', page)
     assert following
     assert "Member 59" in admin.get(following.group(1).replace("&amp;", "&")).text
+    assert re.search(r">6\d members<", page)
+    monkeypatch.setattr(paging, "MOST_COUNTED", 60)
+    assert ">More than 60 members<" in admin.get(URL).text

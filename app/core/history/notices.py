@@ -10,7 +10,7 @@ history, where they can be erased.
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -244,9 +244,14 @@ def unread_statement(actor: Actor) -> tuple[sa.Select[int], dict[str, Any]]:
 def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:
     """A page of the actor's notices, newest first; four queries however many rows."""
     page = paging.paginate(
-        session, sa.select(Notice).where(_readable(actor)), Notice.created_at, Notice.id, part
+        session,
+        sa.select(Notice).where(_readable(actor)),
+        Notice.created_at,
+        Notice.id,
+        part,
+        most=paging.MOST_COUNTED,
     )
-    return Page(_with_entries(session, page.rows), page.count, part, page.previous, page.next)
+    return replace(page, rows=_with_entries(session, page.rows))
 
 
 def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None) -> int:

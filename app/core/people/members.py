@@ -13,13 +13,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, limits, security_events
+from app.core import clock, limits, paging, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
-from app.core.paging import Page, Slice, paginate
+from app.core.paging import Page, Slice
 from app.core.people import accounts, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
@@ -72,7 +72,15 @@ def listed(
                 Account.email.icontains(search, autoescape=True),
             )
         )
-    page = paginate(session, statement, Membership.created_at, Membership.id, part, descending=False)
+    page = paging.paginate(
+        session,
+        statement,
+        Membership.created_at,
+        Membership.id,
+        part,
+        descending=False,
+        most=paging.MOST_COUNTED,
+    )
     return page, _with_more(session, page.rows)
 
 

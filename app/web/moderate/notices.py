@@ -18,7 +18,7 @@ from app.core.review import assignments, claims
 from app.core.states import ACTION
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
-from app.web import auth, forms, page
+from app.web import auth, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.filters import state_word
@@ -76,7 +76,7 @@ def notices_page() -> Response:
         links=page.PageLinks(
             previous=url_for("web.notices_page") if part.after else None,
             next=url_for("web.notices_page", after=listed.next) if listed.next else None,
-            summary=f"{listed.count:,} {'notice' if listed.count == 1 else 'notices'}",
+            summary=cursor_links.total(listed, "notice", "notices"),
         ),
     )
 

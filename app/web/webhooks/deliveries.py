@@ -20,7 +20,7 @@ from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters, Subjects
-from app.web import auth, curl_command, forms, page
+from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
@@ -117,8 +117,7 @@ def deliveries_page() -> Response:
         links=page.PageLinks(
             previous=_url(query, before=listed.previous) if listed.previous else None,
             next=_url(query, after=listed.next) if listed.next else None,
-            summary=f"{'More than ' if listed.is_more else ''}{listed.count:,} "
-            f"{'delivery' if listed.count == 1 else 'deliveries'}",
+            summary=cursor_links.total(listed, "delivery", "deliveries"),
         ),
         range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
         clear_url=_url({k: v for k, v in query.items() if k == "community"}),
