@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from app.core.insights import targets, trends
+from app.core.insights import trends
 from app.core.insights.period_sums import Counts
 from app.core.insights.trend_figures import Target
 from app.core.periods import Period
@@ -95,5 +95,5 @@ def test_the_period_before_is_as_long_and_ends_where_this_one_begins() -> None:
 def test_the_target_is_the_middle_one_of_the_actions(actions: dict[str, int], target: Target) -> None:
     rules = [rule("spam", None), rule("threat", 30), rule("hate", None, severity=60)]
     named = {one.name: one for one in [*rules, rule("off", 1, enabled=False)]}
-    assert targets.of_rules(named, actions) == target
-    assert targets.of_rules({}, actions) is None
+    assert trends.typical_target(named, actions) == target
+    assert trends.typical_target({}, actions) is None

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.insights.trend_queries import count_raters
+from app.core.insights.trends import count_raters
 from app.core.models import RaterDay, Rating
 from app.core.periods import Period, begin_of, day_of
 from app.wiring import Wiring

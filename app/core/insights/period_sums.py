@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -13,14 +14,15 @@ from sqlalchemy.orm import Session
 
 from app.core import quantiles
 from app.core.insights import groups
-from app.core.insights.group_queries import GroupQueries
+from app.core.insights.groups import GroupQueries
 from app.core.insights.rollups import COUNTS, VOLUME
 from app.core.insights.trend_figures import Decisions, Delay, Overturned
 from app.core.insights.trend_queries import Rows
 from app.core.models import InsightOutcome, InsightSlot
 from app.core.models.insights import OutcomeKind
-from app.core.number_columns import Column
 from app.core.periods import WEEK, Period, slot_of
+
+Seconds = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Counts:
     """For each part of a period: each of ``rollups.COUNTS``, and the seconds from submission to decision."""
 
     by_name: Mapping[str, Sequence[int]]
-    seconds: Sequence[Column]
+    seconds: Sequence[Seconds]
 
     def folded(self, into: int) -> "Counts":
         """The same in so many parts of seven, of which the first one may have fewer."""
@@ -167,7 +169,7 @@ class PeriodSums:
         return found
 
 
-def delay(seconds: Column) -> Delay:
+def delay(seconds: Seconds) -> Delay:
     """Median and ninth decile of these seconds."""
     in_order: list[int] = np.sort(seconds).tolist()
     return Delay(len(in_order), quantiles.nearest(in_order, 0.5), quantiles.nearest(in_order, 0.9))

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import Base
 from app.core.insights import groups
-from app.core.insights.group_queries import GroupQueries
+from app.core.insights.groups import GroupQueries
 from app.core.insights.trend_queries import RECORDED_WITHIN
 from app.core.models import (
     Action,

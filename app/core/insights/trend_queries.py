@@ -1,7 +1,7 @@
 """The raw sums behind the statistics: one query each over a span of time, by the part of the span."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,13 +17,12 @@ from app.core.models import (
     Decision,
     HistoryEntry,
     Note,
-    RaterDay,
     Rating,
     Request,
     Score,
     ThresholdSet,
 )
-from app.core.periods import Period, begin_of, day_of, unix
+from app.core.periods import unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
 SPLIT = 3
@@ -308,45 +307,6 @@ class TrendQueries:
         return [
             (int(part), name, acted, over) for part, name, acted, over in self._session.execute(statement)
         ]
-
-
-def count_raters(session: Session, community_id: uuid.UUID, period: Period) -> tuple[Mapping[int, int], int]:
-    """The number of people who rated: by part, and in the whole period.
-
-    Whole days in UTC are read from ``rater_days``, the rest of a part from an index of ratings.
-    """
-    people = sa.union(
-        *(
-            statement
-            for part, (since, until) in enumerate(period.bounds)
-            for statement in _who_rated(community_id, part, since, until)
-        )
-    ).cte("people")
-    whole = sa.select(people.c.rater_id).distinct().subquery()
-    found = session.execute(
-        sa.union_all(
-            sa.select(people.c.part, sa.func.count()).group_by(people.c.part),
-            sa.select(sa.literal(-1), sa.func.count()).select_from(whole),
-        )
-    )
-    counts = {int(part): int(count) for part, count in found}
-    return counts, counts.pop(-1)
-
-
-def _who_rated(community_id: uuid.UUID, part: int, since: datetime, until: datetime) -> Iterator[Any]:
-    number = sa.literal_column(str(part), sa.Integer).label("part")
-    first, end = day_of(since - timedelta(microseconds=1)) + 1, day_of(until)
-    stretches = [(since, until)]
-    if first < end:
-        yield sa.select(number, RaterDay.rater_id).where(
-            RaterDay.community_id == community_id, RaterDay.day >= first, RaterDay.day < end
-        )
-        stretches = [(since, begin_of(first)), (begin_of(end), until)]
-    for begin, finish in stretches:
-        if begin < finish:
-            yield sa.select(number, Rating.rater_id).where(
-                Rating.community_id == community_id, Rating.created_at >= begin, Rating.created_at < finish
-            )
 
 
 def _closed_at() -> Any:

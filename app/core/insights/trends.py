@@ -6,23 +6,27 @@ rows (``trend_queries``). Both give the same figures (``period_sums``).
 
 import statistics
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.communities import settings as community_settings
-from app.core.insights import rollups, targets
+from app.core.insights import rollups
 from app.core.insights.period_sums import Counts, PeriodSums, delay
-from app.core.insights.trend_figures import Activity, Agreement, Backlog, Totals, Trends, Volume
-from app.core.insights.trend_queries import TrendQueries, count_raters
-from app.core.models import InsightSlot
+from app.core.insights.trend_figures import Activity, Agreement, Backlog, Target, Totals, Trends, Volume
+from app.core.insights.trend_queries import TrendQueries
+from app.core.models import InsightSlot, RaterDay, Rating
 from app.core.models.insights import OutcomeKind
-from app.core.periods import WEEK, Period, slot_of
+from app.core.periods import WEEK, Period, begin_of, day_of, slot_of
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
+from app.core.policies.routing import CategoryRule, default_target
 
 FEW_DECIDED = 5
 """With fewer decided reviews than this on half of the days, days say little: they are put together into weeks."""
@@ -66,7 +70,7 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
         classifiers=sums.overturned(OutcomeKind.CLASSIFIER),
         channels=sums.channels(),
         moderators=sums.moderators() if shows_moderators else None,
-        target=targets.typical(session, community_id, {row.name: row.acted for row in categories}),
+        target=_target(session, community_id, {row.name: row.acted for row in categories}),
         before=_before(session, community_id, period.before, counted_until, waiting_before),
     )
 
@@ -138,3 +142,75 @@ def _backlog(counts: Counts, waiting: int) -> list[Backlog]:
         waiting += opened - closed
         rows.append(Backlog(opened, closed, waiting))
     return rows
+
+
+def count_raters(session: Session, community_id: uuid.UUID, period: Period) -> tuple[Mapping[int, int], int]:
+    """The number of people who rated: by part, and in the whole period.
+
+    Whole days in UTC are read from ``rater_days``, the rest of a part from an index of ratings.
+    """
+    people = sa.union(
+        *(
+            statement
+            for part, (since, until) in enumerate(period.bounds)
+            for statement in _who_rated(community_id, part, since, until)
+        )
+    ).cte("people")
+    whole = sa.select(people.c.rater_id).distinct().subquery()
+    found = session.execute(
+        sa.union_all(
+            sa.select(people.c.part, sa.func.count()).group_by(people.c.part),
+            sa.select(sa.literal(-1), sa.func.count()).select_from(whole),
+        )
+    )
+    counts = {int(part): int(count) for part, count in found}
+    return counts, counts.pop(-1)
+
+
+def _who_rated(community_id: uuid.UUID, part: int, since: datetime, until: datetime) -> Iterator[Any]:
+    number = sa.literal_column(str(part), sa.Integer).label("part")
+    first, end = day_of(since - timedelta(microseconds=1)) + 1, day_of(until)
+    stretches = [(since, until)]
+    if first < end:
+        yield sa.select(number, RaterDay.rater_id).where(
+            RaterDay.community_id == community_id, RaterDay.day >= first, RaterDay.day < end
+        )
+        stretches = [(since, begin_of(first)), (begin_of(end), until)]
+    for begin, finish in stretches:
+        if begin < finish:
+            yield sa.select(number, Rating.rater_id).where(
+                Rating.community_id == community_id, Rating.created_at >= begin, Rating.created_at < finish
+            )
+
+
+def _target(session: Session, community_id: uuid.UUID, actions: Mapping[str, int]) -> Target | None:
+    """The target time that fits the categories of a period; None if no category asks people.
+
+    ``actions``: how many there were of each category. Categories without any count only where none has any.
+    """
+    version_id = session.scalar(sa.select(policies.in_force(community_id)))
+    if version_id is None:
+        return None
+    _, rules = policies.rules_of(session, version_id)
+    return typical_target({rule.name: rule for rule in rules}, actions)
+
+
+def typical_target(rules: Mapping[str, CategoryRule], actions: Mapping[str, int]) -> Target | None:
+    """The middle one of the actions' target times: half of the actions have this one or a shorter one.
+
+    It is compared with the time within which half of the reviews were decided.
+    """
+    minutes = {
+        name: default_target(rule.severity) if rule.target_minutes is None else rule.target_minutes
+        for name, rule in rules.items()
+        if rule.enabled and not rule.observe_only
+    }
+    found = {name: actions.get(name, 0) for name in minutes}
+    if not any(found.values()):
+        found = dict.fromkeys(minutes, 1)
+    used = sorted((minutes[name], count) for name, count in found.items() if count)
+    if not used:
+        return None
+    half, reached = sum(count for _, count in used) / 2, accumulate(count for _, count in used)
+    middle = next(target for (target, _), so_far in zip(used, reached, strict=True) if so_far >= half)
+    return Target(middle * 60, used[0][0] * 60, used[-1][0] * 60)

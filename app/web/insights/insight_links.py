@@ -6,7 +6,7 @@ from datetime import date
 
 from flask import url_for
 
-from app.core.insights.group_queries import DECIDED
+from app.core.insights.groups import DECIDED
 from app.core.periods import Period
 from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import ActionState
