@@ -40,6 +40,7 @@ def test_every_sealed_column_has_been_thought_of() -> None:
         "dataset_import_pieces.content",
         "packed_days.data",
         "packed_days.ids",
+        "post_scores.scores",
     }
     plain |= {"panel_rolls.raters", "panels.seed", "panels.shortlist"}
     assert blobs - plain == {f"{one.class_.__tablename__}.{one.key}" for one in resealing.SEALED}

@@ -1,4 +1,4 @@
-"""Previews: the database routes as routing does, and counts what people made of it."""
+"""Previews: many posts at once are routed as one is, and counted with what people made of them."""
 
 import random
 from collections import Counter
@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.classify import Context, Result
 from app.core.classify.rulepack import RulePackClassifier
-from app.core.models import Action, Request, Score
+from app.core.models import Action, PostScores, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import policies, previews
+from app.core.policies import policies, post_scores, previews
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import Outcome
-from app.core.policies.route_counts import SHOWN_ITEMS, Judged, judge, route
+from app.core.policies.route_changes import SHOWN_ITEMS, Judged, compare, judge
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring, combined, score_text
@@ -68,7 +68,7 @@ def some_rules(chance: random.Random) -> list[CategoryRule]:
     return made
 
 
-def test_the_database_routes_exactly_as_routing_does(wiring: Wiring, cast: Cast) -> None:
+def test_many_posts_are_routed_exactly_as_one_is(wiring: Wiring, cast: Cast) -> None:
     chance = random.Random(11)  # noqa: S311 - the same posts each time
     seen = score(wiring, cast, [scorings(chance) for _ in range(80)])
     for _ in range(turns(6)):
@@ -80,7 +80,8 @@ def test_the_database_routes_exactly_as_routing_does(wiring: Wiring, cast: Cast)
             if any(found):
                 expected[found] += 1
         with wiring.database.reading() as session:
-            counted, newest = route(session, cast.community_id, before, after, clock.now())
+            posts = post_scores.read(session, cast.community_id, clock.now() - timedelta(days=90))
+            counted, newest = compare(session, cast.community_id, posts, before, after, clock.now())
         got: Counter[object] = Counter()
         for one in counted:
             got[one.before, one.after] += one.count
@@ -110,9 +111,8 @@ def test_a_preview_counts_by_period_with_known_outcomes(wiring: Wiring, cast: Ca
             sa.update(Action).where(Action.id == dismissed.id).values(action_state=ActionState.DISMISSED)
         )
         old = clock.now() - timedelta(days=20)
-        for model, column in ((Score, Score.created_at), (Request, Request.scored_at)):
-            key = Score.request_id if model is Score else Request.id
-            session.execute(sa.update(model).where(key == dismissed.request_id).values({column.key: old}))
+        for model, key in ((PostScores, PostScores.request_id), (Request, Request.id)):
+            session.execute(sa.update(model).where(key == dismissed.request_id).values(scored_at=old))
     drafts = [CategoryDraft("spam", 0.25, 0.65)]
     with wiring.database.reading() as session:
         made = previews.preview(session, SYSTEM, cast.community_id, drafts)

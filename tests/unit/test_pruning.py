@@ -32,6 +32,7 @@ from app.core.models import (
     InsightOutcome,
     InsightSlot,
     Membership,
+    PostScores,
     Score,
     Webhook,
 )
@@ -249,6 +250,9 @@ def test_scores_events_and_deliveries_go_after_their_days(
         gone = {action.request_id for action in settled}
         assert left == Counter({one: count for one, count in before.items() if one not in gone})
         assert left[waiting.request_id], "what people are asked about keeps its scores"
+        assert set(session.scalars(sa.select(PostScores.request_id))) == set(left), (
+            "previews count the others no more"
+        )
         states = set(session.scalars(sa.select(Delivery.state)))
         assert states == {DeliveryState.DUE, DeliveryState.PARKED}
         events = set(session.scalars(sa.select(Event.id)))

@@ -46,7 +46,7 @@ def counted(wiring: Wiring) -> Iterator[list[str]]:
     [
         (factories.SPAM, RequestStatus.COMPLETED, 16),
         (factories.REVIEWED, RequestStatus.IN_PROGRESS, 12),
-        ("The tide tables are on the board", RequestStatus.COMPLETED, 9),
+        ("The tide tables are on the board", RequestStatus.COMPLETED, 10),
     ],
 )
 def test_a_post_is_scored_with_few_statements_and_one_lock(

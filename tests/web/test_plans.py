@@ -28,6 +28,7 @@ from app.core.models import (
     InsightSlot,
     Note,
     PackedDay,
+    PostScores,
     Rating,
     Request,
     Rollup,
@@ -221,6 +222,13 @@ def _webhook(wiring: Wiring, cast: Cast) -> uuid.UUID:
         return webhook.id
 
 
+def _entry(name: str) -> str:
+    """SQL of what ``post_scores`` has of one category: two numbers of two bytes, the low one first."""
+    parts = f"CASE WHEN acted AND category = '{name}' THEN 6000 + n % 40 * 100 ELSE 1000 END"
+    number = f"set_byte(set_byte('\\x0000'::bytea, 0, ({parts}) % 256), 1, ({parts}) / 256)"
+    return f"{number} || {number}"
+
+
 def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webhook_id: uuid.UUID) -> None:
     """Posts with these numbers, every third with an action, its note, three ratings, and their history.
 
@@ -319,6 +327,16 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webh
             tier1_capable="true",
             is_highest="true",
             created_at="moment",
+        )
+        bulk.insert(
+            connection,
+            PostScores,
+            posts,
+            request_id="md5('post' || n)::uuid",
+            community_id="home",
+            scored_at="moment",
+            categories="'spam toxicity'",
+            scores=" || ".join(_entry(name) for name in ("spam", "toxicity")),
         )
         bulk.insert(
             connection,

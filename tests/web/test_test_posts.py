@@ -19,7 +19,7 @@ from app.core.models import Account, Action, HistoryEntry, Request, Score
 from app.core.people import accounts
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
-from app.core.policies import policies, route_counts
+from app.core.policies import policies, post_scores
 from app.core.policies.drafts import DEFAULTS, CategoryDraft
 from app.core.requests import test_posts
 from app.core.scoring import Camps, Regime
@@ -198,8 +198,8 @@ def test_figures_previews_and_what_is_learned_of_raters_leave_test_posts_out(
         assert sum(one.opened for one in found.backlog) == 1
         assert [(one.name, one.acted) for one in found.categories] == [("toxicity", 1)]
         assert sum(one.reviews for one in found.agreement) == 1
-        bars = route_counts.histograms(session, cast.community_id, now - timedelta(days=1))
-        assert {sum(of_category) for of_category in bars.values()} == {1}
+        posts = post_scores.read(session, cast.community_id, now - timedelta(days=1))
+        assert {sum(post_scores.histogram(column, 20)) for column in posts.columns.values()} == {1}
         highest = sa.select(sa.func.count()).select_from(Score).where(Score.is_highest)
         assert session.scalar(highest) >= 1
         expected = {session.get_one(Action, real).note_id}

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.models import Action, Hold, Request, Score
-from app.core.policies import policies
+from app.core.models import Action, Hold, PostScores, Request
+from app.core.policies import policies, post_scores
 from app.core.policies.drafts import CategoryDraft, draft_of
+from app.core.policies.routing import Scored
 from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
@@ -262,7 +263,12 @@ def test_the_preview_draws_scores_and_lists_what_is_newly_affected(
     visit(cast.moderator).post(f"/review/{dismissed}/decide", verb="dismiss", version="1", reason="Fine")
     with wiring.database.writing() as session:
         holds.carry_out(session, session.scalars(sa.select(Hold.id)).one())
-        session.execute(sa.update(Score).values(tier1_capable=True))
+        # Every score may lead to Tier 1 now.
+        for row in session.scalars(sa.select(PostScores)):
+            best = post_scores.unpacked(row)
+            row.scores = post_scores.packed({name: Scored(scored.score) for name, scored in best.items()})[
+                "scores"
+            ]
     typed = as_form(wiring, cast, spam_tier1="0.8", threat_tier1="0.8", reason="")
     page = operator.post("/thresholds", preview="1", **typed).text
     assert (

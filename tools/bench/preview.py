@@ -1,6 +1,6 @@
 """A preview of thresholds over a million stored scores of 90 days, on SQLite and PostgreSQL.
 
-Every score is above 0, which is the worst that classifiers can do: those of 0 are not in the index that is read.
+Every score is above 0, which is the worst that classifiers can do: those of 0 are not in what is read.
 """
 
 import random
@@ -20,10 +20,11 @@ from app import migrations
 from app.core import clock
 from app.core.db import Database
 from app.core.ids import new_id
-from app.core.models import Action, Request, Score
+from app.core.models import Action, PostScores, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import previews
+from app.core.policies import post_scores, previews
 from app.core.policies.drafts import DEFAULTS, CategoryDraft
+from app.core.policies.routing import Scored
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from tests import postgres
 from tests.cast import assemble
@@ -43,7 +44,7 @@ def fill(database: Database, community_id: uuid.UUID) -> None:
     chance = random.Random(7)  # noqa: S311 - the same figures each time
     begin, states = clock.now() - timedelta(days=DAYS), [ActionState.CONFIRMED, ActionState.OVERTURNED]
     for start in range(0, REQUESTS, BATCH):
-        requests, scores, actions = [], [], []
+        requests, scores, posts, actions = [], [], [], []
         for number in range(start, start + BATCH):
             at, request_id = begin + timedelta(days=DAYS * number / REQUESTS), new_id()
             given = {name: max(0.0001, round(chance.betavariate(0.8, 4), 4)) for name in NAMES}
@@ -66,6 +67,8 @@ def fill(database: Database, community_id: uuid.UUID) -> None:
                 }
                 for name, value in given.items()
             ]
+            columns = post_scores.packed({name: Scored(value) for name, value in given.items()})
+            posts.append({"request_id": request_id, "community_id": community_id, "scored_at": at} | columns)
             highest = max(given, key=lambda name: given[name])
             if given[highest] > 0.55:
                 actions.append(
@@ -85,6 +88,7 @@ def fill(database: Database, community_id: uuid.UUID) -> None:
         with database.writing() as session:
             session.execute(sa.insert(Request), requests)
             session.execute(sa.insert(Score), scores)
+            session.execute(sa.insert(PostScores), posts)
             session.execute(sa.insert(Action), actions)
 
 

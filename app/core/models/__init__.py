@@ -5,7 +5,7 @@ Relationships are ``lazy="raise"``: each query names what it loads, so that a te
 
 from app.core.models.attachments import Attachment, MediaFile
 from app.core.models.communities import Category, Community, ThresholdSet
-from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
+from app.core.models.content import Note, NoteSkip, PostScores, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import (
     Attention,
@@ -108,6 +108,7 @@ __all__ = [
     "Panel",
     "PanelRoll",
     "PanelSeat",
+    "PostScores",
     "Profile",
     "RaterDay",
     "RaterParameters",

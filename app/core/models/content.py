@@ -144,17 +144,13 @@ class Request(Stamped, Base):
     )
 
 
-_PREVIEWED = sa.text("is_highest AND score > 0 OR is_acting")
-# SQLite uses a partial index only for a query that repeats its condition word for word.
-_PREVIEWED_SQLITE = sa.text("is_highest = 1 AND score > 0 OR is_acting = 1")
 _OBSERVED = sa.text("observed_tier IS NOT NULL")
 
 
 class Score(Base):
-    """The score of one request in one category by one classifier; previews of other thresholds read it.
+    """The score of one request in one category by one classifier.
 
-    ``is_highest``: routing used this row, the highest of all classifiers, for the category. Previews read only rows
-    with a score above 0, from one index, because a score of 0 exceeds no threshold. Test posts never have it.
+    ``is_highest``: routing used this row, the highest of all classifiers, for the category. Test posts never have it.
     ``is_acting``: routing used this row for Tier 1, because the highest one may not act; at most one row a category.
     ``observed_tier``: 1 or 2, the tier that an observe-only category would have led to; None for no tier.
     ``is_observed``: the score of a connected service that is only observed; it led to nothing and never does.
@@ -163,20 +159,6 @@ class Score(Base):
     __tablename__ = "scores"
     __table_args__ = (
         sa.UniqueConstraint("request_id", "category", "classifier", "classifier_version"),
-        # In the order of time, as days are packed, and with all that routing reads.
-        sa.Index(
-            "ix_scores_previewed",
-            "community_id",
-            "created_at",
-            "request_id",
-            "category",
-            "score",
-            "tier1_capable",
-            "is_highest",
-            "is_acting",
-            sqlite_where=_PREVIEWED_SQLITE,
-            postgresql_where=_PREVIEWED,
-        ),
         sa.Index(
             "ix_scores_observed",
             "community_id",
@@ -202,6 +184,23 @@ class Score(Base):
     is_observed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     matches: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON, default=list)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class PostScores(Base):
+    """The scores that routed one post, in one row: previews of other thresholds read those of 90 days at once.
+
+    ``categories``: those with a score above 0, sorted, joined by spaces. ``scores``: two 16-bit numbers for each
+    (``policies.post_scores``). Test posts have no row, nor has a post without such a score.
+    """
+
+    __tablename__ = "post_scores"
+    __table_args__ = (sa.Index(None, "community_id", "scored_at"),)
+
+    request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"), primary_key=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    scored_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    categories: Mapped[str] = mapped_column(sa.Text)
+    scores: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
 OPEN_NOTE = "NOT rationale AND deleted_at IS NULL AND NOT locked AND status_locked_at IS NULL"

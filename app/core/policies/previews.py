@@ -1,12 +1,12 @@
 """Preview of changed thresholds on stored scores (docs/develop/design-system.md, docs/moderate/operator.md).
 
-``packed_routes`` routes and counts; this module turns the counts into what the page shows.
+``route_changes`` routes and counts; this module turns the counts into what the page shows.
 """
 
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -15,13 +15,16 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, packed_routes, packed_scores, policies, route_counts
+from app.core.policies import outcomes, policies, post_scores, route_changes
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.drafts import check as check_drafts
 from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.route_counts import PERIODS, Counted, Item, Judged, Route, judge, strictness
-from app.core.policies.routing import CategoryRule
-from app.core.vocabulary import ActionTier, Verb
+from app.core.policies.post_scores import Posts
+from app.core.policies.route_changes import PERIODS, Counted, Item, Judged, Route, strictness
+from app.core.vocabulary import ActionTier
+
+BINS = 20
+"""Bars of a histogram over 0.0 to 1.0. Each counts scores above its lower end, up to and including its upper end."""
 
 
 @dataclass(frozen=True)
@@ -133,24 +136,13 @@ def preview(
     now = clock.now()
     before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
     after = [policies.rule_of(draft) for draft in drafts]
-    packed = packed_scores.read(session, community_id, now)
-    counted, items = packed_routes.route(session, community_id, packed, before, after, now)
-    flags = _flags(before), _flags(after)
-    counted = [
-        replace(row, before=_happens(row.before, flags[0]), after=_happens(row.after, flags[1]))
-        for row in counted
-    ]
-    changed = [
-        replace(item, before=before_, after=after_, judged=judged)
-        for item in items
-        for before_, after_ in [(_happens(item.before, flags[0]), _happens(item.after, flags[1]))]
-        if (judged := judge(before_, after_, item.outcome)) is not None
-    ]
+    posts = post_scores.read(session, community_id, now - timedelta(days=PERIODS[-1]))
+    counted, items = route_changes.compare(session, community_id, posts, before, after, now)
     scored = _scored(session, community_id, now)
     return Preview(
         periods=[_period(days, scored[days], counted) for days in PERIODS],
-        affected=_affected(session, changed),
-        histograms=packed_scores.histograms(session, community_id, packed, now),
+        affected=_affected(session, items),
+        histograms=_histograms(posts),
     )
 
 
@@ -160,18 +152,22 @@ def histograms(
     """The longest period in days, and ``Preview.histograms`` of it, without a preview."""
     require(actor, Permission.REVISE_POLICY, community_id)
     since = clock.now() - timedelta(days=PERIODS[-1])
-    return PERIODS[-1], route_counts.histograms(session, community_id, since)
+    return PERIODS[-1], _histograms(post_scores.read(session, community_id, since))
+
+
+def _histograms(posts: Posts) -> dict[str, list[int]]:
+    return {name: post_scores.histogram(column, BINS) for name, column in posts.columns.items()}
 
 
 def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
     """The number of requests scored in each period."""
-    counts = (
-        sa.select(sa.func.count())
-        .where(Request.community_id == community_id, Request.scored_at >= now - timedelta(days=days))
-        .scalar_subquery()
-        for days in PERIODS
-    )
-    return dict(zip(PERIODS, session.execute(sa.select(*counts)).one(), strict=True))
+    starts = [now - timedelta(days=days) for days in PERIODS]
+    counts = session.execute(
+        sa.select(*(sa.func.count().filter(Request.scored_at >= start) for start in starts)).where(
+            Request.community_id == community_id, Request.scored_at >= min(starts)
+        )
+    ).one()
+    return dict(zip(PERIODS, counts, strict=True))
 
 
 def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
@@ -182,9 +178,9 @@ def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
     no_longer_acted: dict[str, Acted] = {}
     newly = no_longer = 0
     for row in within:
-        for route_, total, outcome_counts in zip((row.before, row.after), totals, outcomes_of, strict=True):
-            if route_ is not None:
-                tier, name = route_
+        for route, total, outcome_counts in zip((row.before, row.after), totals, outcomes_of, strict=True):
+            if route is not None:
+                tier, name = route
                 total[name, tier] += row.count
                 if tier is ActionTier.IMMEDIATE:
                     outcome_counts[row.outcome] += row.count
@@ -210,18 +206,9 @@ def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
     )
 
 
-def _flags(rules: Sequence[CategoryRule]) -> frozenset[str]:
-    return frozenset(rule.name for rule in rules if rule.tier1_action is Verb.FLAG)
-
-
-def _happens(route_: Route, flags: frozenset[str]) -> Route:
-    """The effective route: a flag is reviewed before anything happens, even above Tier 1."""
-    return (ActionTier.CONSENSUS, route_[1]) if route_ is not None and route_[1] in flags else route_
-
-
-def _acting(route_: Route) -> str | None:
+def _acting(route: Route) -> str | None:
     """The category that acts without review, if the route does."""
-    return route_[1] if route_ is not None and route_[0] is ActionTier.IMMEDIATE else None
+    return route[1] if route is not None and route[0] is ActionTier.IMMEDIATE else None
 
 
 def _acted(row: Counted) -> Acted:
@@ -248,8 +235,8 @@ def _affected(session: Session, items: Sequence[Item]) -> list[Affected]:
     latest = {row.id: row for row in rows}
     posts = []
     for item in items:
-        row, route_ = latest.get(item.request_id), item.after or item.before
-        if row is None or route_ is None:
+        row, route = latest.get(item.request_id), item.after or item.before
+        if row is None or route is None:
             continue
         outcome = outcomes.from_code(row[4]) if row.action_id is not None else None
         posts.append(
@@ -258,7 +245,7 @@ def _affected(session: Session, items: Sequence[Item]) -> list[Affected]:
                 scored_at=row.scored_at,
                 was=item.before[0] if item.before else None,
                 now=item.after[0] if item.after else None,
-                category=route_[1],
+                category=route[1],
                 action_id=row.action_id,
                 # Of several, the one that the lists go by; read only where either set of rules acts.
                 outcome=item.outcome or outcome,

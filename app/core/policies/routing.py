@@ -2,8 +2,11 @@
 (docs/integrate/api.md).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
@@ -156,6 +159,74 @@ def millionths(value: float) -> int:
     return round(value * 1_000_000)
 
 
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """The scores of many posts in one category, as ``Scored`` has them of one.
+
+    ``posts``: which posts, as places in an array of all, each at most once. ``acting`` 0.0: no score may act.
+    """
+
+    posts: Numbers
+    scores: Numbers
+    acting: Numbers
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The routes of many posts. ``codes``: of each the route as a whole number, 0 for none (see ``code``)."""
+
+    names: Sequence[str]
+    codes: Numbers
+
+    def code(self, tier: ActionTier, category: str) -> int:
+        """An odd number for Tier 1, an even one for Tier 2."""
+        return 2 * self.names.index(category) + tier.number
+
+    def read(self, code: int) -> tuple[ActionTier, str] | None:
+        """The tier and category of a code; None for no route."""
+        if code == 0:
+            return None
+        place, is_tier2 = divmod(code - 1, 2)
+        return ActionTier.CONSENSUS if is_tier2 else ActionTier.IMMEDIATE, self.names[place]
+
+
+def decide_many(count: int, columns: Mapping[str, ScoreColumn], rules: Sequence[CategoryRule]) -> Routes:
+    """``decide`` for ``count`` posts at once, by their scores in each category.
+
+    Each possible route is a whole number, ordered as ``_precedence`` orders routes; a post's lowest one is its route.
+    """
+    routes = Routes(sorted(rule.name for rule in rules), np.zeros(count, np.int64))
+    severities = sorted({-rule.severity for rule in rules})
+    lowest = np.full(count, _NO_ROUTE, np.int64)
+    factor = 2 * len(rules) + 1
+    for rule in rules:
+        column = columns.get(rule.name)
+        if column is None or not rule.enabled or rule.observe_only:
+            continue
+        tiers = [(ActionTier.CONSENSUS, rule.tier2, column.scores)]
+        if rule.tier1 is not None:
+            tiers.append((ActionTier.IMMEDIATE, rule.tier1, column.acting))
+        for tier, threshold, scores in tiers:
+            exceeds = scores > threshold
+            posts, margins = column.posts[exceeds], _millionths(scores[exceeds]) - millionths(threshold)
+            place = tier.number * len(severities) + severities.index(-rule.severity)
+            numbers = ((place + 1) * _MARGINS - margins) * factor + routes.code(tier, rule.name)
+            lowest[posts] = np.minimum(lowest[posts], numbers)
+    return replace(routes, codes=np.where(lowest == _NO_ROUTE, 0, lowest % factor))
+
+
+_NO_ROUTE = np.iinfo(np.int64).max
+_MARGINS = 1_000_001
+"""More than any margin above a threshold, in millionths."""
+
+
+def _millionths(values: Numbers) -> Numbers:
+    return np.asarray(np.rint(values * 1_000_000).astype(np.int64))
+
+
 def _routes(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list[Route]:
     return [
         route
@@ -194,6 +265,6 @@ def _route(rule: CategoryRule, scored: Scored) -> Route | None:
 
 
 def _precedence(route: Route) -> tuple[int, int, int, str]:
-    # ``route_counts`` has the same order in SQL.
+    # ``decide_many`` has the same order as numbers.
     margin = millionths(route.score) - millionths(route.threshold)
     return (route.tier.number, -route.severity, -margin, route.category)

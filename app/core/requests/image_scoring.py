@@ -21,7 +21,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.requests.evidence import evidence_of
-from app.core.requests.score_rows import routed_rows, store, unrouted_rows
+from app.core.requests.score_rows import raise_post, routed_rows, store, unrouted_rows
 from app.core.requests.scorings import Scoring, combined
 from app.core.services.calling import ServiceClassifier, stored_version
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
@@ -143,7 +143,7 @@ def _pictures(rows: Sequence[Attachment]) -> list[Attachment]:
 def _store(
     session: Session, request: Request, scorings: Sequence[Scoring], observed_routes: Sequence[Route]
 ) -> None:
-    """Store the scores. The marks that previews count by move to them where they are higher than those of the text."""
+    """Store the scores. The marks of what routing used move to them where they are higher than those of the text."""
     best = {} if request.is_test else dict(combined(scorings))
     marked = session.scalars(
         sa.select(Score).where(
@@ -177,3 +177,4 @@ def _store(
     for scoring in scorings:
         rows += unrouted_rows(request, scoring, now)
     store(session, rows)
+    raise_post(session, request, best, now)

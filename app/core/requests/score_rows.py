@@ -1,6 +1,6 @@
 """Scores as they are stored: one row for a request, a category and a classifier's version."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.core import bulk
-from app.core.models import Request, Score
+from app.core.models import PostScores, Request, Score
+from app.core.policies import post_scores
 from app.core.policies.routing import Route, Scored
 from app.core.requests.scorings import Scoring, scored_by
 from app.core.services.settings import VENDOR_PREFIX
@@ -18,6 +19,7 @@ CATEGORY_MAX = 40
 
 Row = dict[str, Any]
 _SCORES = Score.metadata.tables[Score.__tablename__]
+_POST_SCORES = PostScores.metadata.tables[PostScores.__tablename__]
 
 
 def score_row(request: Request, scoring: Scoring, category: str, value: float, scored_at: datetime) -> Row:
@@ -45,6 +47,29 @@ def store(session: Session, rows: Sequence[Row]) -> None:
     bulk.insert(session.connection(), _SCORES, rows, skip_known=True)
 
 
+def store_posts(
+    session: Session, posts: Iterable[tuple[Request, Mapping[str, Scored]]], scored_at: datetime
+) -> None:
+    """Write the row of each post that previews read. ``best``: the scores that routing used; test posts have none."""
+    rows = [
+        {"request_id": request.id, "community_id": request.community_id, "scored_at": scored_at} | columns
+        for request, best in posts
+        if not request.is_test and (columns := post_scores.packed(best))
+    ]
+    bulk.insert(session.connection(), _POST_SCORES, rows, skip_known=True)
+
+
+def raise_post(session: Session, request: Request, best: Mapping[str, Scored], scored_at: datetime) -> None:
+    """Give a post's row the scores of these categories, where later ones may have raised them."""
+    row = session.get(PostScores, request.id)
+    if row is None:
+        store_posts(session, [(request, best)], scored_at)
+        return
+    for name, value in post_scores.packed(post_scores.unpacked(row) | dict(best)).items():
+        setattr(row, name, value)
+    session.flush()
+
+
 def routed_rows(
     request: Request,
     scorings: Sequence[Scoring],
@@ -59,7 +84,7 @@ def routed_rows(
 
     ``kept_highest`` and ``kept_acting`` are categories whose mark an earlier row of the request keeps.
 
-    Previews count the marked rows, so of each kind there is one for a category, and a test post has none.
+    Of each kind there is one for a category, and a test post has none.
     """
     counted = set(best) if not request.is_test else set()
     highest = counted.difference(kept_highest)

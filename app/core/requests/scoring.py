@@ -126,6 +126,7 @@ def record_several(
     now = clock.now()
     ways = [_way(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
     score_rows.store(session, [line for way in ways for line in way.rows(now)])
+    score_rows.store_posts(session, [(way.request, way.best) for way in ways], now)
     _write_notes(session, ways, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.

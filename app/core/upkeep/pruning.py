@@ -11,7 +11,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.history import marks
-from app.core.models import Action, Attempt, Community, Delivery, Event, Request, RetentionMark, Score
+from app.core.models import (
+    Action,
+    Attempt,
+    Community,
+    Delivery,
+    Event,
+    PostScores,
+    Request,
+    RetentionMark,
+    Score,
+)
 from app.core.vocabulary import IN_REVIEW, DeliveryState
 
 BATCH = 500
@@ -84,10 +94,11 @@ def _prune_kept_scores(session: Session, mark: RetentionMark) -> int:
 
 
 def _remove_scores(session: Session, ids: Collection[uuid.UUID]) -> None:
-    open_ones = sa.exists().where(Action.request_id == Score.request_id, Action.action_state.in_(IN_REVIEW))
-    session.execute(
-        sa.delete(Score).where(Score.request_id.in_(ids), sa.not_(open_ones)).execution_options(**_SILENT)
-    )
+    for model in (Score, PostScores):
+        is_open = sa.exists().where(Action.request_id == model.request_id, Action.action_state.in_(IN_REVIEW))
+        session.execute(
+            sa.delete(model).where(model.request_id.in_(ids), sa.not_(is_open)).execution_options(**_SILENT)
+        )
 
 
 def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime) -> int:

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.previews import Affected, Change, Period, Preview
-from app.core.policies.route_counts import BINS, Judged
+from app.core.policies.previews import BINS, Affected, Change, Period, Preview
+from app.core.policies.route_changes import Judged
 from app.core.vocabulary import ActionTier
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled

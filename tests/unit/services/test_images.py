@@ -9,8 +9,9 @@ import pytest
 from app.adapters.media.obtaining import checked
 from app.core.attachments.adding import NewAttachment
 from app.core.attachments.fetching import Obtained
-from app.core.models import Action, Note, Score
+from app.core.models import Action, Note, PostScores, Score
 from app.core.permissions import SYSTEM
+from app.core.policies import post_scores
 from app.core.requests import image_scoring, submitting
 from app.core.services import services
 from app.core.services.gates import ATTEMPTS
@@ -90,6 +91,8 @@ def test_a_picture_opens_a_review_for_a_text_that_led_to_nothing(moderation: Sta
     assert [note.rationale for note in moderation.rows(Note)] == [True]
     highest = {row.category: row.score for row in moderation.rows(Score) if row.is_highest}
     assert highest["sexual"] == 0.88
+    (row,) = moderation.rows(PostScores)
+    assert post_scores.unpacked(row)["sexual"].score == 0.88
     attachments.score_images(moderation.wiring, request_id, 0)
     assert len(moderation.rows(Action)) == 1
     assert len([row for row in moderation.rows(Score) if row.category == "sexual" and row.is_highest]) == 1
@@ -102,6 +105,10 @@ def test_pictures_never_lower_or_double_what_the_text_led_to(moderation: Stage) 
     assert (action.category, action.score) == ("toxicity", 0.93)
     assert {row.category for row in moderation.rows(Score) if row.classifier == "service.eyes+images"} >= {
         "sexual"
+    }
+    (row,) = moderation.rows(PostScores)
+    assert {name: scored.score for name, scored in post_scores.unpacked(row).items()} == {
+        row.category: row.score for row in moderation.rows(Score) if row.is_highest and row.score
     }
 
 

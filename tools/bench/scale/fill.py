@@ -31,6 +31,7 @@ from app.core.models import (
     HistoryEntry,
     HistoryText,
     Note,
+    PostScores,
     Profile,
     Rating,
     Request,
@@ -38,6 +39,8 @@ from app.core.models import (
     Webhook,
 )
 from app.core.permissions import SYSTEM
+from app.core.policies import post_scores
+from app.core.policies.routing import Scored
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -334,6 +337,11 @@ class Filler:
                 tier1_capable=True,
                 is_highest=True,
                 created_at=scored,
+            )
+        columns = post_scores.packed(dict(zip(categories, map(Scored, scores), strict=True)))
+        if columns:
+            self._write.add(
+                PostScores, request_id=request_id, community_id=community_id, scored_at=scored, **columns
             )
         self._entry(
             community_id, scored, "request.in_progress", "request", request_id, RequestStatus.IN_PROGRESS
