@@ -9,11 +9,9 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.actions import post_facts
 from app.core.db import Database
-from app.core.history import packed_days
-from app.core.insights import packing, rollups
+from app.core.insights import rollups
 from app.jobs.parts import part
 
 MOST_SECONDS = 600.0
@@ -21,18 +19,11 @@ MOST_SECONDS = 600.0
 
 
 def roll_up(database: Database, *, seconds: float = MOST_SECONDS) -> None:
-    """Count what happened in every community since the last run, and pack the days that are over since.
-
-    A stretch of time, or some days, in each transaction.
-    """
+    """Count what happened in every community since the last run, a stretch of time in each transaction."""
     end = time.monotonic() + seconds
     with database.reading() as session:
         uncounted = rollups.due(session)
     if not _repeat(database, uncounted, rollups.roll_up, end):
-        return
-    with database.reading() as session:
-        unpacked = packed_days.due(session, clock.now())
-    if not _repeat(database, unpacked, packing.pack, end):
         return
     with database.writing() as session:
         post_facts.complete(session)

@@ -21,11 +21,7 @@ LANDED = ROOT / "app" / "migrations" / "versions"
 
 REFERENCES_STILL = frozenset(
     {
-        "app/core/history/packed_days.py",
-        "app/core/insights/packing.py",
-        "app/core/models/packed_days.py",
         "app/core/requests/submitting.py",
-        "app/core/upkeep/community_states.py",
         "app/jobs/batches.py",
         "app/jobs/engine.py",
         "app/jobs/lookout.py",

@@ -97,7 +97,7 @@ def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: p
     The version before is the baseline: without a migration after it, this only looks at the database.
     """
     server = request.getfixturevalue("postgres_server") if kind == "postgresql" else None
-    with filled(1_000, server, is_packed=False) as (wiring, _):
+    with filled(1_000, server) as (wiring, _):
         assert migrating.there_and_back(wiring)
 
 

@@ -38,8 +38,6 @@ def test_every_sealed_column_has_been_thought_of() -> None:
         "fact_check_postings.numbers",
         "fact_check_vectors.vector",
         "dataset_import_pieces.content",
-        "packed_days.data",
-        "packed_days.ids",
         "post_scores.scores",
     }
     plain |= {"panel_rolls.raters", "panels.seed", "panels.shortlist"}

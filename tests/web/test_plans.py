@@ -27,7 +27,6 @@ from app.core.models import (
     InsightOutcome,
     InsightSlot,
     Note,
-    PackedDay,
     PostScores,
     Rating,
     Request,
@@ -159,9 +158,8 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
     for first, last in ((1, 300), (301, POSTS)):
         _fill(wiring, cast, first, last, now, webhook_id)
         with wiring.database.writing() as session:
-            # The posts were written past the triggers, which would have told what is packed and right no more; and
-            # with entries of the past, of which the hourly job would not hear.
-            for model in (PackedDay, InsightSlot, InsightOutcome, InsightGroup, Rollup):
+            # The posts were written with entries of the past, of which the hourly job would not hear.
+            for model in (InsightSlot, InsightOutcome, InsightGroup, Rollup):
                 session.execute(sa.delete(model))
         roll_up(wiring.database)
         with wiring.database.engine.connect().execution_options(

@@ -33,7 +33,6 @@ from app.core.models.insights import (
     Rollup,
 )
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
-from app.core.models.packed_days import DayChange, PackedDay
 from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
     Account,
@@ -76,7 +75,6 @@ __all__ = [
     "DatasetImport",
     "DatasetImportPiece",
     "DatasetImportRow",
-    "DayChange",
     "Decision",
     "Delivery",
     "Event",
@@ -104,7 +102,6 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
-    "PackedDay",
     "Panel",
     "PanelRoll",
     "PanelSeat",

@@ -8,7 +8,7 @@ from alembic import op
 from app.core.types import UtcDateTime
 
 revision = "0063"
-down_revision = "0061"
+down_revision = "0062"
 branch_labels = None
 depends_on = None
 

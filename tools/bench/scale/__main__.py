@@ -3,20 +3,16 @@
 import argparse
 import tempfile
 import time
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy.orm import Session
 
 from app import create_app, migrations
-from app.core import clock
 from app.core.db import Database
-from app.core.history import packed_days
-from app.core.insights import packing, rollups
+from app.core.insights import rollups
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
@@ -27,13 +23,8 @@ from tools.bench.scale.fill import Filler
 
 
 @contextmanager
-def filled(
-    requests: int, server: postgres.Server | None, *, is_packed: bool = True
-) -> Iterator[tuple[Wiring, Cast]]:
-    """A database with so many requests, on the server or in a file.
-
-    ``is_packed``: also pack the finished days of all communities, which takes most of the time of a small database.
-    """
+def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiring, Cast]]:
+    """A database with so many requests, on the server or in a file."""
     with tempfile.TemporaryDirectory(prefix="bridgenote-scale-") as folder:
         own = {"database_url": server.url(server.create())} if server else {}
         settings = Settings(
@@ -47,7 +38,7 @@ def filled(
         cast = assemble(wiring.database)
         begin = time.perf_counter()
         Filler(wiring.database, cast, requests).run()
-        _roll_up(wiring.database, is_packed=is_packed)
+        _roll_up(wiring.database)
         with wiring.database.engine.connect().execution_options(
             isolation_level="AUTOCOMMIT", writing=True
         ) as connection:
@@ -64,25 +55,15 @@ def filled(
             wiring.database.dispose()
 
 
-def _roll_up(database: Database, *, is_packed: bool) -> None:
-    """Count the statistics and pack the days, as the hourly job does."""
-    _repeat(database, rollups.due, rollups.roll_up)
-    if is_packed:
-        _repeat(database, lambda session: packed_days.due(session, clock.now()), packing.pack)
-
-
-def _repeat(
-    database: Database,
-    find_due: Callable[[Session], Sequence[uuid.UUID]],
-    step: Callable[[Session, uuid.UUID], bool],
-) -> None:
+def _roll_up(database: Database) -> None:
+    """Count the statistics, as the hourly job does."""
     with database.reading() as session:
-        due = find_due(session)
+        due = rollups.due(session)
     for community_id in due:
         is_last = False
         while not is_last:
             with database.writing() as session:
-                is_last = step(session, community_id)
+                is_last = rollups.roll_up(session, community_id)
 
 
 Filled = tuple[Wiring, Cast, int]
