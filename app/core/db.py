@@ -231,6 +231,12 @@ def serialise(session: Session, community_id: uuid.UUID) -> bool:
     return True
 
 
+def serialise_and_reload(session: Session, row: Any) -> None:
+    """Lock the community of ``row`` (``serialise``), then read its columns again, not what was loaded with them."""
+    serialise(session, row.community_id)
+    session.refresh(row, sa.inspect(type(row)).column_attrs.keys())
+
+
 _LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger)))
 
 

@@ -9,7 +9,7 @@ from app.core import clock, limits, outbox
 from app.core.actions import actions
 from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
-from app.core.db import serialise
+from app.core.db import serialise, serialise_and_reload
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Community, Note, Request
@@ -63,8 +63,7 @@ def look_again(session: Session, action_id: uuid.UUID) -> None:
     Nor does one in a community that was archived meanwhile.
     """
     action = session.get_one(Action, action_id)
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     community = session.get_one(Community, action.community_id, populate_existing=True)
     if community.archived_at is not None:
         return

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
-from app.core.db import serialise
+from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history import notices
@@ -124,8 +124,7 @@ def snooze(
 
 
 def _lock(session: Session, action: Action) -> None:
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     if action.action_state is not ActionState.UNDER_REVIEW:
         raise Conflict("This is decided already", action.id)
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, limits
-from app.core.db import serialise
+from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.history import notices
@@ -55,8 +55,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
         raise Forbidden("Only a signed-in moderator can claim an item")
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     holder = held_by_other(session, actor, action)
     if holder is None:
         claim(session, actor, action)

@@ -4,7 +4,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.actions import actions
-from app.core.db import serialise
+from app.core.db import serialise_and_reload
 from app.core.errors import Conflict
 from app.core.history import notices
 from app.core.history.why import Why
@@ -31,8 +31,7 @@ def escalate(session: Session, actor: Actor, action: Action, *, why: Why, versio
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(why.reason, "reason", limits.REASON_MAX)
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     if not may_escalate(action):
         raise Conflict("Staff reviews this already, or it is decided", action.id)
     claims.check_changeable(session, actor, action, version)

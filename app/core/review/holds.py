@@ -15,7 +15,7 @@ from app.core import clock, limits, outbox
 from app.core.actions import actions
 from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
-from app.core.db import serialise
+from app.core.db import serialise, serialise_and_reload
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import notices
 from app.core.history.why import Why
@@ -83,8 +83,7 @@ def hold(
     act_as, author_text = _checked_choice(verb, action, act_as, author_text)
     if category is not None and action is not None:
         category = filing.checked(session, action, category, "policy")
-    serialise(session, subject.community_id)
-    session.refresh(subject)
+    serialise_and_reload(session, subject)
     holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
     claims.check_not_held(actor, holder)
     if action is not None:

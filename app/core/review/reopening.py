@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits
 from app.core.actions import actions, exemptions
 from app.core.actions.moves import begin, may
-from app.core.db import serialise
+from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
 from app.core.history.why import Why
@@ -41,8 +41,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     require(actor, Permission.MODERATE, action.community_id, "item")
     to = _required_target(to)
     limits.text(why.reason, "reason", limits.REASON_MAX)
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
     why_not = refusal(session, action, request)
     if why_not is not None:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core.actions import acknowledgements, actions
 from app.core.actions.moves import condition_holds
-from app.core.db import serialise
+from app.core.db import serialise_and_reload
 from app.core.errors import IllegalMove, Invalid
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note
@@ -109,8 +109,7 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, wh
 
 def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
     """Carry out a verb on an action and return the action it led to. If it is done already, nothing changes."""
-    serialise(session, action.community_id)
-    session.refresh(action)
+    serialise_and_reload(session, action)
     # ``acknowledge`` checks itself for repeated calls, because later moves do not undo an acknowledgement.
     if verb is not ActionVerb.ACKNOWLEDGE and action.action_state is ACTION.target_of(verb):
         return action

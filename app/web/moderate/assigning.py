@@ -21,7 +21,7 @@ from app.wiring import wired
 def assign(action_id: uuid.UUID) -> Response:
     form, decision = forms.posted(AssignForm), forms.posted(DecisionForm)
     if not form.validate():
-        return moderation.show(action_id, status=422, hand_over=form, form=decision)
+        return moderation.show(action_id, form, decision, status=422)
     try:
         with wired().database.writing() as session:
             name = assignments.assign(
@@ -34,11 +34,9 @@ def assign(action_id: uuid.UUID) -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal, {"reason": "handover"})
-        return moderation.show(action_id, status=422, hand_over=form, form=decision)
+        return moderation.show(action_id, form, decision, status=422)
     except Conflict as refusal:
-        return moderation.show(
-            action_id, status=409, alert=sentence_end(refusal.detail), hand_over=form, form=decision
-        )
+        return moderation.show(action_id, form, decision, status=409, alert=sentence_end(refusal.detail))
     told = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
     is_given_away = form.wanted not in {None, auth.current_actor().account_id}
     went_on = moderation.go_on(action_id, told, decision) if is_given_away else None
@@ -49,7 +47,7 @@ def assign(action_id: uuid.UUID) -> Response:
 def snooze(action_id: uuid.UUID) -> Response:
     form, decision = forms.posted(SnoozeForm), forms.posted(DecisionForm)
     if not form.validate():
-        return moderation.show(action_id, status=422, hand_over=form, form=decision)
+        return moderation.show(action_id, form, decision, status=422)
     try:
         with wired().database.writing() as session:
             action = moderation.find(session, action_id)

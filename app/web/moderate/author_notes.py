@@ -36,6 +36,6 @@ def write_author_note(action_id: uuid.UUID) -> Response:
         view = for_item(session, auth.current_actor(), action, form if status != 200 else None)
     if status != 200:
         if not page.wants_part():
-            return moderation.show(action_id, status=422, author_note_form=form)
+            return moderation.show(action_id, form, status=422)
         return page.render(PART, PART, status=422, author_note=view)
     return page.done(PART, moderation.item_url(action_id), message, author_note=view)

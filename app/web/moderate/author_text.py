@@ -6,7 +6,7 @@ from app.core.models import Action
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb
 from app.web import forms
-from app.web.moderate.forms import DecisionForm
+from app.web.moderate.forms import DecisionForm, ReopenForm
 from app.web.moderate.verb_words import WORDS, effect_name
 
 WITHOUT = "without_text"
@@ -22,16 +22,20 @@ class TextQuestion:
     value: str = ""
 
 
-def question(form: DecisionForm, action: Action) -> TextQuestion | None:
-    """Return what to ask before this decision; None if it carries the text, or there is none to carry."""
+def question(
+    form: DecisionForm | ReopenForm, action: Action, at_once: TextQuestion | None
+) -> TextQuestion | None:
+    """Return what to ask before this decision; None if it carries the text, there is none, or it was asked already.
+
+    ``at_once`` is the question of a verb that decides nothing and so never carries a text.
+    """
+    if not isinstance(form, DecisionForm) or not form.author_text.data or forms.query_arg(WITHOUT):
+        return None
+    if at_once is not None:
+        return at_once
     verb, act_as = form.wanted_verb(), form.wanted_action()
     if verb is None or holds.carries_text(verb, action, act_as):
         return None
     does = verb is ActionVerb.FORCE_PUBLISH
     name = effect_name(act_as or action.action_type) if does else WORDS[verb].name
-    return unless_dropped(form, TextQuestion(name, "web.decide", form.verb.data or ""))
-
-
-def unless_dropped(form: DecisionForm, asked: TextQuestion) -> TextQuestion | None:
-    """Return the question; None if there is no text, or the moderator was asked and goes without it."""
-    return asked if form.author_text.data and not forms.query_arg(WITHOUT) else None
+    return TextQuestion(name, "web.decide", form.verb.data or "")

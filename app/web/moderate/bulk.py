@@ -1,7 +1,6 @@
 """Decide, claim or assign several items of the queue: the ticked ones, or those that match the filters."""
 
-import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +8,6 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from app.core import limits
-from app.core.actions import actions
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.history.why import Why
 from app.core.models import Action
@@ -17,11 +15,13 @@ from app.core.permissions import Permission
 from app.core.review import assignments, claims, holds, queue
 from app.core.review.queue_filters import SEARCHED
 from app.core.review.queue_order import Sort
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_phrase
-from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.moderate import decisions, moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import review as review_page
+from app.web.moderate.decisions import Done
 from app.web.moderate.forms import BulkForm, Choice
 from app.web.moderate.row_lists import QUEUE, RowList
 from app.wiring import wired
@@ -34,15 +34,6 @@ FIRSTS: Mapping[Sort, str] = {
     Sort.RATINGS: "the {} with the most ratings",
 }
 """What the items are, in each order of the queue, if more match than can be decided at once."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An item that was left out, and why."""
-
-    id: uuid.UUID
-    text: str
-    why: str
 
 
 @web.get("/review/matching")
@@ -63,7 +54,7 @@ def decide_selected() -> Response:
             return _show_matching(form, status=status)
         return review_page.show(form, status=status, done=done)
 
-    return decide_ticked(form, QUEUE, again)
+    return decisions.decide(TickedRows(QUEUE, form, again), form.wanted_verb, form, review_page.PAGE)
 
 
 class Again(Protocol):
@@ -72,41 +63,58 @@ class Again(Protocol):
     def __call__(self, *, status: int, done: str | None = None) -> Response: ...
 
 
-def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
-    """Decide, claim or assign the ticked rows of a list; each that fails is named with the reason."""
-    if form.template.data:
-        with wired().database.reading() as session:
-            reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
-    with wired().database.reading() as session:
-        form.hidden_ticked = _hidden_among(session, form) if form.decides else 0
-    is_valid = form.validate()
-    if not form.says_unseen:
-        form.ask_about_hidden()
-    if not is_valid or not form.says_unseen:
-        return again(status=422)
-    one = _decide if form.decides else _claim if form.claims else _assign
-    with wired().database.writing() as session:
-        tried = [_try(session, choice, form, one) for choice in form.item.data]
-    failures = [failure for failure in tried if failure is not None]
-    count = len(tried) - len(failures)
-    items = "1 item" if count == 1 else f"{count} items"
-    message = _message(form, items, "is" if count == 1 else "are")
-    if not failures:
-        back = row_list.url() if form.matching.data else row_list.url_at(form.item.data[-1].id)
-        return page.done(None, back, message)
-    failed = {failure.id for failure in failures}
-    form.item.data = [choice for choice in form.item.data if choice.id in failed]
-    with wired().database.reading() as session:
-        form.hidden_ticked = _hidden_among(session, form) if form.decides else 0
-    done = form.words.done if form.decides else "claimed" if form.claims else "assigned"
-    for failure in failures:
-        form.form_errors.append(
-            sentence_end(f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}")
-        )
-    return again(status=409, done=message if count else None)
+@dataclass(frozen=True)
+class TickedRows:
+    """The ticked rows of a list, each decided, claimed or assigned by itself; ``again`` shows those that failed."""
+
+    row_list: RowList
+    form: BulkForm
+    again: Again
+
+    def decide(self, session: Session, verb: ActionVerb | None, form: BulkForm) -> Done | None:
+        actor, community_id = auth.current_actor(), auth.current_community().id
+        reason_choice.compose(session, actor, community_id, form)
+        ids = [choice.id for choice in form.item.data[: form.most]]
+        items = queue.items(session, actor, community_id, ids)
+        actions = {item.action.id: item.action for item in items}
+        hidden = {action.id for action in actions.values() if form.decides and veils.hides(action)}
+        form.hidden_ticked = len(hidden)
+        is_valid = form.validate()
+        if not form.says_unseen:
+            form.ask_about_hidden()
+        if not is_valid or not form.says_unseen:
+            return None
+        # Named before anything is tried: what is undone again loses what was loaded with it.
+        named = {id_: pending_undo.in_words(action, 60) for id_, action in actions.items()}
+        seconds = holds.undo_seconds(session, actor, community_id) if form.decides else None
+        tried = [
+            _try(
+                session, actions.get(choice.id), named.get(choice.id, "an item"), choice, form, verb, seconds
+            )
+            for choice in form.item.data
+        ]
+        failures = {choice.id: why for choice, why in zip(form.item.data, tried, strict=True) if why}
+        count = len(tried) - len(failures)
+        items_are = ("1 item", "is") if count == 1 else (f"{count} items", "are")
+        message = _message(session, form, *items_are)
+        if not failures:
+            last = form.item.data[-1].id
+            return Done(message, self.row_list.url() if form.matching.data else self.row_list.url_at(last))
+        form.item.data = [choice for choice in form.item.data if choice.id in failures]
+        form.hidden_ticked = len(hidden & failures.keys())
+        form.form_errors.extend(failures.values())
+        return Done(message if count else "")
+
+    def show(self, part: str, form: BulkForm, status: int, alert: str | None, asked: None) -> Response:
+        return self.again(status=status)
+
+    def done(self, part: str, done: Done) -> Response:
+        if done.url is None:
+            return self.again(status=409, done=done.message or None)
+        return page.done(None, done.url, done.message)
 
 
-def _message(form: BulkForm, items: str, are: str) -> str:
+def _message(session: Session, form: BulkForm, items: str, are: str) -> str:
     """Say what was done: "3 items are assigned to Sam."."""
     if form.decides:
         return f"{items} will be {form.words.done}."
@@ -114,79 +122,68 @@ def _message(form: BulkForm, items: str, are: str) -> str:
         return f"{items} {are} yours for 10 minutes."
     if form.assignee_id is None:
         return f"{items} {are} assigned to nobody in particular."
-    with wired().database.reading() as session:
-        names = assignments.colleagues(session, auth.current_actor(), auth.current_community().id)
+    names = assignments.colleagues(session, auth.current_actor(), auth.current_community().id)
     return f"{items} {are} assigned to {sentence_end(names.get(form.assignee_id, 'a colleague'))}"
-
-
-def _hidden_among(session: Session, form: BulkForm) -> int:
-    """Count the rows whose content the list hid from the reader."""
-    ids = [choice.id for choice in form.item.data[: form.most]]
-    items = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
-    return sum(veils.hides(item.action) for item in items)
 
 
 def _try(
     session: Session,
+    action: Action | None,
+    named: str,
     choice: Choice,
     form: BulkForm,
-    one: Callable[[Session, Action, Choice, BulkForm], None],
-) -> Failure | None:
-    text = "an item"
+    verb: ActionVerb | None,
+    seconds: float | None,
+) -> str:
+    """Decide, claim or assign one item. Return why that was refused, as a sentence; an empty string if it was not."""
+    actor = auth.current_actor()
     try:
         with session.begin_nested():
-            action = actions.with_content(session, auth.current_actor(), choice.id)
-            if action.community_id != auth.current_community().id:
+            if action is None:
                 raise NotFound("item")
-            text = pending_undo.in_words(action, 60)
-            one(session, action, choice, form)
+            if form.claims:
+                claims.claim(session, actor, action)
+            elif form.assigns:
+                assignee_id, version = form.assignee_id, choice.version
+                assignments.assign(session, actor, action, assignee_id, why=Why(""), version=version)
+            elif verb is not None:
+                why, act_as = Why(form.reason.data or ""), form.words.act_as
+                holds.hold(
+                    session,
+                    actor,
+                    verb,
+                    action=action,
+                    why=why,
+                    act_as=act_as,
+                    version=choice.version,
+                    seconds=seconds,
+                )
+        return ""
     except IllegalMove as refusal:
-        return Failure(choice.id, text, f"it is {state_phrase(refusal.current)}")
+        why_not = f"it is {state_phrase(refusal.current)}"
     except Invalid as refusal:
         problem = refusal.problems[0]
-        return Failure(choice.id, text, f"the {problem.loc[-1]} {problem.msg}")
+        why_not = f"the {problem.loc[-1]} {problem.msg}"
     except Refused as refusal:
-        return Failure(choice.id, text, refusal.detail)
-    return None
-
-
-def _decide(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
-    verb = form.wanted_verb
-    if verb is None:
-        return
-    holds.hold(
-        session,
-        auth.current_actor(),
-        verb,
-        action=action,
-        why=Why(form.reason.data or ""),
-        act_as=form.words.act_as,
-        version=choice.version,
-    )
-
-
-def _claim(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
-    claims.claim(session, auth.current_actor(), action)
-
-
-def _assign(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
-    assignments.assign(
-        session, auth.current_actor(), action, form.assignee_id, why=Why(""), version=choice.version
-    )
+        why_not = refusal.detail
+    done = form.words.done if form.decides else "claimed" if form.claims else "assigned"
+    return sentence_end(f"{pending_undo.capitalised(named)} was not {done}: {why_not}")
 
 
 def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
     """Render the preview: of the items that it showed when it was sent, or at first of those that match now."""
     actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
     with wired().database.reading() as session:
-        if not form.shown.data and not form.item.data:
+        is_first = not form.shown.data and not form.item.data
+        if is_first:
             found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX + 1)
             form.shown.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
             form.item.data = form.shown.data if status == 200 else []
             form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
-            form.hidden_ticked = _hidden_among(session, form)
         ids = [choice.id for choice in (form.shown.data or form.item.data)[: limits.MATCHING_MAX]]
         known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
+        if is_first and status == 200:
+            form.hidden_ticked = sum(veils.hides(item.action) for item in known.values())
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
         reasons = reason_choice.options(session, actor, community.id)

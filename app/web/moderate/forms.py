@@ -20,7 +20,8 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
-from app.core.review import saved_filters
+from app.core.models import Action
+from app.core.review import holds, saved_filters
 from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionType, ActionVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filter_forms import typed
@@ -69,6 +70,16 @@ class DecisionForm(ReasonForm):
         name = (self.verb.data or "").partition(".")[2]
         return next((action_type for action_type in CHOOSABLE if action_type.value == name), None)
 
+    def details(self, action: Action) -> dict[str, Any]:
+        """What ``holds.hold`` takes besides verb and reason."""
+        verb, act_as = self.wanted_verb(), self.wanted_action()
+        is_carried = verb is not None and holds.carries_text(verb, action, act_as)
+        return {
+            "category": self.policy.data or None,
+            "act_as": act_as,
+            "author_text": self.author_text.data if is_carried else None,
+        }
+
 
 class ReopenForm(ReasonForm):
     """Reopen a dismissal. ``to``: who reviews the item next, or that the platform acts at once."""
@@ -86,9 +97,9 @@ class ReopenForm(ReasonForm):
             }
         )
 
-    def wanted_to(self) -> ReopenTo | None:
-        """Return the choice, or None if the value is unknown."""
-        return next((to for to in ReopenTo if to.value == self.to.data), None)
+    def details(self, _action: Action) -> dict[str, Any]:
+        """What ``holds.hold`` takes besides verb and reason. No ``reopen_to`` if the value is unknown."""
+        return {"reopen_to": next((to for to in ReopenTo if to.value == self.to.data), None)}
 
 
 class SaveFilterForm(Form):
@@ -296,7 +307,7 @@ def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:
     return number((form.version.data or "").strip())
 
 
-def refused(form: ReasonForm, refusal: Invalid | Conflict) -> tuple[int, str | None]:
+def refused(form: Form, refusal: Invalid | Conflict) -> tuple[int, str | None]:
     """Return status and alert of the answer to a refused decision. For Invalid, the form gets the errors instead."""
     if isinstance(refusal, IllegalMove):
         return 409, f"By now this is {state_phrase(refusal.current)}. Your text is kept below."

@@ -89,17 +89,16 @@ class HandOver:
 
 
 def hand_over(
-    session: Session, actor: Actor, action: Action, sent: AssignForm | SnoozeForm | None = None
+    session: Session, actor: Actor, action: Action, assign: AssignForm | None, snooze: SnoozeForm | None
 ) -> HandOver | None:
-    """Return the forms, ``sent`` as it was filled in; None if the item is not under review."""
+    """Return the forms, as they were filled in if they were sent; None if the item is not under review."""
     if action.action_state is not ActionState.UNDER_REVIEW:
         return None
     colleagues = assignments.colleagues(session, actor, action.community_id)
     assigned = action.assigned_to_id
     is_snoozed = action.snoozed_until is not None and action.snoozed_until > clock.now()
-    assign = sent if isinstance(sent, AssignForm) else AssignForm()
+    assign, snooze = assign or AssignForm(), snooze or SnoozeForm()
     assign.offer(colleagues, assigned)
-    snooze = sent if isinstance(sent, SnoozeForm) else SnoozeForm()
     snooze.offer(is_snoozed=is_snoozed)
     assign.version.data = snooze.version.data = str(action.version)
     assignee = colleagues.get(assigned, "somebody who has left") if assigned is not None else ""

@@ -7,28 +7,26 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, make_response, redirect, url_for
+from flask import Response, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
 from app.core.actions import actions
-from app.core.errors import Conflict, Invalid, NotFound, Refused
-from app.core.history.why import Why
+from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
-from app.core.review import claims, holds, queue, second_looks
+from app.core.review import claims, queue, second_looks
 from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
-from app.web import auth, community_choice, forms, origins, page, veils
+from app.web import auth, community_choice, forms, origins, page
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
-from app.web.filters import sentence_end
 from app.web.item import items
-from app.web.moderate import author_text, panel, queue_rows, reason_choice, row_lists
+from app.web.item.author_note import AuthorNoteForm
+from app.web.moderate import panel, queue_rows, row_lists
 from app.web.moderate.author_text import TextQuestion
-from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
-from app.web.moderate.hand_over import AssignForm, SnoozeForm
+from app.web.moderate.forms import CommentForm, DecisionForm
 from app.web.rate import answering
 from app.wiring import wired
 
@@ -56,135 +54,19 @@ def moderator_panel_part(action_id: uuid.UUID) -> Response:
     return show(action_id)
 
 
-@web.post("/review/<uuid:action_id>/decide")
-def decide(action_id: uuid.UUID) -> Response:
-    form = forms.posted(DecisionForm)
-    verb = form.wanted_verb()
-    if form.template.data:
-        with wired().database.reading() as session:
-            community_id = find(session, action_id).community_id
-            reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if form.wording.data:
-        with wired().database.reading() as session:
-            community_id = find(session, action_id).community_id
-            reason_choice.compose_text(session, auth.current_actor(), community_id, form)
-    if veils.wants_shown() or form.back.data:
-        return show(action_id, form=form)
-    with wired().database.reading() as session:
-        action = find(session, action_id)
-        unseen, asked = veils.is_unseen(action), author_text.question(form, action)
-    if not form.validate() or verb is None or unseen:
-        if verb is None:
-            form.form_errors.append("Choose what to decide with one of the buttons.")
-        if unseen:
-            form.form_errors.append(veils.UNSEEN)
-        return show(action_id, status=422, form=form)
-    if asked is not None:
-        return show(action_id, status=422, form=form, asked=asked)
-    try:
-        with wired().database.writing() as session:
-            action = find(session, action_id)
-            is_carried = holds.carries_text(verb, action, form.wanted_action())
-            holds.hold(
-                session,
-                auth.current_actor(),
-                verb,
-                action=action,
-                why=form.why(),
-                category=form.policy.data or None,
-                act_as=form.wanted_action(),
-                author_text=form.author_text.data if is_carried else None,
-                version=version_of(form),
-            )
-            following = claim_following(session, action) if form.next.data else None
-    except (Invalid, Conflict) as refusal:
-        status, alert = refused(form, refusal)
-        return show(action_id, status=status, form=form, alert=alert)
-    if following is not None:
-        return _go(item_url(following.id, next="1"))
-    if form.next.data:
-        return page.done(None, row_lists.origin().url(), "Decided. Nothing else waits here.")
-    return done(action_id, "Decided. You can still undo it.")
-
-
-@web.post("/review/<uuid:action_id>/second-look")
-def open_second_look(action_id: uuid.UUID) -> Response:
-    """Ask the community to review the action again. There is no undo, because this is no decision."""
-    form = forms.posted(DecisionForm)
-    if form.template.data:
-        with wired().database.reading() as session:
-            community_id = find(session, action_id).community_id
-            reason_choice.compose(session, auth.current_actor(), community_id, form)
-    asked = TextQuestion("Ask for a second look", "web.open_second_look")
-    asked_first = author_text.unless_dropped(form, asked)
-    if not form.validate() or asked_first is not None:
-        return show(action_id, status=422, form=form, asked=None if form.errors else asked_first)
-    try:
-        with wired().database.writing() as session:
-            action = find(session, action_id)
-            second_looks.ask_members(session, auth.current_actor(), action, why=Why(form.reason.data or ""))
-    except (Invalid, Conflict) as refusal:
-        status, alert = refused(form, refusal)
-        return show(action_id, status=status, form=form, alert=alert)
-    return done(action_id, "The community is asked to look again.")
-
-
 @web.post("/review/<uuid:action_id>/message")
 def write_message(action_id: uuid.UUID) -> Response:
     form = forms.posted(CommentForm)
     if not form.validate():
-        return show(action_id, status=422, message_form=form)
+        return show(action_id, form, status=422)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
             queue.comment(session, auth.current_actor(), action, form.message.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal, {"comment": "message"})
-        return show(action_id, status=422, message_form=form)
+        return show(action_id, form, status=422)
     return done(action_id, "Your message is saved. Only moderators see it.", part=TIMELINE)
-
-
-@web.post("/holds/<uuid:hold_id>/undo")
-def undo(hold_id: uuid.UUID) -> Response:
-    """Undo one decision. Return to its item, or to the queue if the moderator undid it there."""
-    seen, note_id = parse_id(forms.query_arg("item")), parse_id(forms.query_arg("note"))
-    try:
-        with wired().database.writing() as session:
-            held = holds.undo(session, auth.current_actor(), hold_id)
-    except Conflict as refusal:
-        if note_id is not None:
-            return page.done(
-                None, url_for("web.note", note_id=note_id), sentence_end(refusal.detail), status=409
-            )
-        if seen is None:
-            raise
-        return done(seen, sentence_end(refusal.detail), status=409)
-    if held.action_id is None:
-        return page.done(None, url_for("web.note", note_id=held.note_id), "Undone. Nothing was sent.")
-    return done(held.action_id, "Undone. Nothing was sent.")
-
-
-@web.post("/holds/undo")
-def undo_several() -> Response:
-    """Undo several decisions of the actor. The message counts those that were already carried out."""
-    form, late, back = forms.posted(UndoForm), 0, row_lists.sent_from() or row_lists.QUEUE
-    url = back.url()
-    with wired().database.writing() as session:
-        if form.every.data:
-            mine, community_id = holds.held_by(session, auth.current_actor()), auth.current_community().id
-            form.hold.data = [held.id for held in mine if held.community_id == community_id]
-        for hold_id in form.hold.data:
-            try:
-                with session.begin_nested():
-                    held = holds.undo(session, auth.current_actor(), hold_id)
-                    url = back.url_at(held.action_id) if held.action_id is not None else url
-            except Refused:
-                late += 1
-    undone = len(form.hold.data) - late
-    message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
-    if late:
-        message = f"{undone} undone. {late} could not be: too late, already carried out."
-    return page.done(None, url, message, status=409 if late else 200)
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
@@ -250,15 +132,6 @@ def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | 
     return page.done(None, item_url(following.id, next="1"), message)
 
 
-def _go(url: str) -> Response:
-    """Redirect to another page without a message: that page shows what happened."""
-    if page.wants_part():
-        response = make_response("", 200)
-        response.headers["HX-Redirect"] = url
-        return response
-    return make_response(redirect(url, 303))
-
-
 def done(
     action_id: uuid.UUID,
     message: str,
@@ -275,7 +148,7 @@ def done(
     kept = form if form is not None and form.version.raw_data and row_list is None else None
     if not page.wants_part() and kept is not None and kept.typed_texts:
         page.say(message, failed=status >= 400)
-        return show(action_id, status=status, form=kept)
+        return show(action_id, kept, status=status)
     if not page.wants_part():
         back = row_list.url_at(action_id) if row_list is not None else _back_url(action_id)
         return page.done(None, back, message, status=status)
@@ -296,7 +169,7 @@ def _back_url(action_id: uuid.UUID) -> str:
 
 def _panel_context(session: Session, action: Action, form: DecisionForm | None = None) -> dict[str, Any]:
     return {
-        "panel": panel.panel(session, auth.current_actor(), action, form=form),
+        "panel": panel.panel(session, auth.current_actor(), action, *([form] if form else [])),
         "focus_panel": True,
         "swapped": True,
     }
@@ -304,40 +177,31 @@ def _panel_context(session: Session, action: Action, form: DecisionForm | None =
 
 def show(
     action_id: uuid.UUID,
-    *,
+    *sent: Form,
     status: int = 200,
     alert: str | None = None,
-    form: DecisionForm | None = None,
-    message_form: CommentForm | None = None,
-    reopen_form: ReopenForm | None = None,
-    author_note_form: Form | None = None,
-    hand_over: AssignForm | SnoozeForm | None = None,
     asked: TextQuestion | None = None,
 ) -> Response:
     """Render the item's page, or for htmx only the part with the form, with the text that was typed.
 
-    ``asked``: the question about the text to the author that comes before the decision.
+    ``sent``: the forms that the request carried, the one that it is about first. ``asked``: the question about the text
+    to the author that comes before the decision.
     """
     with wired().database.reading() as session:
         action = find(session, action_id)
         item_panel = panel.panel(
-            session,
-            auth.current_actor(),
-            action,
-            form=form,
-            message_form=message_form,
-            reopen_form=reopen_form,
-            hand_over=hand_over,
-            was_refused=status == 409,
-            asked=asked,
+            session, auth.current_actor(), action, *sent, was_refused=status == 409, asked=asked
         )
-        typed_in = "decide" if form is not None and not page.wants_part() else None
+        is_decision = any(isinstance(form, DecisionForm) for form in sent)
+        typed_in = "decide" if is_decision and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": item_panel, "swapped": page.wants_part()}
-    typed = hand_over or form or message_form or reopen_form or author_note_form
-    if typed:
-        context["form"] = typed  # the page's title says that it has errors
-    if author_note_form is not None and context.get("author_note"):
-        context["author_note"] = replace(context["author_note"], form=author_note_form)
-    part = TIMELINE if message_form else PART
-    return page.render("item/item.html", part, status=status, alert=alert, **context)
+    if sent:
+        context["form"] = sent[0]  # the page's title says that it has errors
+    about_author = next((form for form in sent if isinstance(form, AuthorNoteForm)), None)
+    if about_author is not None and context.get("author_note"):
+        context["author_note"] = replace(context["author_note"], form=about_author)
+    is_message = any(isinstance(form, CommentForm) for form in sent)
+    return page.render(
+        "item/item.html", TIMELINE if is_message else PART, status=status, alert=alert, **context
+    )

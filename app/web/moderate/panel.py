@@ -8,6 +8,7 @@ from datetime import datetime
 
 from flask import url_for
 from sqlalchemy.orm import Session
+from wtforms import Form
 
 from app.core.actions import actions
 from app.core.errors import NotFound
@@ -23,15 +24,15 @@ from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, 
 from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
+from app.web.forms import AnyForm
 from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
-from app.web.moderate import hand_over as handing_over
 from app.web.moderate import pending_undo, reason_choice, verb_buttons
 from app.web.moderate.author_text import TextQuestion
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
-from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm
+from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm, hand_over
 from app.web.moderate.pending_undo import PendingDecision, PendingUndo
 from app.web.moderate.reason_choice import ReasonOption
 from app.web.moderate.verb_buttons import VerbButton
@@ -197,20 +198,17 @@ def panel(
     session: Session,
     actor: Actor,
     action: Action,
-    *,
-    form: DecisionForm | None = None,
-    message_form: CommentForm | None = None,
-    reopen_form: ReopenForm | None = None,
-    hand_over: AssignForm | SnoozeForm | None = None,
+    *sent: Form,
     was_refused: bool = False,
     asked: TextQuestion | None = None,
 ) -> ModeratorPanel:
-    """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
+    """Return the panel of this item. The forms that were ``sent`` keep their text, a decision also its chosen verb.
 
     ``was_refused``: another person decided first, so focus goes to the panel's heading.
     ``action`` has request, note and hold loaded. The caller has checked that the actor may moderate its community.
     """
-    decision = form or DecisionForm(next="1" if goes_on() else "")
+    posted, reopen_form = _sent(sent, DecisionForm), _sent(sent, ReopenForm)
+    decision = posted or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
     thresholds = _thresholds(session, action.community_id)
     decision.offer(
@@ -225,7 +223,7 @@ def panel(
     return ModeratorPanel(
         action=action,
         form=decision,
-        message_form=message_form or CommentForm(),
+        message_form=_sent(sent, CommentForm) or CommentForm(),
         buttons=[] if held else verb_buttons.for_action(actor, action),
         others=[] if held else verb_buttons.others(actor, action),
         claim=_claim(session, actor, action),
@@ -244,7 +242,7 @@ def panel(
         may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
         query=origins.query(),
-        goes_on=goes_on() if form is None else bool(form.next.data),
+        goes_on=goes_on() if posted is None else bool(posted.next.data),
         category=category_name(action.category),
         drawn_closes_at=results.closes_at(session, action),
         ratings=action.note.ratings_count if action.note else 0,
@@ -252,13 +250,18 @@ def panel(
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         reasons_name=reason_choice.remembered_as(actor, action.community_id, action.category),
-        hand_over=handing_over.hand_over(session, actor, action, hand_over),
+        hand_over=hand_over(session, actor, action, _sent(sent, AssignForm), _sent(sent, SnoozeForm)),
         asked=asked,
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,
         seen=seen(row_marks.item_mark(session, actor, action.community_id, action.id)),
     )
+
+
+def _sent(sent: Sequence[Form], kind: type[AnyForm]) -> AnyForm | None:
+    """Return the form of this kind among those that the request carried, or None."""
+    return next((form for form in sent if isinstance(form, kind)), None)
 
 
 def seen(mark: ItemMark | None) -> str:

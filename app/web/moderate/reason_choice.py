@@ -3,24 +3,13 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlalchemy.orm import Session
-from wtforms import Field
+from wtforms import Form
 
 from app.core.ids import parse_id
 from app.core.permissions import Actor
 from app.core.review import reason_templates
-
-
-class AsksForReason(Protocol):
-    """A form with a Reason field and a field for the id of the chosen template."""
-
-    @property
-    def reason(self) -> Field: ...
-
-    @property
-    def template(self) -> Field: ...
 
 
 @dataclass(frozen=True)
@@ -65,37 +54,23 @@ def remembered_as(actor: Actor, community_id: uuid.UUID, category: str | None = 
     return f"{actor.account_id} {community_id} {category or '*'}"
 
 
-def compose(session: Session, actor: Actor, community_id: uuid.UUID, form: AsksForReason) -> None:
+def compose(
+    session: Session, actor: Actor, community_id: uuid.UUID, form: Form, *, with_text: bool = False
+) -> None:
     """Put the text of the chosen template before the typed reason, unless JavaScript has already inserted it.
 
     A template that is no longer in use adds nothing. The choice is cleared, because the reason now has its text.
+    ``with_text``: the same with the text to the author.
     """
-    _insert(session, actor, community_id, form.template, form.reason)
-
-
-class TellsAuthor(Protocol):
-    """A form with a text to the author and a field for the id of the chosen template."""
-
-    @property
-    def author_text(self) -> Field: ...
-
-    @property
-    def wording(self) -> Field: ...
-
-
-def compose_text(session: Session, actor: Actor, community_id: uuid.UUID, form: TellsAuthor) -> None:
-    """Put the text of the chosen template before the typed text to the author, as ``compose`` does with a reason."""
-    _insert(session, actor, community_id, form.wording, form.author_text)
-
-
-def _insert(session: Session, actor: Actor, community_id: uuid.UUID, choice: Field, field: Field) -> None:
-    chosen = parse_id(choice.data or "")
-    choice.data = ""
-    if chosen is None:
-        return
-    templates = reason_templates.in_use(session, actor, community_id)
-    text = next((template.text for template in templates if template.id == chosen), "")
-    typed = field.data or ""
-    if text and text not in typed:
-        whole = f"{text}\n{typed}" if typed.strip() else text
-        field.data, field.raw_data = whole, [whole]
+    for choice, name in (("template", "reason"), ("wording", "author_text"))[: 1 + with_text]:
+        chosen = parse_id(form[choice].data or "")
+        form[choice].data = ""
+        if chosen is None:
+            continue
+        templates = reason_templates.in_use(session, actor, community_id)
+        text = next((template.text for template in templates if template.id == chosen), "")
+        field = form[name]
+        typed = field.data or ""
+        if text and text not in typed:
+            whole = f"{text}\n{typed}" if typed.strip() else text
+            field.data, field.raw_data = whole, [whole]

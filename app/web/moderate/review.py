@@ -30,6 +30,7 @@ from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
 
+PAGE = "moderate/review.html"
 PAGE_SIZE = 50
 
 
@@ -141,7 +142,7 @@ def show(
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
         saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, queueing)
     return page.render(
-        "moderate/review.html",
+        PAGE,
         status=422 if filter_form.errors and status == 200 else status,
         rows=rows,
         chips=chips.chips(filter_form, url_for("web.review")),

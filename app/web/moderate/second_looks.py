@@ -10,7 +10,7 @@ from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.moderate import (
-    bulk,
+    decisions,
     live_rows,
     moderation,
     pending_undo,
@@ -18,11 +18,13 @@ from app.web.moderate import (
     reason_choice,
     verb_buttons,
 )
+from app.web.moderate.bulk import TickedRows
 from app.web.moderate.filters import LookForm, page_number
 from app.web.moderate.forms import LookBulkForm
 from app.web.moderate.row_lists import LOOKS
 from app.wiring import wired
 
+PAGE = "moderate/second_look.html"
 PAGE_SIZE = 50
 
 
@@ -41,7 +43,7 @@ def decide_looks() -> Response:
     def again(*, status: int, done: str | None = None) -> Response:
         return _show(form, status=status, done=done)
 
-    return bulk.decide_ticked(form, LOOKS, again)
+    return decisions.decide(TickedRows(LOOKS, form, again), form.wanted_verb, form, PAGE)
 
 
 @web.post("/second-look/next")
@@ -83,7 +85,7 @@ def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> 
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if rows else []
     return page.render(
-        "moderate/second_look.html",
+        PAGE,
         status=422 if filter_form.errors and status == 200 else status,
         rows=rows,
         count=found.count,
