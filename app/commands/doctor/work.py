@@ -1,7 +1,6 @@
 """Checks on background work: are workers alive, is anything overdue or failed?"""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,12 +10,11 @@ from app.core import clock
 from app.core.attachments import files
 from app.core.factcheck import pgvectors, spaces
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
+from app.core.review.conditions import JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
 from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
 from app.wiring import Wiring
-
-LATE = timedelta(minutes=5)
 
 
 def engine(wiring: Wiring) -> Iterator[Finding]:
@@ -51,7 +49,7 @@ def jobs(wiring: Wiring) -> Iterator[Finding]:
 
 
 def scoring(wiring: Wiring) -> Iterator[Finding]:
-    what, limit = "scoring", clock.now() - LATE
+    what, limit = "scoring", clock.now() - JOB_LATE_AFTER
     with wiring.database.reading() as session:
         present = Request.withdrawn_at.is_(None)
         late = _count(session, present, Request.status == RequestStatus.PENDING, Request.created_at < limit)
@@ -65,7 +63,7 @@ def scoring(wiring: Wiring) -> Iterator[Finding]:
 
 
 def deliveries(wiring: Wiring) -> Iterator[Finding]:
-    what, limit = "deliveries", clock.now() - LATE
+    what, limit = "deliveries", clock.now() - JOB_LATE_AFTER
     # To a webhook that was removed nothing can be sent again.
     present = Delivery.webhook_id.in_(sa.select(Webhook.id).where(Webhook.deleted_at.is_(None)))
     with wiring.database.reading() as session:
@@ -86,7 +84,7 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
 
 def attachments(wiring: Wiring) -> Iterator[Finding]:
     """How much is stored, and whether it can be read back."""
-    what, limit = "attachments", clock.now() - LATE
+    what, limit = "attachments", clock.now() - JOB_LATE_AFTER
     with wiring.database.reading() as session:
         totals = files.totals(session)
         late = _count(session, Attachment.state == AttachmentState.WAITING, Attachment.due_at < limit)
@@ -147,7 +145,7 @@ def services(wiring: Wiring) -> Iterator[Finding]:
                 f"{service.name} is of the kind {service.kind}, which is not installed",
                 "install its package",
             )
-        elif period.errors * 2 > period.requests:
+        elif fails_mostly(period):
             failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
             yield warn(what, f"{failed}: {period.last_error}", "look at its page under Classifiers")
     yield ok(what, f"{len(connected)} connected" if connected else "none is connected")
@@ -164,7 +162,7 @@ def vectors(wiring: Wiring) -> Iterator[Finding]:
         yield ok(what, searched)
     for progress in found:
         name, period = progress.service.name, today[progress.service.id]
-        is_failing = period.errors * 2 > period.requests
+        is_failing = fails_mostly(period)
         count = f"{progress.done} of {progress.items} of {name}"
         if not is_failing and not progress.problem:
             yield ok(what, count)

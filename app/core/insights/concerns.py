@@ -7,7 +7,7 @@ shares are compared by their 95 % intervals, which must not overlap.
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -18,16 +18,12 @@ from app.core.insights.trend_figures import Overturned, Totals, Trends
 from app.core.models import Action, Community, Webhook
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.policies.suggestions import lower_bound
-from app.core.review import queue_filters
+from app.core.review import conditions, queue_filters
 from app.core.review.open_counts import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState
 from app.core.webhooks.registrations import BY_HAND
 
-UNCONFIRMED_AFTER = timedelta(hours=1)
-"""A platform confirms within seconds; a decision that is not confirmed after this time waits for long."""
-FAILING_ATTEMPTS, FAILING_FOR = 3, timedelta(minutes=15)
-"""A webhook is failing after so many failures in a row over at least this time."""
 LEAST_ACTIONS, LEAST_OVERTURNED = 10, 3
 """With fewer actions, or fewer of them overturned, a category's or a classifier's rate raises no matter."""
 LEAST_GROWTH, GROWTH = 10, 1.25
@@ -136,7 +132,7 @@ def _waiting(session: Session, actor: Actor, community_id: uuid.UUID) -> list[Ma
     """Reviews past their target time, and decisions that the platform has not confirmed; one query."""
     late = queue_filters.filtered(session, actor, community_id, QueueFilter(overdue=True))
     due = late.with_only_columns(Action.due_at).order_by(Action.due_at)
-    limit = clock.now() - UNCONFIRMED_AFTER
+    limit = clock.now() - conditions.UNCONFIRMED_AFTER
     sent = (
         sa.select(Action.proposed_at)
         .where(
@@ -168,9 +164,8 @@ def _waiting(session: Session, actor: Actor, community_id: uuid.UUID) -> list[Ma
 
 def _paused(session: Session, community_id: uuid.UUID) -> list[Matter]:
     community = session.get_one(Community, community_id)
-    if community.paused_at is None or community.archived_at is not None:
-        return []
-    return [Matter(Concern.PAUSED, community.paused_by or "", since=community.paused_at)]
+    since = conditions.paused_since(community)
+    return [Matter(Concern.PAUSED, community.paused_by or "", since=since)] if since is not None else []
 
 
 def _webhooks(session: Session, community_id: uuid.UUID) -> list[Matter]:
@@ -181,20 +176,12 @@ def _webhooks(session: Session, community_id: uuid.UUID) -> list[Matter]:
         .where(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
         .order_by(Webhook.created_at, Webhook.id)
     ):
+        if not webhook.is_active and webhook.disabled_reason != BY_HAND:
+            concern = Concern.WEBHOOK_DISABLED
+        elif conditions.is_failing(webhook):
+            concern = Concern.WEBHOOK_FAILING
+        else:
+            continue
         name, since = webhook.url.partition("?")[0], webhook.failing_since
-        if not webhook.is_active:
-            if webhook.disabled_reason != BY_HAND:
-                found.append(
-                    Matter(
-                        Concern.WEBHOOK_DISABLED,
-                        name,
-                        webhook.failures,
-                        since=since,
-                        webhook_id=webhook.id,
-                    )
-                )
-        elif webhook.failures >= FAILING_ATTEMPTS and since and since <= clock.now() - FAILING_FOR:
-            found.append(
-                Matter(Concern.WEBHOOK_FAILING, name, webhook.failures, since=since, webhook_id=webhook.id)
-            )
+        found.append(Matter(concern, name, webhook.failures, since=since, webhook_id=webhook.id))
     return found

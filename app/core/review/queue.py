@@ -17,7 +17,7 @@ from app.core.history.why import Why
 from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import post_search, queue_filters, queue_order
+from app.core.review import conditions, post_search, queue_filters, queue_order
 from app.core.review.open_counts import bounded_count
 from app.core.review.queue_filters import EVERYTHING, QueueFilter
 from app.core.review.queue_order import Sort
@@ -64,9 +64,7 @@ class QueueItem:
     @property
     def is_overdue(self) -> bool:
         """Whether the item waits longer than its category's target time."""
-        action = self.action
-        is_waiting = action.action_state is ActionState.UNDER_REVIEW and action.due_at is not None
-        return is_waiting and action.due_at <= clock.now()  # type: ignore[operator]  # the line above excludes None
+        return conditions.is_late(self.action)
 
 
 def queue(

@@ -11,9 +11,8 @@ from app.core import clock
 from app.core.ids import parse_id
 from app.core.listed import is_one_of
 from app.core.models import Action
-from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor
-from app.core.review import post_search, queue_order
+from app.core.review import conditions, post_search, queue_order
 from app.core.review.queue_order import Sort
 from app.core.vocabulary import ReviewGroup
 
@@ -75,13 +74,9 @@ def search(
 
 def matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
     """Select what matches, except by the search. The last three are values, or parameters that get them later."""
-    statement = sa.select(Action).where(
-        Action.community_id == community_id,
-        # Written out, not a parameter: only so are the queue's indexes used for certain.
-        sa.text(f"moderation_actions.{QUEUED}"),
-    )
+    statement = conditions.waiting(community_id)
     if filters.overdue:
-        statement = statement.where(Action.due_at <= now)
+        statement = statement.where(conditions.is_past_target(now))
     if filters.author:
         statement = statement.where(Action.platform_author_id == filters.author)
     if filters.categories:
@@ -92,8 +87,7 @@ def matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any)
         statement = statement.where(Action.language.in_(filters.languages))
     if filters.channel:
         statement = statement.where(Action.platform_channel_id == filters.channel)
-    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
-    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
+    statement = statement.where(Action.snoozed_until > now if filters.snoozed else conditions.is_awake(now))
     if filters.claimed_by == "nobody":
         statement = statement.where(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),

@@ -22,9 +22,9 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
-from app.core.models.decisions import QUEUED
 from app.core.periods import unix
 from app.core.permissions import SYSTEM
+from app.core.review import conditions
 from app.core.vocabulary import AttentionReason
 from app.core.webhooks import events, health
 
@@ -33,8 +33,6 @@ ATTENTION_SECONDS = 300.0
 BEGAN = "community.needs_operator"
 """The history entry of a condition that began; of a webhook it is ``WEBHOOK_FAILS``."""
 WEBHOOK_FAILS = "webhook.fails"
-FAILURES = 5
-FAILING = timedelta(hours=1)
 CALM = 0.5
 """A condition with a limit ends only at this share of it: near the limit it would begin again every few minutes."""
 TITLES: Mapping[AttentionReason, str] = {
@@ -141,7 +139,7 @@ def _backlog(session: Session, community: Community, settings: CommunitySettings
     limit = settings.backlog_alert
     if limit is None:
         return None
-    rows = _waiting(community).order_by(Action.urgent_at, Action.id).limit(MOST_COUNTED + 1).subquery()
+    rows = _awake(community).order_by(Action.urgent_at, Action.id).limit(MOST_COUNTED + 1).subquery()
     count = session.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
     if count <= limit * CALM:
         return None
@@ -156,13 +154,13 @@ def _overdue(session: Session, community: Community, settings: CommunitySettings
     opened_at = sa.func.coalesce(Action.review_opened_at, Action.created_at)
     target = unix(Action.due_at) - unix(opened_at)
     late = (
-        _waiting(community)
+        _awake(community)
         .add_columns(
             Action.due_at,
             # The share of its target time that it has waited; a target of 0 minutes counts as one minute.
             ((now.timestamp() - unix(opened_at)) / sa.case((target < 60, 60.0), else_=target)).label("share"),
         )
-        .where(Action.due_at <= now)
+        .where(conditions.is_past_target(now))
         .order_by(Action.due_at)
         .limit(MOST_COUNTED)
         .subquery()
@@ -178,14 +176,14 @@ def _overdue(session: Session, community: Community, settings: CommunitySettings
     return Condition(since, len(passed), limit, begins=bool(passed))
 
 
-def _waiting(community: Community) -> sa.Select[Any]:
-    """SELECT of reviews that nobody has put aside. The condition is that of the partial indexes, word for word."""
-    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= clock.now())
-    return sa.select(Action.id).where(Action.community_id == community.id, sa.text(QUEUED), is_awake)
+def _awake(community: Community) -> sa.Select[Any]:
+    """SELECT of the ids of reviews that nobody has put aside."""
+    is_awake = conditions.is_awake(clock.now())
+    return conditions.waiting(community.id).where(is_awake).with_only_columns(Action.id)
 
 
 def _paused(community: Community, settings: CommunitySettings) -> Condition | None:
-    since, hours = community.paused_at, settings.pause_alert_hours
+    since, hours = conditions.paused_since(community), settings.pause_alert_hours
     if since is None or hours is None:
         return None
     return Condition(since, None, hours, begins=clock.now() - since >= timedelta(hours=hours))
@@ -206,7 +204,7 @@ def _failing_webhooks(session: Session, community: Community) -> Mapping[Key, Co
             webhook.failing_since,
             min(webhook.failures, MOST_COUNTED),
             None,
-            begins=webhook.failures >= FAILURES and clock.now() - webhook.failing_since >= FAILING,
+            begins=conditions.is_failing(webhook),
         )
         for webhook in rows
         if webhook.failing_since is not None

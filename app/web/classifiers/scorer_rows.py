@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.core.classify import Classifier
 from app.core.models import ConnectedService
 from app.core.permissions import Actor
+from app.core.review.conditions import fails_mostly
 from app.core.services import calls, figures, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
@@ -104,7 +105,7 @@ def _service(
         cost=f"{period.cost:,.2f}" if period.cost else "",
         upheld=upheld_words(records.get(name_of(service), Record())),
         service_id=service.id,
-        is_failing=service.mode is not ServiceMode.OFF and period.errors * 10 > period.requests,
+        is_failing=service.mode is not ServiceMode.OFF and fails_mostly(period),
     )
 
 

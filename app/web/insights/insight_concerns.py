@@ -6,8 +6,9 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from app.core import clock
-from app.core.insights.concerns import UNCONFIRMED_AFTER, Concern, Matter
+from app.core.insights.concerns import Concern, Matter
 from app.core.insights.trend_figures import Overturned, Trends
+from app.core.review.conditions import UNCONFIRMED_AFTER
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filter_forms import reader_day

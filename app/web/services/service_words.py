@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.core.factcheck.spaces import Progress
+from app.core.review.conditions import fails_mostly
 from app.core.services.calls import Period
 from app.core.services.kinds import Kind
 from app.core.vocabulary import ServiceMode
@@ -130,7 +131,7 @@ class ProgressLine:
 
 def progress_line(progress: Progress, today: Period) -> ProgressLine:
     """Say how far a service's vectors are, and whether posts are compared by them."""
-    is_failing = today.errors * 2 > today.requests
+    is_failing = fails_mostly(today)
     count = f"{progress.done:,} of {progress.items:,} fact-checks have a vector of {progress.model}."
     if progress.is_changing:
         rest = "The vectors of the model before are used until all have one."
