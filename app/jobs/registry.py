@@ -23,7 +23,7 @@ from app.core.raters import digests
 from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
-from app.core.review import holds, overturns, queue
+from app.core.review import conditions, holds, overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.vocabulary import ServiceMode
@@ -312,13 +312,13 @@ def sweep(wiring: Wiring) -> None:
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
         late = holds.overdue(session)
-        has_expired, has_stalled = queue.has_expired(session, limit), overturns.has_stalled(session)
+        has_expired, has_stalled = conditions.has_expired(session, limit), overturns.has_stalled(session)
     for hold_id in late:
         with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
     if has_expired:
         with part("ending reviews without consensus"), wiring.database.writing() as session:
-            queue.expire(session, limit)
+            conditions.expire(session, limit)
     if has_stalled:
         with part("going on with overturns"), wiring.database.writing() as session:
             overturns.enqueue_stalled(session)

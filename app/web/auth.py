@@ -34,7 +34,6 @@ from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
 from app.web import community_choice, page, security
-from app.web.account import session_cookie
 from app.web.blueprint import web
 from app.wiring import own_path, wired
 
@@ -290,8 +289,13 @@ def safe_next(raw: str | None) -> str:
     return path if re.match(r"/(?!/)", path) and len(path) <= 2_000 else "/"
 
 
+def cookie_name() -> str:
+    """Return the cookie's name. ``__Host-`` binds it to this host over https; over http browsers would refuse it."""
+    return "__Host-bridgenote" if wired().settings.environment == "production" else "bridgenote"
+
+
 def _load(request: Request) -> Reader | None:
-    token = request.cookies.get(session_cookie.name())
+    token = request.cookies.get(cookie_name())
     if not token:
         return None
     settings = wired().settings

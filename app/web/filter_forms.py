@@ -1,11 +1,13 @@
 """Shared parts of filter forms. Filters are query parameters of the page; unreadable values are ignored."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from wtforms import DateField, Field, Form, SelectMultipleField
+from wtforms.fields.choices import SelectFieldBase
 from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
@@ -122,3 +124,44 @@ def reader_day(moment: datetime) -> date:
 def midnight(day: date) -> datetime:
     """Return the start of a day in the reader's time zone."""
     return datetime.combine(day, time(), reader_zone.zone())
+
+
+NOT_SHOWN = frozenset({"community", "sort"})
+"""Parameters that narrow nothing down."""
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One value of one filter. ``url`` is the list without it."""
+
+    label: str
+    value: str
+    url: str
+
+
+def chips(form: FilterForm, path: str) -> Sequence[Chip]:
+    """Return a chip for each value that the form filters by, in the order of its fields."""
+    query = form.query()
+    found = []
+    for field in form:
+        if field.name in NOT_SHOWN or field.name not in query:
+            continue
+        for value in _values_of(query, field.name):
+            others = [other for other in _values_of(query, field.name) if other != value]
+            rest: Query = {
+                name: others if name == field.name else kept
+                for name, kept in query.items()
+                if others or name != field.name
+            }
+            words = value
+            if isinstance(field, SelectFieldBase):
+                words = next(
+                    (str(label) for known, label, *_ in field.iter_choices() if known == value), value
+                )
+            found.append(Chip(field.label.text, words, f"{path}?{encoded(rest)}" if rest else path))
+    return found
+
+
+def _values_of(query: Query, name: str) -> list[str]:
+    values = query[name]
+    return [values] if isinstance(values, str) else values

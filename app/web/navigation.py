@@ -8,7 +8,7 @@ from app.core.communities import founding
 from app.core.models import Community
 from app.core.people import shortcuts
 from app.core.permissions import Permission
-from app.web import auth, origins
+from app.web import auth, list_filters
 from app.web.moderate import open_counts
 from app.web.page import NavItem
 from app.web.webhooks import deliveries
@@ -167,5 +167,5 @@ def _is_current(path: str) -> bool:
     # For an item, the current page is the list from which it was opened.
     review, second_look = url_for("web.review"), url_for("web.second_look")
     if request.path.startswith(review + "/") and path in (review, second_look):
-        return (path == second_look) == origins.is_second_look()
+        return (path == second_look) == list_filters.is_second_look()
     return request.path == path or request.path.startswith(path + "/")

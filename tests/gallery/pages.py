@@ -27,7 +27,7 @@ from app.core.vocabulary import ActionType, ActionVerb
 from app.web import page
 from app.web.filter_forms import SeveralField
 from app.web.filters import STATES
-from app.web.moderate import verb_buttons
+from app.web.item import verb_words
 from app.web.page import NavItem, PageLinks
 from tests.gallery import samples
 
@@ -112,7 +112,7 @@ def preview_blueprint() -> Blueprint:
             "now": clock.now(),
             "earlier": clock.now() - timedelta(minutes=167),
             "verbs": [
-                verb_buttons.button(verb, ActionType.HIDE)
+                verb_words.button(verb, ActionType.HIDE)
                 for verb in (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS)
             ],
             "first_links": PageLinks("#previous", "#next", "19 to 36 of 212"),

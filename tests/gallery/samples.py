@@ -12,16 +12,16 @@ from app.core import clock
 from app.core.models import Community
 from app.web.account.sessions import SignInForm
 from app.web.filters import highlight
+from app.web.item import verb_words
+from app.web.item.answering import AnswerForm
+from app.web.item.pending_undo import PendingDecision
 from app.web.item.threads import Message, ThreadContext
 from app.web.item.views import OPTIONS, BlindItem, Question, Step
-from app.web.moderate import verb_buttons
-from app.web.moderate.filters import QueueForm
+from app.web.list_filters import QueueForm
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
-from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.queue_rows import QueueRow
 from app.web.moderate.row_lists import QUEUE
 from app.web.page import PageLinks
-from app.web.rate.answering import AnswerForm
 from app.web.veils import Veil
 
 TEXTS = [
@@ -70,7 +70,7 @@ def queue(count: int) -> dict[str, Any]:
         "clear_url": "#clear",
         "form": bulk,
         "bulk": bulk,
-        "bulk_buttons": verb_buttons.for_several(BulkForm.VERBS),
+        "bulk_buttons": verb_words.buttons_for_several(BulkForm.VERBS),
         "bulk_chosen": None,
         "reasons": [],
         "reasons_name": "",

@@ -8,6 +8,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 from tests.house.source import APP, modules, nodes_of, walk
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -45,6 +47,24 @@ CORE_ORDER = (
 )
 """The packages of ``app/core``, low to high: each imports those before it and the modules beside
 them, never one after it."""
+WEB_ORDER = (
+    "item",
+    "account",
+    "rate",
+    "moderate",
+    "community",
+    "history",
+    "webhooks",
+    "services",
+    "classifiers",
+    "datasets",
+    "thresholds",
+    "insights",
+    "administer",
+)
+"""The packages of ``app/web``, low to high, as those of the core."""
+ABOVE_THE_PACKAGES = {"web/__init__.py", "web/home.py", "web/navigation.py"}
+"""The modules beside the packages that put pages together; the others stand below them all."""
 CORE_MAY_IMPORT = {
     "sqlalchemy",
     "numpy",
@@ -160,17 +180,20 @@ def test_the_service_imports_nothing_that_only_developers_have() -> None:
     assert wrong == []
 
 
-def test_packages_of_the_core_import_only_packages_below_them() -> None:
-    found = {path.name for path in (APP / "core").iterdir() if (path / "__init__.py").is_file()}
-    assert found == set(CORE_ORDER)
+@pytest.mark.parametrize(("room", "order"), [("core", CORE_ORDER), ("web", WEB_ORDER)])
+def test_packages_import_only_packages_below_them(room: str, order: tuple[str, ...]) -> None:
+    found = {path.name for path in (APP / room).iterdir() if (path / "__init__.py").is_file()}
+    assert found == set(order)
     wrong = []
-    for path in modules("core"):
-        inside = path.relative_to(APP / "core").parts
+    for path in modules(room):
+        if _name(path) in ABOVE_THE_PACKAGES:
+            continue
+        inside = path.relative_to(APP / room).parts
         # A module beside the packages stands below them all.
-        allowed = set(CORE_ORDER[: CORE_ORDER.index(inside[0]) + 1]) if len(inside) > 1 else set()
+        allowed = set(order[: order.index(inside[0]) + 1]) if len(inside) > 1 else set()
         for imported in _imports_of_running(path):
             parts = imported.split(".")
-            if parts[:2] == ["app", "core"] and len(parts) > 2 and parts[2] in found - allowed:
+            if parts[:2] == ["app", room] and len(parts) > 2 and parts[2] in found - allowed:
                 wrong.append(f"{_name(path)} imports {imported}")
     assert wrong == []
 

@@ -13,7 +13,7 @@ from app.core.models import Action, Membership
 from app.core.paging import Slice
 from app.core.people import members
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import assignments, claims, desk, escalation, open_counts, queue
+from app.core.review import assignments, claims, open_counts, queue
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import Role
 from app.wiring import Wiring
@@ -158,7 +158,7 @@ def test_what_is_being_decided_or_changed_is_not_given_away_put_aside_or_escalat
             with pytest.raises(Conflict, match=why):
                 assignments.snooze(session, max_, action, timedelta(hours=1), version=version)
             with pytest.raises(Conflict, match=why):
-                escalation.escalate(session, max_, action, why=Why("Legal?"), version=version)
+                assignments.escalate(session, max_, action, why=Why("Legal?"), version=version)
             assert (action.assigned_to_id, action.snoozed_until) == (None, None)
 
 
@@ -171,7 +171,7 @@ def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left
         claim(wiring, max_, action_id)
     claim(wiring, olga, ids[2])
     with wiring.database.reading() as session:
-        mine = desk.desk(session, max_, cast.community_id)
+        mine = queue.desk(session, max_, cast.community_id)
     assert (mine.mine, mine.unclaimed, mine.overdue, mine.overturned) == (2, 0, 0, 0)
     assert {item.action.id for item in mine.my_items} == set(ids[:2])
     with wiring.database.writing() as session:
@@ -181,6 +181,6 @@ def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left
         late.due_at = late.created_at
     advance(60)
     with wiring.database.reading() as session:
-        mine = desk.desk(session, max_, cast.community_id)
+        mine = queue.desk(session, max_, cast.community_id)
     assert (mine.mine, mine.unclaimed, mine.overdue) == (0, 2, 1)
     assert [item.action.id for item in mine.overdue_items] == [ids[0]]

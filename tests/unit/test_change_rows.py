@@ -7,7 +7,7 @@ import pytest
 
 from app.core.communities.settings import SETTINGS
 from app.core.models import HistoryEntry, HistoryText
-from app.web.administer import changes
+from app.web.community import changes
 
 LABEL = SETTINGS["note_pages"].label
 SALT, WATER, TEA = (

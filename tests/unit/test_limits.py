@@ -15,7 +15,7 @@ from app.core.models import Action, Community
 from app.core.outbound import AllowList
 from app.core.people import accounts, invitations, keys
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import author_notes, reason_templates, saved_filters
+from app.core.review import authors, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate, Role
 from app.core.webhooks import registrations as webhooks
@@ -131,8 +131,8 @@ def test_a_note_about_an_author_can_be_taken_back_at_the_limit(
         actor = acting(session, cast.moderator)
         item = session.scalars(sa.select(Action)).one()
         item.platform_author_id = "author-1"
-        author_notes.write(session, actor, item, "Sells boats")
-        author_notes.write(session, actor, item, "Sells boats and sails")
+        authors.write_note(session, actor, item, "Sells boats")
+        authors.write_note(session, actor, item, "Sells boats and sails")
         with pytest.raises(Invalid, match="cannot be changed again"):
-            author_notes.write(session, actor, item, "Sells nothing")
-        assert author_notes.write(session, actor, item, "").text == ""
+            authors.write_note(session, actor, item, "Sells nothing")
+        assert authors.write_note(session, actor, item, "").text == ""

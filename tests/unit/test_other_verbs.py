@@ -12,7 +12,7 @@ from app.core.history.why import Why
 from app.core.models import Action, AuthorNote, Decision, Event, HistoryEntry, Request
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM
-from app.core.review import author_notes, claims, escalation, holds
+from app.core.review import assignments, authors, claims, holds
 from app.core.upkeep import erasure, traces
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReviewGroup
 from app.wiring import Wiring
@@ -98,14 +98,14 @@ def test_escalating_sends_an_item_to_staff_and_tells_the_operators(wiring: Wirin
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(Invalid):
-            escalation.escalate(session, max_, action, why=Why(""))
+            assignments.escalate(session, max_, action, why=Why(""))
         with pytest.raises(Conflict, match="Claimed by Moderator"):
-            escalation.escalate(session, olga, action, why=Why("Legal?"))
-        escalation.escalate(session, max_, action, why=Why("Legal?"))
+            assignments.escalate(session, olga, action, why=Why("Legal?"))
+        assignments.escalate(session, max_, action, why=Why("Legal?"))
         assert (action.review_group, action.claimed_by_id) == (ReviewGroup.STAFF, None)
         assert claims.held_by_other(session, olga, action) is None
         with pytest.raises(Conflict):
-            escalation.escalate(session, max_, action, why=Why("Again"))
+            assignments.escalate(session, max_, action, why=Why("Again"))
         (told,) = notices.list_for(session, olga, Slice(size=5)).rows
         assert (told.entry.what, told.text.reason) == ("action.escalated", "Legal?")
         assert notices.unread(session, max_) == 0
@@ -127,15 +127,15 @@ def test_a_note_about_an_author_is_seen_with_each_post_keeps_its_history_and_is_
     max_, rita, author = actor(wiring, cast.moderator), actor(wiring, cast.rater), "mallory"
     with wiring.database.writing() as session:
         actions = [session.get_one(Action, one) for one in (first, second)]
-        author_notes.write(session, max_, actions[0], "Quotes abuse to report it")
-        author_notes.write(session, max_, actions[1], "Quotes abuse to report it")
-        author_notes.write(session, max_, actions[1], "")
-        found = author_notes.versions(session, max_, cast.community_id, author)
+        authors.write_note(session, max_, actions[0], "Quotes abuse to report it")
+        authors.write_note(session, max_, actions[1], "Quotes abuse to report it")
+        authors.write_note(session, max_, actions[1], "")
+        found = authors.note_versions(session, max_, cast.community_id, author)
         assert [note.text for note in found] == ["", "Quotes abuse to report it"]
         with pytest.raises(Forbidden):
-            author_notes.write(session, rita, actions[0], "Hello")
+            authors.write_note(session, rita, actions[0], "Hello")
         with pytest.raises(Forbidden):
-            author_notes.versions(session, rita, cast.community_id, author)
+            authors.note_versions(session, rita, cast.community_id, author)
     with wiring.database.writing() as session:
         erased = erasure.erase_identity(session, SYSTEM, PLATFORM, author, COMMUNITY)
         assert erased.gone["notes about authors"] == 2
@@ -149,7 +149,7 @@ def test_a_note_keeps_its_text_without_the_name_of_an_erased_moderator(wiring: W
     posted_by_mallory(wiring, action_id)
     max_ = actor(wiring, cast.moderator)
     with wiring.database.writing() as session:
-        author_notes.write(session, max_, session.get_one(Action, action_id), "New here")
+        authors.write_note(session, max_, session.get_one(Action, action_id), "New here")
         erasure.erase_account(session, max_, cast.moderator.account_id)
     with wiring.database.reading() as session:
         (note,) = session.scalars(sa.select(AuthorNote))

@@ -25,7 +25,7 @@ from app.core.review import (
     verbs,
 )
 from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import LookFilter
+from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import ActionState, ReopenTo
 from app.wiring import Wiring
 from tests import factories
@@ -182,7 +182,7 @@ def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
             row_marks.row_marks(session, max_, cast.community_id, ids),
             queue.items(session, max_, cast.community_id, ids),
             open_counts.open_counts(session, max_, cast.community_id),
-            second_looks.waiting(session, max_, cast.community_id, LookFilter(), limit=50),
+            second_looks.waiting(session, max_, cast.community_id, SecondLookFilter(), limit=50),
         ),
     )
     for plan in (marks, rows):

@@ -20,7 +20,7 @@ from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import scoring, submitting
-from app.core.review import queue, verbs
+from app.core.review import conditions, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -311,8 +311,8 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
         acknowledgements.acknowledge(session, factories.integration(cast), action)
         actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
     with wiring.database.writing() as session:
-        assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
-        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
+        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
     assert _state(wiring, queued) is ActionState.DISMISSED
     assert _state(wiring, looked_at) is ActionState.CONFIRMED
 
@@ -336,10 +336,10 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
         assert action.review_opened_at == clock.now()
         assert action.due_at == clock.now() + target
         assert action.urgent_at == action.due_at - head_start
-        assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
+        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
     advance(days=15)
     with wiring.database.writing() as session:
-        assert queue.expire(session, clock.now() - timedelta(days=14)) == 1
+        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 1
     assert _state(wiring, action_id) is ActionState.DISMISSED
 
 
@@ -355,7 +355,7 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
             actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
         actions.confirm(session, moderator, session.get_one(Action, upheld), why=Why("Spam indeed"))
     with wiring.database.writing() as session:
-        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
 
     def known() -> list[Outcome | None]:
         with wiring.database.reading() as session:
@@ -375,7 +375,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
     moderator = _moderator(cast)
     with wiring.database.writing() as session:
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
-        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
+        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:

@@ -16,7 +16,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.raters import help_needed
 from app.core.requests import submitting
 from app.core.review import holds, second_looks, verbs
-from app.core.review.second_looks import LookFilter, LookPage, Sort
+from app.core.review.second_looks import SecondLookFilter, SecondLookPage, Sort
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, NoteStatus, RequestStatus, Role
 from app.jobs import registry
 from app.wiring import Wiring
@@ -192,18 +192,18 @@ def test_the_list_holds_what_a_score_did_and_what_is_reviewed_again(wiring: Wiri
     factories.rate(wiring, cast, first, "N", first=90)
     with wiring.database.reading() as session:
 
-        def listed(wanted: LookFilter) -> list[uuid.UUID]:
+        def listed(wanted: SecondLookFilter) -> list[uuid.UUID]:
             found = second_looks.waiting(session, SYSTEM, cast.community_id, wanted, limit=10)
             assert found.count == len(found.ids)
             return list(found.ids)
 
-        assert listed(LookFilter()) == [first, second], "what is reviewed again comes first"
-        assert listed(LookFilter(state=ActionState.APPLIED)) == [second]
-        assert listed(LookFilter(search="REALLY")) == [second]
-        assert listed(LookFilter(category="toxicity")) == []
-        assert listed(LookFilter(sort=Sort.NEWEST)) == [second, first]
+        assert listed(SecondLookFilter()) == [first, second], "what is reviewed again comes first"
+        assert listed(SecondLookFilter(state=ActionState.APPLIED)) == [second]
+        assert listed(SecondLookFilter(search="REALLY")) == [second]
+        assert listed(SecondLookFilter(category="toxicity")) == []
+        assert listed(SecondLookFilter(sort=Sort.NEWEST)) == [second, first]
         assert list(second_looks.categories(session, cast.community_id)) == ["spam"]
-        assert all(sorted(listed(LookFilter(sort=sort))) == sorted([first, second]) for sort in Sort)
+        assert all(sorted(listed(SecondLookFilter(sort=sort))) == sorted([first, second]) for sort in Sort)
 
 
 def test_a_long_list_is_counted_in_part_and_searched_in_part(
@@ -212,20 +212,20 @@ def test_a_long_list_is_counted_in_part_and_searched_in_part(
     ids = [applied(wiring, cast, f"{SPAM} {number} times", f"post-{number}") for number in range(3)]
     with wiring.database.reading() as session:
 
-        def page(limit: int = 2, offset: int = 0, search: str = "") -> LookPage:
-            wanted = LookFilter(search=search)
+        def page(limit: int = 2, offset: int = 0, search: str = "") -> SecondLookPage:
+            wanted = SecondLookFilter(search=search)
             return second_looks.waiting(
                 session, SYSTEM, cast.community_id, wanted, limit=limit, offset=offset
             )
 
-        assert page() == LookPage(ids[:2], 3)
-        assert page(search="times") == LookPage(ids[:2], 3)
-        assert page(offset=2, search="times") == LookPage(ids[2:], 3)
+        assert page() == SecondLookPage(ids[:2], 3)
+        assert page(search="times") == SecondLookPage(ids[:2], 3)
+        assert page(offset=2, search="times") == SecondLookPage(ids[2:], 3)
         monkeypatch.setattr(second_looks, "MOST_COUNTED", 2)
         monkeypatch.setattr(second_looks, "WALKED", 2)
-        assert page() == LookPage(ids[:2], 2, is_more=True)
-        assert page(offset=2) == LookPage(ids[2:], 2, is_more=True)
-        assert page(search="2 times") == LookPage([], 0, may_lack=True), "only in the first ones"
+        assert page() == SecondLookPage(ids[:2], 2, is_more=True)
+        assert page(offset=2) == SecondLookPage(ids[2:], 2, is_more=True)
+        assert page(search="2 times") == SecondLookPage([], 0, may_lack=True), "only in the first ones"
 
 
 def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:

@@ -37,7 +37,7 @@ from app.core.permissions import SYSTEM
 from app.core.raters import help_needed
 from app.core.review import queue, second_looks
 from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import LookFilter
+from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -249,7 +249,7 @@ def test_nothing_that_is_hard_to_show_is_in_the_demonstration(seeded: Seeded) ->
 def test_staff_have_something_on_every_desk(seeded: Seeded) -> None:
     with seeded.wiring.database.reading() as session:
         community_id = _community(session).id
-        found = second_looks.waiting(session, SYSTEM, community_id, LookFilter(), limit=50)
+        found = second_looks.waiting(session, SYSTEM, community_id, SecondLookFilter(), limit=50)
         looks = session.scalars(sa.select(Action).where(Action.id.in_(found.ids))).all()
         assert found.count == len(looks)
         assert {look.action_state for look in looks} == {ActionState.APPLIED, ActionState.RETRO_REVIEW}

@@ -13,9 +13,8 @@ from app.core.models import Action
 from app.core.policies import policies
 from app.core.policies.drafts import CategoryDraft, draft_of
 from app.core.policies.routing import default_target
-from app.core.review import claims, queue, queue_filters, queue_order
-from app.core.review.queue_filters import QueueFilter
-from app.core.review.queue_order import Sort
+from app.core.review import claims, queue, queue_filters
+from app.core.review.queue_filters import QueueFilter, Sort
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -139,7 +138,7 @@ def test_an_index_serves_the_order(wiring: Wiring, cast: Cast) -> None:
     max_ = actor(wiring, cast.moderator)
     with wiring.database.writing() as session:
         statement = queue_filters.filtered(session, max_, cast.community_id, QueueFilter()).order_by(
-            *queue_order.clauses(Sort.URGENT)
+            *queue_filters.order_clauses(Sort.URGENT)
         )
         if session.get_bind().dialect.name == "postgresql":
             session.execute(sa.text("SET LOCAL enable_seqscan = off"))

@@ -4,8 +4,8 @@ import pytest
 
 from app.core.review.holds import NOTE_VERBS
 from app.core.vocabulary import HELD_VERBS, ActionType, ActionVerb
-from app.web.moderate import verb_buttons
-from app.web.moderate.verb_words import NAMES, WORDS
+from app.web.item import verb_words
+from app.web.item.verb_words import NAMES, WORDS
 
 
 def test_every_decision_has_its_words() -> None:
@@ -17,7 +17,7 @@ def test_every_decision_has_its_words() -> None:
 @pytest.mark.parametrize("verb", [verb for verb in HELD_VERBS if verb is not ActionVerb.REOPEN])
 def test_every_decision_about_every_type_of_action_has_a_button_and_a_sentence(verb: ActionVerb) -> None:
     for action_type in ActionType:
-        button = verb_buttons.button(verb, action_type)
+        button = verb_words.button(verb, action_type)
         assert button.name == f"{WORDS[verb].name}: {button.effect}"
         assert button.effect
         assert "{}" in WORDS[verb].effects[action_type].sentence

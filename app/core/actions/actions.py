@@ -12,17 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock
-from app.core.actions import author_texts, decisions, panels_due
+from app.core.actions import decisions, panels_due
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, decision_word
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -103,7 +102,7 @@ def decide_act(
     why: Why = UNSAID,
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
-    author_texts.add_support_text(session, action)
+    decisions.add_support_text(session, action)
     make_move(
         session,
         actor,
@@ -276,32 +275,6 @@ def due_again(action: Action) -> dict[str, datetime]:
         "due_at": now + ((action.due_at or opened_at) - opened_at),
         "urgent_at": now + ((action.urgent_at or opened_at) - opened_at),
     }
-
-
-def act_instead(
-    session: Session, actor: Actor, action: Action, action_type: ActionType, author_text: str | None
-) -> None:
-    """Have the platform do something else than what the category is configured for, and say what the author is told.
-
-    The caller decides the action afterwards, in the same transaction. Recorded in history if the action changes.
-    """
-    action.reason = author_text or action.reason
-    before = action.action_type
-    if before is not action_type:
-        action.action_type, action.decided_verb = action_type, decision_word(action_type)
-    session.flush()
-    if before is not action_type:
-        facts.act_as(session, action)
-        history.record(
-            session,
-            actor,
-            action.community_id,
-            "action.chosen",
-            "action",
-            action.id,
-            before={"action_type": before.value},
-            after={"action_type": action_type.value},
-        )
 
 
 def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> HistoryEntry | None:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import author_texts, decisions, moves
+from app.core.actions import decisions, moves
 from app.core.actions.urgency import urgency
 from app.core.history.why import Why
 from app.core.ids import new_id
@@ -69,7 +69,7 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
     made = [_action_of(opening) for opening in openings]
     for action in made:
         if action.action_state is ActionState.PROPOSED:
-            author_texts.add_support_text(session, action)
+            decisions.add_support_text(session, action)
     begun = moves.add(session, SYSTEM, made)
     new = {
         action.id: decisions.New(action, opening.route.verb.value, 1, opening.route.score)

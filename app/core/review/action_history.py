@@ -102,10 +102,7 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
         Forbidden: the actor may not see the history.
     """
     row = session.execute(
-        sa.select(HistoryEntry, HistoryText, Action, Request)
-        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .join(Action, Action.id == HistoryEntry.object_id)
-        .join(Request, Request.id == Action.request_id)
+        _changes()
         .where(HistoryEntry.id == entry_id, HistoryEntry.object_type == "action")
         .options(contains_eager(Action.request).selectinload(Request.attachments))
     ).first()

@@ -20,7 +20,7 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
-from app.core.review import decision_trace, queue_filters, queue_order
+from app.core.review import decision_trace, queue_filters
 from app.core.review.queue_filters import QueueFilter
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
@@ -37,17 +37,23 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
         raise Forbidden("Only a signed-in moderator can claim an item")
-    now = clock.now()
+    if not _lease(session, actor, action, open_to(actor, clock.now())):
+        holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
+        raise Conflict(f"Claimed by {holder.display_name if holder else 'somebody else'}", action.id)
+
+
+def _lease(session: Session, actor: Actor, action: Action, *where: sa.ColumnElement[bool]) -> bool:
+    """Give the actor the item for the time of a claim; return False if ``where`` does not hold."""
     result = session.execute(
         sa.update(Action)
-        .where(Action.id == action.id, open_to(actor, now))
-        .values(claimed_by_id=actor.account_id, claimed_until=now + LEASE, updated_at=Action.updated_at)
+        .where(Action.id == action.id, *where)
+        .values(
+            claimed_by_id=actor.account_id, claimed_until=clock.now() + LEASE, updated_at=Action.updated_at
+        )
         .execution_options(synchronize_session=False)
     )
     session.refresh(action, ["claimed_by_id", "claimed_until"])
-    if result.rowcount == 0:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
-        holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
-        raise Conflict(f"Claimed by {holder.display_name if holder else 'somebody else'}", action.id)
+    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 def take_over(session: Session, actor: Actor, action: Action) -> str | None:
@@ -60,14 +66,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
     if holder is None:
         claim(session, actor, action)
         return None
-    now = clock.now()
-    session.execute(
-        sa.update(Action)
-        .where(Action.id == action.id)
-        .values(claimed_by_id=actor.account_id, claimed_until=now + LEASE, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    session.refresh(action, ["claimed_by_id", "claimed_until"])
+    _lease(session, actor, action)
     entry = history.record(
         session,
         actor,
@@ -230,10 +229,10 @@ def claim_next(
     attempts = [statement]
     if after is not None:
         statement = statement.where(Action.id != after.id)
-        attempts = [statement.where(queue_order.follows(filters.sort, after)), statement]
+        attempts = [statement.where(queue_filters.follows(filters.sort, after)), statement]
     for attempt in attempts:
         candidates: Sequence[Action] = session.scalars(
-            attempt.order_by(*queue_order.clauses(filters.sort)).limit(5)
+            attempt.order_by(*queue_filters.order_clauses(filters.sort)).limit(5)
         ).all()
         for action in candidates:
             try:
@@ -249,7 +248,7 @@ def free(
 ) -> Sequence[Action]:
     """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
     statement = _decidable(session, actor, community_id, filters)
-    return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
+    return session.scalars(statement.order_by(*queue_filters.order_clauses(filters.sort)).limit(limit)).all()
 
 
 def _decidable(

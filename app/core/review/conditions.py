@@ -8,9 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.models import Action, Community, Webhook
+from app.core.actions import actions
+from app.core.history.why import Why
+from app.core.models import Action, Community, Hold, Webhook
 from app.core.models.decisions import QUEUED
 from app.core.services.calls import Period
 from app.core.vocabulary import ActionState
@@ -20,7 +23,7 @@ JOB_LATE_AFTER = timedelta(minutes=5)
 UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
-"""A webhook is failing after so many failures in a row over at least this time (docs/operations.md)."""
+"""A webhook is failing after so many failures in a row over at least this time (docs/run/operations.md)."""
 
 
 def is_awake(now: Any) -> sa.ColumnElement[bool]:
@@ -29,7 +32,7 @@ def is_awake(now: Any) -> sa.ColumnElement[bool]:
 
 
 def waiting(community_id: Any) -> sa.Select[Any]:
-    """Select the actions under review, also those that are put aside. Both are values or parameters."""
+    """Select the actions under review, also those that are put aside. The id is a value or a parameter."""
     # Written out, not a parameter: only so are the queue's partial indexes used for certain.
     return sa.select(Action).where(
         Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
@@ -38,7 +41,8 @@ def waiting(community_id: Any) -> sa.Select[Any]:
 
 def is_past_target(now: Any) -> sa.ColumnElement[bool]:
     """Whether a review waits longer than its category's target time, as part of a query."""
-    return Action.due_at <= now
+    is_past: sa.ColumnElement[bool] = Action.due_at <= now
+    return is_past
 
 
 def is_late(action: Action) -> bool:
@@ -66,3 +70,37 @@ def is_failing(webhook: Webhook) -> bool:
 def fails_mostly(calls: Period) -> bool:
     """Whether more than half of a connected service's calls failed."""
     return calls.errors * 2 > calls.requests
+
+
+def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
+    """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
+
+    See docs/integrate/api.md.
+    """
+    oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(limit)
+    ended = session.scalars(oldest).all()
+    for action in ended:
+        actions.lapse(session, action, why=Why(cause="no consensus in time"))
+    return len(ended)
+
+
+def has_expired(session: Session, older_than: datetime) -> bool:
+    """Whether there is anything for ``expire`` to end, so that nothing needs to be locked to find out."""
+    return session.scalar(_old(older_than).with_only_columns(Action.id).limit(1)) is not None
+
+
+def _old(older_than: datetime) -> sa.Select[Any]:
+    return sa.select(Action).where(
+        # Written out for the index of the few open reviews: this runs every half minute.
+        sa.text("moderation_actions.action_state IN ('under_review', 'retro_review')"),
+        sa.or_(
+            sa.and_(
+                Action.action_state == ActionState.UNDER_REVIEW,
+                # For the index too; what came back under review is read from the row.
+                Action.created_at < older_than,
+                sa.or_(Action.review_opened_at.is_(None), Action.review_opened_at < older_than),
+            ),
+            sa.and_(Action.action_state == ActionState.RETRO_REVIEW, Action.retro_review_at < older_than),
+        ),
+        Action.id.not_in(sa.select(Hold.action_id).where(Hold.action_id.is_not(None))),
+    )

@@ -24,12 +24,10 @@ from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
-from app.core.review import claims, decision_trace, filing, reopening, verbs
+from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
 from app.core.vocabulary import (
-    CARRY_TEXT,
-    CHOOSABLE,
     HELD_VERBS,
     ActionState,
     ActionType,
@@ -80,9 +78,9 @@ def hold(
     limits.text(why.reason, "reason", limits.REASON_MAX)
     if why.comment:
         limits.text(why.comment, "comment", limits.REASON_MAX)
-    act_as, author_text = _checked_choice(verb, action, act_as, author_text)
+    act_as, author_text = verbs.checked_choice(verb, action, act_as, author_text)
     if category is not None and action is not None:
-        category = filing.checked(session, action, category, "policy")
+        category = verbs.checked_category(session, action, category, "policy")
     serialise_and_reload(session, subject)
     holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
     claims.check_not_held(actor, holder)
@@ -252,33 +250,6 @@ def _details(held: Hold, why: Why) -> Details:
         author_text=held.author_text,
         category=held.category,
     )
-
-
-def carries_text(verb: ActionVerb, action: Action, act_as: ActionType | None) -> bool:
-    """Whether a moderator's text reaches the author with this decision."""
-    return verb is ActionVerb.FORCE_PUBLISH and (act_as or action.action_type) in CARRY_TEXT
-
-
-def _checked_choice(
-    verb: ActionVerb, action: Action | None, act_as: ActionType | None, author_text: str | None
-) -> tuple[ActionType | None, str | None]:
-    """The chosen action and the text to the author, each None if there is none.
-
-    Raises:
-        Invalid: the verb leads to no action of the platform, nobody can choose this action, or it carries no text.
-    """
-    text = (author_text or "").strip() or None
-    if text is not None:
-        limits.text(text, "author_text", limits.REASON_MAX)
-        if action is None or not carries_text(verb, action, act_as):
-            raise Invalid.field("author_text", "goes only with a warning or a silence")
-    if act_as is not None and act_as not in CHOOSABLE:
-        raise Invalid.field("verb", "is no action that can be chosen", act_as.value)
-    if verb is not ActionVerb.FORCE_PUBLISH or action is None:
-        if act_as is not None:
-            raise Invalid.field("verb", "leads to no action of the platform", verb.value)
-        return None, None
-    return None if act_as is action.action_type else act_as, text
 
 
 def _was_edited(session: Session, note: Note, held: Hold) -> bool:

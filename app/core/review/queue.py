@@ -1,36 +1,25 @@
 """The review queue: pages of open items for moderators, and reviews that end without a decision."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, selectinload
 
-from app.core import clock, limits, scoring
-from app.core.actions import actions
+from app.core import clock, limits
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Hold, Note, Request
-from app.core.models.decisions import HIDDEN, QUEUED
+from app.core.models import Account, Action, Notice, Request
+from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import conditions, post_search, queue_filters, queue_order
+from app.core.review import conditions, post_search, queue_filters
 from app.core.review.open_counts import bounded_count
-from app.core.review.queue_filters import EVERYTHING, QueueFilter
-from app.core.review.queue_order import Sort
+from app.core.review.queue_filters import EVERYTHING, QueueFilter, Sort
 from app.core.unindexed import unindexed
-from app.core.vocabulary import ActionState
-
-_DISAGREEMENTS: Mapping[str, str] = {
-    "divisive": "split",
-    "one-sided": "split",
-    "unbalanced": "one side only",
-    "undecided": "undecided",
-}
-"""Why enough ratings did not decide, by the slug of the rule (docs/develop/consensus.md)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +87,7 @@ def queue(
         anchor = None
     rows: list[QueueItem] = []
     if anchor is not None:
-        beyond = statement.where(queue_order.follows(filters.sort, anchor, backwards=backwards))
+        beyond = statement.where(queue_filters.follows(filters.sort, anchor, backwards=backwards))
         rows = _page(session, beyond, filters.sort, size, backwards=backwards)
     if not rows:
         # After the end show the last page, before the beginning the first.
@@ -106,7 +95,7 @@ def queue(
         rows = _page(session, statement, filters.sort, size, backwards=backwards)
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
-        ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
+        ahead = statement.where(queue_filters.follows(filters.sort, rows[0].action, backwards=True))
         first += _count(session, ahead, filters)
     return QueuePage(rows, count, first, may_lack)
 
@@ -138,7 +127,7 @@ def _page(
     session: Session, statement: sa.Select[Any], sort: Sort, size: int, *, backwards: bool
 ) -> list[QueueItem]:
     """The first ``size`` rows of ``statement``, or the last if ``backwards``; always in the queue's order."""
-    order = queue_order.clauses(sort, backwards=backwards)
+    order = queue_filters.order_clauses(sort, backwards=backwards)
     rows = [
         QueueItem(action, claimant, assignee)
         for action, claimant, assignee in session.execute(_as_rows(statement).order_by(*order).limit(size))
@@ -171,8 +160,8 @@ def neighbours(
     before, after = (
         session.scalar(
             statement.with_only_columns(Action.id)
-            .where(queue_order.follows(filters.sort, action, backwards=backwards))
-            .order_by(*queue_order.clauses(filters.sort, backwards=backwards))
+            .where(queue_filters.follows(filters.sort, action, backwards=backwards))
+            .order_by(*queue_filters.order_clauses(filters.sort, backwards=backwards))
             .limit(1)
         )
         for backwards in (True, False)
@@ -229,63 +218,6 @@ def _newer(filters: QueueFilter, exact: tuple[uuid.UUID, ...] = ()) -> sa.Select
     return sa.select(bounded_count(found.with_only_columns(Action.id)))
 
 
-def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
-    """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
-
-    See docs/integrate/api.md.
-    """
-    oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(limit)
-    ended = session.scalars(oldest).all()
-    for action in ended:
-        actions.lapse(session, action, why=Why(cause="no consensus in time"))
-    return len(ended)
-
-
-def has_expired(session: Session, older_than: datetime) -> bool:
-    """Whether there is anything for ``expire`` to end, so that nothing needs to be locked to find out."""
-    return session.scalar(_old(older_than).with_only_columns(Action.id).limit(1)) is not None
-
-
-def _old(older_than: datetime) -> sa.Select[Any]:
-    return sa.select(Action).where(
-        # Written out for the index of the few open reviews: this runs every half minute.
-        sa.text("moderation_actions.action_state IN ('under_review', 'retro_review')"),
-        sa.or_(
-            sa.and_(
-                Action.action_state == ActionState.UNDER_REVIEW,
-                # For the index too; what came back under review is read from the row.
-                Action.created_at < older_than,
-                sa.or_(Action.review_opened_at.is_(None), Action.review_opened_at < older_than),
-            ),
-            sa.and_(Action.action_state == ActionState.RETRO_REVIEW, Action.retro_review_at < older_than),
-        ),
-        Action.id.not_in(sa.select(Hold.action_id).where(Hold.action_id.is_not(None))),
-    )
-
-
-def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:
-    """How many posts of these authors are hidden now, by author; one query on an index of hidden posts."""
-    if not authors:
-        return {}
-    rows = session.execute(
-        sa.select(Action.platform_author_id, sa.func.count())
-        .where(
-            Action.community_id == community_id,
-            Action.platform_author_id.in_(authors),
-            sa.text(HIDDEN),
-        )
-        .group_by(Action.platform_author_id)
-    )
-    return {author: count for author, count in rows if author}
-
-
-def disagreement(note: Note | None, needed: int) -> str:
-    """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
-    if note is None or note.ratings_count < needed or note.status_rule is None:
-        return ""
-    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
-
-
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
     queued = sa.select(Action.category).where(
@@ -316,4 +248,58 @@ def _as_rows(statement: sa.Select[Any]) -> Any:
             selectinload(Action.note),
             selectinload(Action.held),
         )
+    )
+
+
+OVERTURNED_DAYS = 7
+DESK_SHOWN = 5
+MINE, UNCLAIMED, OVERDUE = (
+    QueueFilter(claimed_by="me"),
+    QueueFilter(claimed_by="nobody"),
+    QueueFilter(overdue=True),
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Counts of items, each at most ``MOST_COUNTED`` + 1, and the first of them in the queue's order.
+
+    ``overturned`` counts the moderator's decisions that were reversed in the last ``OVERTURNED_DAYS`` days.
+    """
+
+    mine: int
+    unclaimed: int
+    overdue: int
+    overturned: int
+    my_items: Sequence[QueueItem]
+    overdue_items: Sequence[QueueItem]
+
+
+def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
+    """The moderator's desk in this community; the same number of queries whatever waits."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    counts = (
+        bounded_count(
+            queue_filters.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1))
+        )
+        for filters in (MINE, UNCLAIMED, OVERDUE)
+    )
+    figures = session.execute(sa.select(*counts)).one()
+    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
+    since = clock.now() - timedelta(days=OVERTURNED_DAYS)
+    overturned = session.scalar(
+        sa.select(sa.func.count()).where(
+            Notice.account_id == actor.account_id,
+            Notice.community_id == community_id,
+            Notice.decided_id.is_not(None),
+            Notice.created_at >= since,
+        )
+    )
+    return Desk(
+        mine,
+        unclaimed,
+        overdue,
+        overturned or 0,
+        first(session, actor, community_id, MINE, size=DESK_SHOWN) if mine else [],
+        first(session, actor, community_id, OVERDUE, size=DESK_SHOWN) if overdue else [],
     )

@@ -5,14 +5,14 @@ To draw rows needs posts, notes and people. To find out that nothing changed nee
 
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, scoring
 from app.core.models import Action, Attachment, Hold, Note, Request
 from app.core.models.decisions import HIDDEN
 from app.core.permissions import Actor, Permission, require
@@ -158,3 +158,35 @@ def _media(
     ):
         found[request_id] = (*found.get(request_id, ()), tuple(state))
     return found
+
+
+_DISAGREEMENTS: Mapping[str, str] = {
+    "divisive": "split",
+    "one-sided": "split",
+    "unbalanced": "one side only",
+    "undecided": "undecided",
+}
+"""Why enough ratings did not decide, by the slug of the rule (docs/develop/consensus.md)."""
+
+
+def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:
+    """How many posts of these authors are hidden now, by author; one query on an index of hidden posts."""
+    if not authors:
+        return {}
+    rows = session.execute(
+        sa.select(Action.platform_author_id, sa.func.count())
+        .where(
+            Action.community_id == community_id,
+            Action.platform_author_id.in_(authors),
+            sa.text(HIDDEN),
+        )
+        .group_by(Action.platform_author_id)
+    )
+    return {author: count for author, count in rows if author}
+
+
+def disagreement(note: Note | None, needed: int) -> str:
+    """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
+    if note is None or note.ratings_count < needed or note.status_rule is None:
+        return ""
+    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")

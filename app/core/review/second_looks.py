@@ -20,8 +20,7 @@ from app.core.models.decisions import SECOND_LOOK
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.review import claims
-from app.core.states import ACTION
-from app.core.vocabulary import HELD_VERBS, ActionState
+from app.core.vocabulary import ActionState
 
 
 class Sort(StrEnum):
@@ -39,7 +38,7 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True)
-class LookFilter:
+class SecondLookFilter:
     """Filters for second looks; an empty filter matches all. ``state`` is *applied* or *retro_review*."""
 
     state: ActionState | None = None
@@ -49,7 +48,7 @@ class LookFilter:
 
 
 @dataclass(frozen=True)
-class LookPage:
+class SecondLookPage:
     """A page of the list, as ids of actions, of ``count`` in all.
 
     ``is_more``: these are more than ``count``, the most that is counted. ``may_lack``: a text was looked for in the
@@ -70,32 +69,30 @@ MOST_COUNTED = 1_000
 """The largest number of second looks that a page counts; above it the page only says that there are more."""
 OFFERED_OF = 10_000
 """In how many second looks, the first ones, the filter looks for categories to offer."""
-VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
-"""The decisions that end a second look."""
 
 
 def waiting(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    filters: LookFilter,
+    filters: SecondLookFilter,
     *,
     limit: int,
     offset: int = 0,
-) -> LookPage:
+) -> SecondLookPage:
     """A page of the actions that wait for a second look; two queries for any page size."""
     require(actor, Permission.SEE_QUEUE, community_id)
     ids = _listed(community_id, filters)
     if filters.search:
         found = session.scalars(ids).all()
         of_all = _count(session, community_id, replace(filters, search=""))
-        return LookPage(found[offset : offset + limit], len(found), may_lack=of_all > WALKED)
+        return SecondLookPage(found[offset : offset + limit], len(found), may_lack=of_all > WALKED)
     count = _count(session, community_id, filters)
     page = session.scalars(ids.limit(limit).offset(offset)).all()
-    return LookPage(page, min(count, MOST_COUNTED), count > MOST_COUNTED)
+    return SecondLookPage(page, min(count, MOST_COUNTED), count > MOST_COUNTED)
 
 
-def _count(session: Session, community_id: uuid.UUID, filters: LookFilter) -> int:
+def _count(session: Session, community_id: uuid.UUID, filters: SecondLookFilter) -> int:
     """How many match, up to one more than ``MOST_COUNTED``; in the order of the index that tells it alone."""
     ids = _listed(community_id, replace(filters, sort=Sort.URGENT)).limit(MOST_COUNTED + 1)
     return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
@@ -105,7 +102,7 @@ def claim_next(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    filters: LookFilter,
+    filters: SecondLookFilter,
     *,
     after: Action | None = None,
 ) -> Action | None:
@@ -132,7 +129,7 @@ def claim_next(
 
 
 def neighbours(
-    session: Session, actor: Actor, action: Action, filters: LookFilter
+    session: Session, actor: Actor, action: Action, filters: SecondLookFilter
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the second looks before and after this one in the list, each None at an end; one query."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
@@ -148,7 +145,7 @@ def newer_than(
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,
-    filters: LookFilter,
+    filters: SecondLookFilter,
 ) -> int:
     """How many second looks of the filtered list began to wait after ``moment``."""
     require(actor, Permission.SEE_QUEUE, community_id)
@@ -158,7 +155,7 @@ def newer_than(
 
 
 @lru_cache(maxsize=100)
-def _newer(filters: LookFilter) -> sa.Select[Any]:
+def _newer(filters: SecondLookFilter) -> sa.Select[Any]:
     """The statement of ``newer_than``, kept because building it takes longer than running it."""
     moment = sa.bindparam("moment", type_=Action.applied_at.type)
     community_id = sa.bindparam("community_id", type_=Action.community_id.type)
@@ -242,12 +239,12 @@ def deciding(
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the first ``OFFERED_OF`` actions that wait for a second look, for the filter."""
-    first = _listed(community_id, LookFilter()).with_only_columns(Action.category).limit(OFFERED_OF)
+    first = _listed(community_id, SecondLookFilter()).with_only_columns(Action.category).limit(OFFERED_OF)
     found = first.subquery().c.category
     return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
 
-def _listed(community_id: Any, filters: LookFilter) -> sa.Select[Any]:
+def _listed(community_id: Any, filters: SecondLookFilter) -> sa.Select[Any]:
     """Select the ids of the filtered list, in its order. A text is looked for in the first ``WALKED`` only."""
     statement = _filtered(community_id, filters).order_by(*_order(filters.sort))
     if not filters.search:
@@ -261,7 +258,7 @@ def _has(text: str) -> sa.ColumnElement[bool]:
     return Request.content.icontains(text, autoescape=True)
 
 
-def _filtered(community_id: Any, filters: LookFilter) -> sa.Select[Any]:
+def _filtered(community_id: Any, filters: SecondLookFilter) -> sa.Select[Any]:
     """Select what matches, except by the search, unordered."""
     statement = sa.select(Action).where(
         Action.community_id == community_id,

@@ -9,17 +9,30 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
+from app.core import limits
 from app.core.actions import acknowledgements, actions
 from app.core.actions.moves import condition_holds
 from app.core.db import serialise_and_reload
 from app.core.errors import IllegalMove, Invalid
+from app.core.history import chain as history
+from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note
 from app.core.notes import verdicts
 from app.core.permissions import Actor
-from app.core.review import filing, reopening
+from app.core.policies import policies
+from app.core.review import reopening
 from app.core.states import ACTION
-from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
+from app.core.vocabulary import (
+    CARRY_TEXT,
+    CHOOSABLE,
+    HELD_VERBS,
+    ActionState,
+    ActionType,
+    ActionVerb,
+    ReopenTo,
+    decision_word,
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,7 @@ def change_action(
     if category is not None:
         if verb not in _DECIDING:
             raise Invalid.field("category", "can only be named with a move that decides", category)
-        category = filing.checked(session, action, category, "category")
+        category = checked_category(session, action, category, "category")
     return carry_out(session, actor, action, verb, Details(why, platform_action_id, category=category))
 
 
@@ -115,10 +128,10 @@ def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, 
         return action
     is_reopening = verb is ActionVerb.REOPEN
     if details.category is not None and not is_reopening:
-        filing.file_under(session, actor, action, details.category)
+        _file_under(session, actor, action, details.category)
     result = FUNCTIONS[verb].to_action(session, actor, action, details)
     if details.category is not None and is_reopening:
-        filing.file_under(session, actor, result, details.category)
+        _file_under(session, actor, result, details.category)
     session.refresh(result)
     return result
 
@@ -130,7 +143,7 @@ def _force_publish(session: Session, actor: Actor, action: Action, details: Deta
         raise IllegalMove("action_state", action.action_state, ActionState.PROPOSED)
     if details.act_as is not None or details.author_text:
         chosen = details.act_as or action.action_type
-        actions.act_instead(session, actor, action, chosen, details.author_text)
+        _act_instead(session, actor, action, chosen, details.author_text)
     verdicts.force_publish(session, actor, rationale, why=details.why)
     return action
 
@@ -149,45 +162,35 @@ def _acknowledge(session: Session, actor: Actor, action: Action, details: Detail
     return acknowledgements.acknowledge(session, actor, action, details.platform_action_id)
 
 
-def _return_to_review(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    actions.return_to_review(session, actor, action, why=details.why)
-    return action
-
-
-def _open_second_look(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    actions.open_second_look(session, actor, action, why=details.why)
-    return action
-
-
-def _confirm(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    actions.confirm(session, actor, action, why=details.why)
-    return action
-
-
-def _overturn(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    actions.overturn(session, actor, action, why=details.why)
-    return action
-
-
 def _reopen(session: Session, actor: Actor, action: Action, details: Details) -> Action:
     return reopening.reopen(session, actor, action, details.reopen_to, why=details.why)
+
+
+def _plain(function: Callable[..., object]) -> Functions:
+    """A verb that takes no more than a reason, and moves the action itself."""
+
+    def to_action(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+        function(session, actor, action, why=details.why)
+        return action
+
+    return Functions(to_action)
 
 
 FUNCTIONS: Mapping[ActionVerb, Functions] = {
     ActionVerb.FORCE_PUBLISH: Functions(_force_publish, verdicts.force_publish),
     ActionVerb.DISMISS: Functions(_dismiss, verdicts.dismiss),
     ActionVerb.ACKNOWLEDGE: Functions(_acknowledge),
-    ActionVerb.RETURN_TO_REVIEW: Functions(_return_to_review),
-    ActionVerb.OPEN_SECOND_LOOK: Functions(_open_second_look),
-    ActionVerb.CONFIRM: Functions(_confirm),
-    ActionVerb.OVERTURN: Functions(_overturn),
+    ActionVerb.RETURN_TO_REVIEW: _plain(actions.return_to_review),
+    ActionVerb.OPEN_SECOND_LOOK: _plain(actions.open_second_look),
+    ActionVerb.CONFIRM: _plain(actions.confirm),
+    ActionVerb.OVERTURN: _plain(actions.overturn),
     ActionVerb.REOPEN: Functions(_reopen),
 }
 """Verbs that nobody requests are left out: a score or a submission opens an action, and the service makes some moves
 by itself."""
 
 
-_DECIDING = frozenset({ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS, ActionVerb.CONFIRM, ActionVerb.OVERTURN})
+_DECIDING = frozenset(HELD_VERBS) - {ActionVerb.REOPEN}
 """The verbs by which the API decides, and can name a category."""
 
 
@@ -199,3 +202,88 @@ def _rationale(session: Session, action: Action) -> Note | None:
 def _refuse_unless_open(action: Action, target: ActionState) -> None:
     if ACTION.find(action.action_state, target) is None:
         raise IllegalMove("action_state", action.action_state, target)
+
+
+def checked_category(session: Session, action: Action, category: str, field: str) -> str | None:
+    """The category if it is one of the community's; None if the action is in this category already.
+
+    Raises:
+        Invalid: the community has no such category; it names ``field``.
+    """
+    if category == (action.decided_category or action.category):
+        return None
+    known = {one.name for one in policies.current(session, action.community_id).categories}
+    if category not in known:
+        raise Invalid.field(field, "must be one of this community's categories", category[:50])
+    return category
+
+
+def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
+    """Set the category of an action's decision and record it in history."""
+    before = action.decided_category or action.category
+    action.decided_category = category
+    session.flush()
+    facts.file_under(session, action, category)
+    history.record(
+        session,
+        actor,
+        action.community_id,
+        "action.filed",
+        "action",
+        action.id,
+        before={"category": before},
+        after={"category": category},
+    )
+
+
+def _act_instead(
+    session: Session, actor: Actor, action: Action, action_type: ActionType, author_text: str | None
+) -> None:
+    """Have the platform do something else than what the category is configured for, and say what the author is told.
+
+    The caller decides the action afterwards, in the same transaction. Recorded in history if the action changes.
+    """
+    action.reason = author_text or action.reason
+    before = action.action_type
+    if before is not action_type:
+        action.action_type, action.decided_verb = action_type, decision_word(action_type)
+    session.flush()
+    if before is not action_type:
+        facts.act_as(session, action)
+        history.record(
+            session,
+            actor,
+            action.community_id,
+            "action.chosen",
+            "action",
+            action.id,
+            before={"action_type": before.value},
+            after={"action_type": action_type.value},
+        )
+
+
+def carries_text(verb: ActionVerb, action: Action, act_as: ActionType | None) -> bool:
+    """Whether a moderator's text reaches the author with this decision."""
+    return verb is ActionVerb.FORCE_PUBLISH and (act_as or action.action_type) in CARRY_TEXT
+
+
+def checked_choice(
+    verb: ActionVerb, action: Action | None, act_as: ActionType | None, author_text: str | None
+) -> tuple[ActionType | None, str | None]:
+    """The chosen action and the text to the author, each None if there is none.
+
+    Raises:
+        Invalid: the verb leads to no action of the platform, nobody can choose this action, or it carries no text.
+    """
+    text = (author_text or "").strip() or None
+    if text is not None:
+        limits.text(text, "author_text", limits.REASON_MAX)
+        if action is None or not carries_text(verb, action, act_as):
+            raise Invalid.field("author_text", "goes only with a warning or a silence")
+    if act_as is not None and act_as not in CHOOSABLE:
+        raise Invalid.field("verb", "is no action that can be chosen", act_as.value)
+    if verb is not ActionVerb.FORCE_PUBLISH or action is None:
+        if act_as is not None:
+            raise Invalid.field("verb", "leads to no action of the platform", verb.value)
+        return None, None
+    return None if act_as is action.action_type else act_as, text

@@ -7,7 +7,7 @@ from app.core import security_events
 from app.core.models import Account
 from app.core.people import accounts, sessions
 from app.core.security_events import SecurityEvent
-from app.web import community_choice
+from app.web import auth, community_choice
 from app.web.account import device_cookie
 from app.wiring import wired
 
@@ -29,7 +29,7 @@ def begin(response: Response, account: Account, renewed_hash: str | None = None)
         community_choice.forget_browser(response)
     settings = wired().settings
     response.set_cookie(
-        name(),
+        auth.cookie_name(),
         token,
         max_age=settings.session_hours * 3600,
         secure=settings.environment == "production",
@@ -52,15 +52,10 @@ def end(response: Response) -> None:
     if secret is not None:
         session["csrf_token"] = secret
     secure = wired().settings.environment == "production"
-    response.delete_cookie(name(), path="/", secure=secure, httponly=True, samesite="Lax")
-
-
-def name() -> str:
-    """Return the cookie's name. ``__Host-`` binds it to this host over https; over http browsers would refuse it."""
-    return "__Host-bridgenote" if wired().settings.environment == "production" else "bridgenote"
+    response.delete_cookie(auth.cookie_name(), path="/", secure=secure, httponly=True, samesite="Lax")
 
 
 def _end(writing: Session) -> None:
-    token = request.cookies.get(name())
+    token = request.cookies.get(auth.cookie_name())
     if token:
         sessions.end(writing, token)

@@ -12,8 +12,7 @@ from app.core.ids import new_id
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.core.requests import test_posts
-from app.web import auth, navigation, page
-from app.web.administer import curl_lines
+from app.web import auth, curl_command, navigation, page
 from app.web.administer.keys import FIRST_KEY
 from app.web.blueprint import web
 from app.wiring import wired
@@ -84,7 +83,7 @@ def _show(community: Community | None) -> Response:
         with wired().database.reading() as session:
             standing = getting_started.standing(session, auth.current_actor(), community.id)
         steps = _steps(community, standing)
-        curl = curl_lines.submit_line(community) if standing.has_key else None
+        curl = curl_command.submit_line(community) if standing.has_key else None
     todo = [step for step in steps if not step.is_done]
     return page.render(
         "administer/getting_started.html",

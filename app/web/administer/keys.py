@@ -26,11 +26,11 @@ from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
-from app.web import auth, cursor_links, forms, page
-from app.web.administer import changes, curl_lines
-from app.web.administer.curl_lines import CurlLine
+from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
+from app.web.community import changes
 from app.web.community.community import SwitchForm
+from app.web.curl_command import CurlLine
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -127,7 +127,7 @@ def mint_key() -> Response:
         )
         return _show(status=409, alert=alert)
     can_submit = minted.key.template is KeyTemplate.ADAPTER
-    curl = curl_lines.submit_line(auth.current_community(), minted.text) if can_submit else None
+    curl = curl_command.submit_line(auth.current_community(), minted.text) if can_submit else None
     return _show(minted=ShownKey(minted.key.name, minted.text, curl))
 
 

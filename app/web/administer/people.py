@@ -19,9 +19,9 @@ from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, manual_links
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
-from app.web import auth, cursor_links, forms, page
-from app.web.administer import changes, curl_lines
+from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
+from app.web.community import changes
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -113,7 +113,7 @@ def invite() -> Response:
     if minted is not None:
         # Like a new key, the link can be shown only in this response: only its digest is stored.
         return _show(
-            shown=ShownLink(link.email, curl_lines.base_url() + url_for("web.join", token=minted[1]))
+            shown=ShownLink(link.email, curl_command.base_url() + url_for("web.join", token=minted[1]))
         )
     return page.done(None, url_for("web.people"), f"An invitation is on its way to {link.email}.")
 

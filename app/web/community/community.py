@@ -19,9 +19,9 @@ from app.core.permissions import Permission
 from app.core.review import overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.community_revisions import Draft
-from app.web import auth, forms, page
-from app.web.administer import changes, curl_lines
+from app.web import auth, curl_command, forms, page
 from app.web.blueprint import web
+from app.web.community import changes
 from app.wiring import wired
 
 
@@ -264,5 +264,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         misses_users=misses_users,
         changes=changes.rows(entries),
         overturns=begun,
-        curl=curl_lines.submit_line(community) if auth.may(Permission.SEND_TEST_POST, community.id) else None,
+        curl=curl_command.submit_line(community)
+        if auth.may(Permission.SEND_TEST_POST, community.id)
+        else None,
     )

@@ -21,7 +21,7 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.item.timeline import actor_name
-from app.web.moderate.verb_words import WORDS
+from app.web.item.verb_words import WORDS
 from app.wiring import wired
 
 _WHAT = {

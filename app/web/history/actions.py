@@ -15,16 +15,16 @@ from app.core.review.action_history import ActionChange
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import ActionVerb
-from app.web import auth, csv_files, filters, forms, page
+from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
 from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
+from app.web.item.verb_words import NAMES
 from app.web.item.views import blind_item
-from app.web.moderate import chips, row_names
-from app.web.moderate.filters import HistoryForm
+from app.web.list_filters import HistoryForm
+from app.web.moderate import row_names
 from app.web.moderate.row_names import RowName
-from app.web.moderate.verb_words import NAMES
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -96,7 +96,7 @@ def history_page() -> Response:
         cause_words=cause_words,
         hidden=_hidden,
         tabs=tabs(actor, community.id, url_for("web.history_page"), query),
-        chips=chips.chips(form, url_for("web.history_page")),
+        chips=filter_forms.chips(form, url_for("web.history_page")),
         is_more_than_period=bool(query.keys() - {"community", "from", "to"}),
         links=page.PageLinks(
             previous=list_url(url_for("web.history_page"), query, newer=found.newer),

@@ -18,18 +18,17 @@ from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.review import queue, reopening, second_looks
 from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import LookFilter
-from app.web import auth, forms, origins, page, veils
+from app.core.review.second_looks import SecondLookFilter
+from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.item import author_note, author_posts, note_forms, why_status
+from app.web.item import answering, author, note_forms, panel, why_status
+from app.web.item.answering import AnswerForm
 from app.web.item.note_views import note_view
+from app.web.item.panel import ModeratorPanel
 from app.web.item.views import OPTIONS, Question, blind_item, question, sample_question, timeline
 from app.web.languages import language_name
-from app.web.moderate import panel
-from app.web.moderate.filters import LookForm, QueueForm
-from app.web.rate import answering
-from app.web.rate.answering import AnswerForm
+from app.web.list_filters import QueueForm, SecondLookForm
 from app.wiring import wired
 
 
@@ -129,8 +128,13 @@ def ask(session: Session, action: Asked, *, typed_in: str | None = None) -> Ques
     return question(action, blind, own, counts, answering.ratings_needed())
 
 
-def item_context(session: Session, action: Asked, *, typed_in: str | None = None) -> dict[str, Any]:
-    """Return the context of ``item.html`` and its parts. The note parts use it too, so page and parts always agree."""
+def item_context(
+    session: Session, action: Asked, *, typed_in: str | None = None, shown: ModeratorPanel | None = None
+) -> dict[str, Any]:
+    """Return the context of ``item.html`` and its parts. The note parts use it too, so page and parts always agree.
+
+    ``shown``: the moderators' panel with what was typed into it, instead of a fresh one.
+    """
     moderates = auth.may(Permission.MODERATE, action.community_id)
     item_question, answer_form = ask(session, action, typed_in=typed_in), AnswerForm()
     # Moderators are not asked about samples, so with a sample there is never a panel.
@@ -144,12 +148,10 @@ def item_context(session: Session, action: Asked, *, typed_in: str | None = None
         "focus": False,
         "steps": timeline(action, action.request, answered=item_question.answer is not None),
         "moderates": moderates,
-        "panel": panel.panel(session, auth.current_actor(), item) if item and moderates else None,
+        "panel": shown or (panel.panel(session, auth.current_actor(), item) if item and moderates else None),
         "neighbours": _neighbours(session, item) if item and moderates else (None, None),
-        "author_note": author_note.for_item(session, auth.current_actor(), item)
-        if item and moderates
-        else None,
-        "past": author_posts.for_item(session, auth.current_actor(), item) if item and moderates else None,
+        "author_note": author.note_for(session, auth.current_actor(), item) if item and moderates else None,
+        "past": author.past_posts(session, auth.current_actor(), item) if item and moderates else None,
         "fact_check": items.referenced(session, action.request),
         "why": why_status.why(session, item.note, item, None) if item and item.note else None,
         **notes_context(session, action),
@@ -158,10 +160,10 @@ def item_context(session: Session, action: Asked, *, typed_in: str | None = None
 
 def _neighbours(session: Session, action: Action) -> tuple[str | None, str | None]:
     """Return the URLs of the items before and after this one in the list that it was opened from."""
-    actor, query = auth.current_actor(), origins.query()
-    if origins.is_second_look():
-        look_form = forms.queried(LookForm)
-        looks = look_form.wanted() if look_form.validate() else LookFilter()
+    actor, query = auth.current_actor(), list_filters.origin_query()
+    if list_filters.is_second_look():
+        look_form = forms.queried(SecondLookForm)
+        looks = look_form.wanted() if look_form.validate() else SecondLookFilter()
         ids = second_looks.neighbours(session, actor, action, looks)
     else:
         form = forms.queried(QueueForm)

@@ -13,7 +13,7 @@ from app.core.errors import NotFound, Unavailable
 from app.core.models import Attachment
 from app.web import auth, page
 from app.web.blueprint import web
-from app.web.rate import answering
+from app.web.item import answering
 from app.wiring import wired
 
 PREVIEW_TYPE = "image/webp"

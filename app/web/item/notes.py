@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import actions
-from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from app.core.models import Action, Note, Profile
 from app.core.notes import ai_drafts, notes, ratings
 from app.core.permissions import Permission
@@ -17,11 +17,10 @@ from app.core.raters.samples import Asked
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.item import items, why_status
+from app.web.item import answering, items, note_panel, why_status
+from app.web.item.decision_forms import DecisionForm
 from app.web.item.note_forms import NoteForm, RatingForm, filled_from, form_for, rating_form
 from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
-from app.web.moderate import note_moderation
-from app.web.rate import answering
 from app.wiring import wired
 
 LOCKED = "A moderator decided about this note, so it cannot be changed any more"
@@ -223,8 +222,10 @@ def action_of(session: Session, row: Note) -> Asked | None:
     )
 
 
-def note_context(session: Session, row: Note, action: Asked | None) -> dict[str, Any]:
-    """Return the context of ``note.html`` and ``_note.html``."""
+def note_context(
+    session: Session, row: Note, action: Asked | None, decision: DecisionForm | None = None
+) -> dict[str, Any]:
+    """Return the context of ``note.html`` and ``_note.html``, with a moderator's decision as it was sent."""
     actor = auth.current_actor()
     own = ratings.by_rater(session, row.id, auth.current_profile_id())
     view = note_view(
@@ -240,6 +241,43 @@ def note_context(session: Session, row: Note, action: Asked | None) -> dict[str,
         "focus": False,
         "item_url": url_for("web.item", action_id=action.id) if action else None,
         "moderates": moderates,
-        "panel": note_moderation.panel(session, actor, row) if moderates else None,
+        "panel": note_panel.panel(session, actor, row, form=decision) if moderates else None,
         "why": why_status.why(session, row, action if isinstance(action, Action) else None, own),
     }
+
+
+READY = "The draft is ready. Check it, then submit it as your own note, or discard it."
+
+
+@web.post("/review/<uuid:action_id>/draft")
+def draft_note(action_id: uuid.UUID) -> Response:
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        action = answering.find(session, action_id)
+        auth.require(Permission.MODERATE, action.community_id)
+        post, item = ai_drafts.prepare(session, actor, action.request)
+    wired().throttle.hit("ai_notes", str(actor.account_id))
+    try:
+        # No session is open here, because the provider may take many seconds.
+        draft = wired().note_writer.write(post, item)
+    except Unavailable as failed:
+        return _drafted(action_id, f"No draft: {failed.detail}. Try again, or write the note yourself.", 409)
+    with wired().database.writing() as session:
+        ai_drafts.keep(session, actor, answering.find(session, action_id).request, draft, item)
+    return _drafted(action_id, READY)
+
+
+@web.post("/review/<uuid:action_id>/draft/discard")
+def discard_note_draft(action_id: uuid.UUID) -> Response:
+    with wired().database.writing() as session:
+        action = answering.find(session, action_id)
+        auth.require(Permission.MODERATE, action.community_id)
+        was_there = ai_drafts.discard(session, auth.current_actor(), action.request)
+    return _drafted(action_id, "The draft is discarded." if was_there else "There was no draft any more.")
+
+
+def _drafted(action_id: uuid.UUID, message: str, status: int = 200) -> Response:
+    with wired().database.reading() as session:
+        context = items.notes_context(session, answering.find(session, action_id))
+    target = url_for("web.item", action_id=action_id, _anchor="notes")
+    return page.done("item/_notes.html", target, message, status=status, **context)

@@ -13,13 +13,13 @@ from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, holds, queue
-from app.core.review.queue_filters import SEARCHED
-from app.core.review.queue_order import Sort
+from app.core.review.queue_filters import SEARCHED, Sort
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_phrase
-from app.web.moderate import decisions, moderation, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.item import decision_forms, pending_undo, verb_words
+from app.web.moderate import decisions, queue_rows
 from app.web.moderate import review as review_page
 from app.web.moderate.decisions import Done
 from app.web.moderate.forms import BulkForm, Choice
@@ -73,7 +73,7 @@ class TickedRows:
 
     def decide(self, session: Session, verb: ActionVerb | None, form: BulkForm) -> Done | None:
         actor, community_id = auth.current_actor(), auth.current_community().id
-        reason_choice.compose(session, actor, community_id, form)
+        decision_forms.compose_reason(session, actor, community_id, form)
         ids = [choice.id for choice in form.item.data[: form.most]]
         items = queue.items(session, actor, community_id, ids)
         actions = {item.action.id: item.action for item in items}
@@ -105,7 +105,7 @@ class TickedRows:
         form.form_errors.extend(failures.values())
         return Done(message if count else "")
 
-    def show(self, part: str, form: BulkForm, status: int, alert: str | None, asked: None) -> Response:
+    def show(self, part: str, form: BulkForm, status: int, alert: str | None, asked: object) -> Response:
         return self.again(status=status)
 
     def done(self, part: str, done: Done) -> Response:
@@ -172,7 +172,7 @@ def _try(
 
 def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
     """Render the preview: of the items that it showed when it was sent, or at first of those that match now."""
-    actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
+    actor, community, filters = auth.current_actor(), auth.current_community(), QUEUE.filters()
     with wired().database.reading() as session:
         is_first = not form.shown.data and not form.item.data
         if is_first:
@@ -186,7 +186,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
             form.hidden_ticked = sum(veils.hides(item.action) for item in known.values())
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
-        reasons = reason_choice.options(session, actor, community.id)
+        reasons = decision_forms.reason_options(session, actor, community.id)
         may_lack = queue.search_may_lack(session, actor, community.id, filters)
     return page.render(
         "moderate/matching.html",
@@ -198,9 +198,9 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         searched=SEARCHED if may_lack else None,
         reasons=reasons,
-        reasons_name=reason_choice.remembered_as(actor, community.id),
-        buttons=verb_buttons.for_several(BulkForm.VERBS, len(form.item.data)),
+        reasons_name=decision_forms.remembered_as(actor, community.id),
+        buttons=verb_words.buttons_for_several(BulkForm.VERBS, len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,
-        back_url=moderation.queue_url(),
+        back_url=QUEUE.url(),
         **QUEUE.context(),
     )

@@ -15,15 +15,15 @@ from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.review import escalation, holds, second_looks
+from app.core.review import assignments, holds, second_looks
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import sentence_end
-from app.web.item import notes
-from app.web.moderate import author_text, moderation, note_moderation, panel, reason_choice, row_lists
-from app.web.moderate.author_text import TextQuestion
-from app.web.moderate.forms import DecisionForm, ReopenForm, UndoForm, refused, version_of
+from app.web.item import decision_forms, note_panel, notes, panel
+from app.web.item.decision_forms import DecisionForm, ReopenForm, TextQuestion, refused, version_of
+from app.web.moderate import moderation, row_lists
+from app.web.moderate.forms import UndoForm
 from app.wiring import wired
 
 NOTE_PART = "moderate/_note_moderation.html"
@@ -92,7 +92,7 @@ class Item:
     ) -> Done | TextQuestion | None:
         actor, action = auth.current_actor(), moderation.find(session, self.action_id)
         is_held = isinstance(form, DecisionForm) and verb not in AT_ONCE
-        reason_choice.compose(session, actor, action.community_id, form, with_text=is_held)
+        decision_forms.compose_reason(session, actor, action.community_id, form, with_text=is_held)
         if is_held and (veils.wants_shown() or form["back"].data):
             return None
         is_valid = form.validate()
@@ -102,11 +102,11 @@ class Item:
             form.form_errors.append(veils.UNSEEN)
         if verb is None or not is_valid or form.errors:
             return None
-        asked = author_text.question(form, action, AT_ONCE[verb][0] if verb in AT_ONCE else None)
+        asked = decision_forms.text_question(form, action, AT_ONCE[verb][0] if verb in AT_ONCE else None)
         if asked is not None:
             return asked
         if verb == ESCALATE:
-            escalation.escalate(session, actor, action, why=form.why(), version=version_of(form))
+            assignments.escalate(session, actor, action, why=form.why(), version=version_of(form))
         elif verb is ActionVerb.OPEN_SECOND_LOOK:
             second_looks.ask_members(session, actor, action, why=Why(form.reason.data or ""))
         else:
@@ -205,9 +205,7 @@ class NoteUnderReview:
             auth.require(Permission.MODERATE, row.community_id)
             if row.rationale:
                 return _at_the_item(actions.of_note(session, row.id), form, alert, status)
-            context = notes.note_context(session, row, notes.action_of(session, row))
-            if form is not None:
-                context["panel"] = note_moderation.panel(session, auth.current_actor(), row, form=form)
+            context = notes.note_context(session, row, notes.action_of(session, row), form)
         context |= {
             "form": form or context["form"],
             "swapped": page.wants_part(),
@@ -221,8 +219,8 @@ class NoteUnderReview:
             return page.done(None, done.url or url, done.message)
         with wired().database.reading() as session:
             row = notes.find(session, self.note_id)
-            note_panel = note_moderation.panel(session, auth.current_actor(), row)
-        return page.done(part, url, done.message, panel=note_panel, note_id=self.note_id, focus_panel=True)
+            shown = note_panel.panel(session, auth.current_actor(), row)
+        return page.done(part, url, done.message, panel=shown, note_id=self.note_id, focus_panel=True)
 
 
 def _at_the_item(

@@ -10,7 +10,6 @@ from wtforms import (
     Field,
     Form,
     HiddenField,
-    RadioField,
     SelectField,
     StringField,
     TextAreaField,
@@ -18,88 +17,12 @@ from wtforms import (
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
-from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
-from app.core.models import Action
-from app.core.review import holds, saved_filters
-from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionType, ActionVerb, ReopenTo
-from app.web.categories import category_name
+from app.core.review import saved_filters
+from app.core.vocabulary import ActionVerb
 from app.web.filter_forms import typed
-from app.web.filters import state_phrase
-from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
-from app.web.moderate.hand_over import AssignForm, SnoozeForm
-from app.web.moderate.verb_words import WORDS, OnSeveral
-
-
-class DecisionForm(ReasonForm):
-    """A moderator's decision. ``verb`` is the pressed button; ``next`` opens the next item of the queue afterwards.
-
-    ``back``: the moderator goes back to the form from the question about their text to the author.
-    """
-
-    verb = HiddenField()
-    next = HiddenField()
-    policy = SelectField("File under", validate_choice=False)
-    author_text = TextAreaField(
-        "Text to the author", [at_most(limits.REASON_MAX, "Text to the author")], filters=[whole_lines]
-    )
-    wording = HiddenField()
-    template = HiddenField()
-    back = HiddenField()
-
-    @property
-    def typed_texts(self) -> list[str]:
-        return [*super().typed_texts, *([self.author_text.data] if self.author_text.data else [])]
-
-    def offer(self, categories: Sequence[str], own: str | None) -> None:
-        """Offer the community's categories. ``own`` is the item's category; choosing it changes nothing."""
-        known = [*([own] if own and own not in categories else []), *categories]
-        self.policy.choices = choices(
-            {**({} if own else {"": "None in particular"}), **{name: category_name(name) for name in known}}
-        )
-        if self.policy.data is None:
-            self.policy.data = own or ""
-
-    def wanted_verb(self) -> ActionVerb | None:
-        """Return the verb, or None if the form was not sent with one of the decision buttons."""
-        name = (self.verb.data or "").partition(".")[0]
-        return next((verb for verb in HELD_VERBS if verb.value == name), None)
-
-    def wanted_action(self) -> ActionType | None:
-        """Return the action that was chosen instead of the configured one, or None."""
-        name = (self.verb.data or "").partition(".")[2]
-        return next((action_type for action_type in CHOOSABLE if action_type.value == name), None)
-
-    def details(self, action: Action) -> dict[str, Any]:
-        """What ``holds.hold`` takes besides verb and reason."""
-        verb, act_as = self.wanted_verb(), self.wanted_action()
-        is_carried = verb is not None and holds.carries_text(verb, action, act_as)
-        return {
-            "category": self.policy.data or None,
-            "act_as": act_as,
-            "author_text": self.author_text.data if is_carried else None,
-        }
-
-
-class ReopenForm(ReasonForm):
-    """Reopen a dismissal. ``to``: who reviews the item next, or that the platform acts at once."""
-
-    to = RadioField("What happens next", [InputRequired("Choose where it goes.")], validate_choice=False)
-    template = HiddenField()
-
-    def offer(self, effect: str) -> None:
-        """Offer the choices of ``to``. ``effect`` says in words what the platform would do."""
-        self.to.choices = choices(
-            {
-                ReopenTo.COMMUNITY: "Members review it again",
-                ReopenTo.STAFF: "Moderators review it again",
-                ReopenTo.ACT: f"Act at once: {effect.removesuffix('.')}",
-            }
-        )
-
-    def details(self, _action: Action) -> dict[str, Any]:
-        """What ``holds.hold`` takes besides verb and reason. No ``reopen_to`` if the value is unknown."""
-        return {"reopen_to": next((to for to in ReopenTo if to.value == self.to.data), None)}
+from app.web.forms import at_most, choices, number, whole_lines
+from app.web.item.verb_words import WORDS, OnSeveral
 
 
 class SaveFilterForm(Form):
@@ -109,16 +32,6 @@ class SaveFilterForm(Form):
         "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
     )
     shared = BooleanField("Share with all moderators")
-
-
-class CommentForm(Form):
-    """A message that only moderators read."""
-
-    message = TextAreaField(
-        "Message to other moderators",
-        [InputRequired("Write a message."), at_most(limits.REASON_MAX, "The message")],
-        filters=[whole_lines],
-    )
 
 
 @dataclass(frozen=True)
@@ -295,23 +208,8 @@ class BulkForm(Form):
             raise ValidationError(f"Tick at most {self.most} items.")
 
 
-class LookBulkForm(BulkForm):
+class SecondLookBulkForm(BulkForm):
     """Confirm or overturn several second looks for one reason, or claim them."""
 
     VERBS = (ActionVerb.CONFIRM, ActionVerb.OVERTURN)
     UNNAMED = None
-
-
-def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:
-    """Return the version of the object that the page showed, or None if the form has none."""
-    return number((form.version.data or "").strip())
-
-
-def refused(form: Form, refusal: Invalid | Conflict) -> tuple[int, str | None]:
-    """Return status and alert of the answer to a refused decision. For Invalid, the form gets the errors instead."""
-    if isinstance(refusal, IllegalMove):
-        return 409, f"By now this is {state_phrase(refusal.current)}. Your text is kept below."
-    if isinstance(refusal, Conflict):
-        return 409, f"{refusal.detail}. Your text is kept below."
-    explain(form, refusal)
-    return 422, None

@@ -4,18 +4,23 @@ Every open tab asks every 15 s, and mostly nothing has changed. So what may chan
 on one connection; rows, forms and templates only come into it if something did.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, make_response, request, url_for
+from sqlalchemy.orm import Session
 
 from app.core.permissions import Permission
-from app.web import auth, forms, page
+from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.moderate import bell, open_counts, pending_undo, queue_rows
+from app.web.item import decision_forms, pending_undo, verb_words
+from app.web.list_filters import QueueForm, SecondLookForm
+from app.web.moderate import notices, open_counts, queue_rows, row_names
 from app.web.moderate.forms import BulkForm
-from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
+from app.web.moderate.queue_rows import QueueRow
+from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
 from app.wiring import wired
 
 PART = "moderate/_queue_live.html"
@@ -44,13 +49,13 @@ def new_rows() -> Response:
     except (ValueError, OverflowError):
         return make_response("", 204)
     actor, community = auth.current_actor(), auth.current_community()
-    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
+    shown_rows = row_names.shown_rows(forms.query_arg("rows"))
     with wired().database.reading() as session:
         count = row_list.newer(session, actor, community.id, moment, row_list.filters())
-        changed = queue_rows.changed(session, actor, community.id, shown_rows)
+        changed = row_names.changed(session, actor, community.id, shown_rows)
         open_counts.read(session, community)
     is_same = str(count) == (forms.query_arg("shown") or "0")
-    is_same &= forms.query_arg("notices") in ("", str(bell.unread()))
+    is_same &= forms.query_arg("notices") in ("", str(notices.unread_count()))
     if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
         return make_response("", 204)
     with wired().database.reading() as session:
@@ -83,14 +88,38 @@ def settled() -> Response:
 
 def _asked() -> RowList:
     """The list whose path was requested."""
-    return LOOKS if request.endpoint in (LOOKS.poll_view, LOOKS.settled_view) else QUEUE
+    return SECOND_LOOKS if request.endpoint in (SECOND_LOOKS.poll_view, SECOND_LOOKS.settled_view) else QUEUE
+
+
+def list_context(
+    session: Session,
+    row_list: RowList,
+    form: BulkForm,
+    filters: QueueForm | SecondLookForm,
+    rows: Sequence[QueueRow],
+) -> dict[str, Any]:
+    """Template variables of the whole page of a list: its rows, filters, decisions in bulk and what can be undone."""
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    return {
+        "rows": rows,
+        "filters": filters,
+        "is_narrowed": filters.is_narrowed,
+        "clear_url": url_for(row_list.view, **community_choice.carried()),
+        "bulk": form,
+        "bulk_buttons": verb_words.buttons_for_several(form.VERBS),
+        "bulk_chosen": form.verb.data if form.wanted_verb or form.assigns else None,
+        "reasons": decision_forms.reason_options(session, actor, community_id) if rows else [],
+        "reasons_name": decision_forms.remembered_as(actor, community_id),
+        "pending": pending_undo.undoable(session, actor, community_id),
+        **row_list.context(),
+    }
 
 
 def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
     """Template variables of the line that tells of new items, and of the numbers that change with it."""
     counts = open_counts.context(auth.current_community())
     waiting = open_counts.waiting(row_list.view)
-    unread = bell.unread()
+    unread = notices.unread_count()
     query = {
         **row_list.query(),
         "since": since,

@@ -1,13 +1,10 @@
-"""A moderator's views on one item: decide, undo, write to other moderators.
-
-``claiming`` and ``reopening`` have the other views.
-"""
+"""The item's page as the answer to a moderator's form, and their messages and notes on it."""
 
 import uuid
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -16,25 +13,22 @@ from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
-from app.core.review import claims, queue, second_looks
-from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import LookFilter
-from app.web import auth, community_choice, forms, origins, page
+from app.core.review import authors, claims, queue
+from app.web import auth, forms, list_filters, page
 from app.web.blueprint import web
-from app.web.filter_forms import Query, encoded
-from app.web.item import items
-from app.web.item.author_note import AuthorNoteForm
-from app.web.moderate import panel, queue_rows, row_lists
-from app.web.moderate.author_text import TextQuestion
-from app.web.moderate.forms import CommentForm, DecisionForm
-from app.web.rate import answering
+from app.web.filter_forms import encoded
+from app.web.item import answering, items, panel
+from app.web.item.author import AuthorNoteForm, note_for
+from app.web.item.decision_forms import CommentForm, DecisionForm, TextQuestion
+from app.web.moderate import queue_rows, row_lists
+from app.web.moderate.row_lists import RowList
 from app.wiring import wired
 
 PART = "moderate/_moderator_panel.html"
 TIMELINE = "moderate/_moderator_timeline.html"
 
 
-def release_left(session: Session, actor: Actor) -> Action | None:
+def _release_left(session: Session, actor: Actor) -> Action | None:
     """Release the item that the moderator leaves for the next one, and return it; None if the address names none."""
     left = parse_id(forms.query_arg("after"))
     if left is None:
@@ -81,43 +75,28 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
     return action
 
 
-def wanted_queue() -> QueueFilter:
-    """Return the queue filter from the query string; if it is invalid, a filter that matches all items."""
-    wanted: QueueFilter = row_lists.QUEUE.filters()
-    return wanted
-
-
 def item_url(action_id: uuid.UUID, **more: str) -> str:
     """URL of the item's page, with the filters of the list that it was opened from."""
-    return _with_query(url_for("web.item", action_id=action_id), {**origins.query(), **more})
-
-
-def queue_url() -> str:
-    """URL of the queue, with the filters of the current query string."""
-    return row_lists.QUEUE.url()
-
-
-def cleared_queue_url() -> str:
-    """URL of the queue of the same community, without filters."""
-    return _with_query(url_for("web.review"), {**community_choice.carried()})
-
-
-def _with_query(path: str, query: Query) -> str:
-    return f"{path}?{encoded(query)}" if query else path
-
-
-def wanted_looks() -> LookFilter:
-    """Return the filter of second looks from the query string; if it is invalid, a filter that matches all items."""
-    wanted: LookFilter = row_lists.LOOKS.filters()
-    return wanted
+    query = {**list_filters.origin_query(), **more}
+    return f"{url_for('web.item', action_id=action_id)}{f'?{encoded(query)}' if query else ''}"
 
 
 def claim_following(session: Session, action: Action) -> Action | None:
     """Claim the item that follows this one in the list that it was opened from, and return it."""
-    actor, community_id = auth.current_actor(), action.community_id
-    if origins.is_second_look():
-        return second_looks.claim_next(session, actor, community_id, wanted_looks(), after=action)
-    return claims.claim_next(session, actor, community_id, wanted_queue(), after=action)
+    row_list, actor = row_lists.origin(), auth.current_actor()
+    return row_list.claim_next(session, actor, action.community_id, row_list.filters(), after=action)
+
+
+def open_next(row_list: RowList) -> Response:
+    """Claim the next item of the filtered list and open it; release the one that the moderator comes from."""
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    with wired().database.writing() as session:
+        after = _release_left(session, actor)
+        action = row_list.claim_next(session, actor, community_id, row_list.filters(), after=after)
+    if action is None:
+        return page.done(None, row_list.url(), "Nothing else waits here that you could claim.")
+    query = encoded({**row_list.query(), **row_list.origin, "next": "1"})
+    return make_response(redirect(f"{url_for('web.item', action_id=action.id)}?{query}", 303))
 
 
 def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | None:
@@ -189,13 +168,15 @@ def show(
     """
     with wired().database.reading() as session:
         action = find(session, action_id)
-        item_panel = panel.panel(
+        shown = panel.panel(
             session, auth.current_actor(), action, *sent, was_refused=status == 409, asked=asked
         )
         is_decision = any(isinstance(form, DecisionForm) for form in sent)
         typed_in = "decide" if is_decision and not page.wants_part() else None
-        context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
-    context |= {"panel": item_panel, "swapped": page.wants_part()}
+        context = (
+            {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in, shown=shown)
+        )
+    context |= {"panel": shown, "swapped": page.wants_part()}
     if sent:
         context["form"] = sent[0]  # the page's title says that it has errors
     about_author = next((form for form in sent if isinstance(form, AuthorNoteForm)), None)
@@ -205,3 +186,32 @@ def show(
     return page.render(
         "item/item.html", TIMELINE if is_message else PART, status=status, alert=alert, **context
     )
+
+
+AUTHOR_NOTE_PART = "moderate/_author_note.html"
+
+
+@web.post("/review/<uuid:action_id>/author-note")
+def write_author_note(action_id: uuid.UUID) -> Response:
+    form = forms.posted(AuthorNoteForm)
+    status, message = 200, "The note about the author is saved. Only moderators see it."
+    try:
+        if form.validate():
+            with wired().database.writing() as session:
+                action = find(session, action_id)
+                authors.write_note(session, auth.current_actor(), action, form.about_author.data or "")
+        else:
+            status = 422
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"text": "about_author"})
+        status = 422
+    if status == 200 and not page.wants_part():
+        return page.done(None, item_url(action_id), message)
+    with wired().database.reading() as session:
+        action = find(session, action_id)
+        view = note_for(session, auth.current_actor(), action, form if status != 200 else None)
+    if status != 200:
+        if not page.wants_part():
+            return show(action_id, form, status=422)
+        return page.render(AUTHOR_NOTE_PART, AUTHOR_NOTE_PART, status=422, author_note=view)
+    return page.done(AUTHOR_NOTE_PART, item_url(action_id), message, author_note=view)

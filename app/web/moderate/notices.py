@@ -6,8 +6,9 @@ A notice says that somebody changed a decision of the reader or took over a clai
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from flask import Response, url_for
+from flask import Response, g, url_for
 
 from app.core.history import notices
 from app.core.history.notices import NoticeEntry
@@ -22,9 +23,9 @@ from app.web import auth, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.filters import state_word
+from app.web.item import pending_undo
 from app.web.item.timeline import actor_name, cause_words
-from app.web.moderate import bell, pending_undo
-from app.web.moderate.verb_words import NAMES, WORDS
+from app.web.item.verb_words import NAMES, WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 30
@@ -43,16 +44,16 @@ class NoticeRow:
     """
 
     id: uuid.UUID
-    decision: str
-    post: str
-    became: str
-    who: str
-    why: str
     at: datetime
-    decided_at: datetime | None
-    url: str
-    entry_url: str | None
     is_read: bool
+    post: str
+    why: str
+    url: str
+    decision: str = ""
+    became: str = ""
+    who: str = ""
+    decided_at: datetime | None = None
+    entry_url: str | None = None
     webhook: str = ""
     attention: str = ""
     open_words: str = "Open item"
@@ -101,7 +102,7 @@ def read_notice(notice_id: uuid.UUID) -> Response:
 def _require_moderator() -> None:
     """Raise Forbidden unless the reader moderates one of their communities; notices are about all of these."""
     community = auth.current_community()
-    if not bell.can_have_notices():
+    if not can_have_notices():
         auth.require(Permission.SEE_HISTORY, community.id)
 
 
@@ -118,14 +119,13 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
     if notice_entry.decided is not None:
         decision = _verb_name(notice_entry.decided)
     by_service = entry.actor_kind == "system"
-    return NoticeRow(
-        id=notice_entry.notice.id,
+    return _notice(
+        notice_entry,
         decision=decision,
         post=pending_undo.in_words(action, 80) if action is not None else "a note",
         became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
         who="" if lapsed else "the community" if by_service else actor_name(notice_entry.text),
         why=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
-        at=entry.at,
         decided_at=notice_entry.decided.at if notice_entry.decided is not None else None,
         url=url_for("web.item", action_id=action.id)
         if action is not None
@@ -133,12 +133,16 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         entry_url=url_for("web.history_entry", entry_id=entry.id)
         if action is not None and not lapsed
         else None,
-        is_read=notice_entry.notice.read_at is not None,
         is_claim=entry.what == claims.TAKEN_OVER,
         is_assignment=entry.what == assignments.ASSIGNED,
         is_escalation=entry.what == "action.escalated",
         is_reopening=bool(entry.after.get("reopens")),
     )
+
+
+def _notice(notice_entry: NoticeEntry, **shown: Any) -> NoticeRow:
+    notice = notice_entry.notice
+    return NoticeRow(id=notice.id, at=notice_entry.entry.at, is_read=notice.read_at is not None, **shown)
 
 
 def _verb_name(entry: HistoryEntry) -> str:
@@ -151,18 +155,12 @@ def _verb_name(entry: HistoryEntry) -> str:
 def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
     entry = notice_entry.entry
     place = str(entry.before.get("url", "")).partition("://")[2]
-    return NoticeRow(
-        id=notice_entry.notice.id,
-        decision="",
+    return _notice(
+        notice_entry,
         post=place,
         became="Disabled",
-        who="",
         why=cause_words(entry.cause),
-        at=entry.at,
-        decided_at=None,
         url=url_for("web.webhook_page", webhook_id=entry.object_id),
-        entry_url=None,
-        is_read=notice_entry.notice.read_at is not None,
         webhook=place,
         open_words="Open webhook",
     )
@@ -205,19 +203,47 @@ def _community_of(entry: HistoryEntry) -> Community | None:
 def _community_row(
     notice_entry: NoticeEntry, community: Community | None, title: str, url: str, open_words: str
 ) -> NoticeRow:
-    entry = notice_entry.entry
-    return NoticeRow(
-        id=notice_entry.notice.id,
-        decision="",
+    return _notice(
+        notice_entry,
         post=f"{title} in {community.name}" if community is not None else title,
-        became="",
-        who="",
-        why=f"{cause_words(entry.cause)}.",
-        at=entry.at,
-        decided_at=None,
+        why=f"{cause_words(notice_entry.entry.cause)}.",
         url=url,
-        entry_url=None,
-        is_read=notice_entry.notice.read_at is not None,
         attention=title,
         open_words=open_words,
     )
+
+
+MOST_SHOWN = 99
+
+
+@web.app_context_processor
+def header_context() -> dict[str, Any]:
+    """Give templates of all pages, the API's documents too, the bell as a function: only a header calls it."""
+    return {"unread_notices": unread_count, "bell_count": count_in_words}
+
+
+def can_have_notices() -> bool:
+    """Whether the reader moderates one of their communities; notices are about all of these."""
+    return any(
+        auth.may(Permission.SEE_HISTORY, community.id) for community in auth.current_reader().communities
+    )
+
+
+def unread_count() -> int | None:
+    """Count the reader's unread notices. None, without a query, if they can have none or the page shows no bell.
+
+    Where the navigation has counts, it has counted these with them.
+    """
+    who = None if g.get("bare_page") else auth.reader()
+    if who is None or not can_have_notices():
+        return None
+    if "unread_notices" not in g:
+        with wired().database.reading() as session:
+            g.unread_notices = notices.unread(session, auth.current_actor())
+    count: int = g.unread_notices
+    return count
+
+
+def count_in_words(count: int) -> str:
+    """Return the number, or "99+" above that."""
+    return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)

@@ -1,40 +1,46 @@
 """Rows of the review queue, for the whole table and for single rows that htmx replaces."""
 
-import base64
-import binascii
-import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits
+from app.core import clock
 from app.core.actions import urgency
 from app.core.models import Action, Request
 from app.core.permissions import Actor
-from app.core.review import decision_trace, queue, row_marks
+from app.core.review import decision_trace, queue, row_marks, second_looks
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
-from app.core.review.row_marks import RowMark
-from app.core.vocabulary import ReviewGroup
+from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, community_choice
 from app.web.categories import HIDDEN, UNNAMED, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import ago, channel, excerpt, full_time, span
-from app.web.item import media
+from app.web.filters import ago, channel, excerpt, full_time, score, span
+from app.web.item import answering, media, pending_undo, timeline
 from app.web.item.media import Media
+from app.web.item.pending_undo import PendingDecision
+from app.web.item.timeline import cause_words
 from app.web.languages import language_name
-from app.web.moderate import look_words, pending_undo, row_names
-from app.web.moderate.look_words import LookWords
-from app.web.moderate.pending_undo import PendingDecision
-from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
+from app.web.moderate import row_names
+from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
 from app.web.moderate.row_names import RowName
-from app.web.rate import answering
+from app.wiring import wired
 
 PART = "moderate/_queue_row.html"
+
+
+@dataclass(frozen=True)
+class SecondLookWords:
+    """``done``: "Hidden by its score alone, above 0.95"; ``again``: why it is looked at again, an empty string if it is
+    not; ``ends``: "ends in 13 d", as confirmed."""
+
+    done: str
+    again: str
+    ends: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class QueueRow:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
     who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
-    the browser remembers (``reason_choice.remembered_as``). ``unscored`` says why it has no score.
+    the browser remembers (``decision_forms.remembered_as``). ``unscored`` says why it has no score.
     ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
@@ -74,7 +80,7 @@ class QueueRow:
     overdue: str = ""
     disagreement: str = ""
     assignee: str = ""
-    look: LookWords | None = None
+    look: SecondLookWords | None = None
     live: str = ""
     unscored: str = ""
 
@@ -98,38 +104,59 @@ def rows(
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
-    hidden = _hidden_posts(session, items)
-    looks = _looks(session, items, row_list)
-    live = live_marks(session, actor, [item.action for item in items])
+    found = _rows(session, items, actor, row_list, ticked)
+    return [replace(row, apart=more) for row, more in zip(found, apart, strict=True)]
+
+
+def rows_by_id(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    ids: Sequence[uuid.UUID],
+    row_list: RowList = QUEUE,
+) -> list[QueueRow]:
+    """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
+    items = queue.items(session, actor, community_id, ids)
+    closed = [item.action.id for item in items if item.action.action_state not in row_list.states]
+    decided = decision_trace.deciders(session, closed)
+    return [replace(row, decided=decided.get(row.id)) for row in _rows(session, items, actor, row_list)]
+
+
+def row(session: Session, actor: Actor, action: Action, row_list: RowList = QUEUE) -> QueueRow:
+    """Return the row of one action, in any state."""
+    (found,) = rows_by_id(session, actor, action.community_id, [action.id], row_list)
+    return found
+
+
+def _rows(
+    session: Session,
+    items: Sequence[QueueItem],
+    actor: Actor,
+    row_list: RowList,
+    ticked: frozenset[uuid.UUID] = frozenset(),
+) -> list[QueueRow]:
+    """Return rows that do not know each other; a constant number of queries."""
+    if not items:
+        return []
+    actions = [item.action for item in items]
+    community_id = actions[0].community_id
+    authors = {author for action in actions if (author := action.platform_author_id)}
+    hidden = row_marks.hidden_posts(session, community_id, authors)
+    looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
+    live = row_names.live_marks(session, actor, community_id, [action.id for action in actions])
     return [
         replace(
-            row_of_item(item, actor, ticked, hidden=hidden, row_list=row_list),
-            apart=more,
+            _row(item, actor, row_list),
+            is_ticked=item.action.id in ticked,
+            facts=_facts(item.action.request, hidden.get(item.action.platform_author_id or "", 0)),
             look=looks.get(item.action.id),
             live=live.get(item.action.id, ""),
         )
-        for item, more in zip(items, apart, strict=True)
+        for item in items
     ]
 
 
-def _looks(session: Session, items: Sequence[QueueItem], row_list: RowList) -> Mapping[uuid.UUID, LookWords]:
-    return look_words.words(session, [item.action for item in items]) if row_list is LOOKS else {}
-
-
-def _hidden_posts(session: Session, items: Sequence[QueueItem]) -> Mapping[str, int]:
-    authors = {author for item in items if (author := item.action.platform_author_id)}
-    community_ids = {item.action.community_id for item in items}
-    return queue.hidden_posts(session, community_ids.pop(), authors) if authors else {}
-
-
-def row_of_item(
-    item: QueueItem,
-    actor: Actor,
-    ticked: frozenset[uuid.UUID] = frozenset(),
-    decided: Decider | None = None,
-    hidden: Mapping[str, int] | None = None,
-    row_list: RowList = QUEUE,
-) -> QueueRow:
+def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
@@ -153,19 +180,16 @@ def row_of_item(
         state=action.action_state.value,
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
-        is_ticked=action.id in ticked,
         media=media.for_action(action),
-        decided=decided,
         author=author,
         author_url=f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': author})}"
         if author
         else "",
-        facts=_facts(post, (hidden or {}).get(author, 0)),
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
         assignee="you"
         if action.assigned_to_id == actor.account_id and item.assignee
         else item.assignee or "",
-        disagreement=queue.disagreement(action.note, answering.ratings_needed()),
+        disagreement=row_marks.disagreement(action.note, answering.ratings_needed()),
         unscored=UNNAMED.get(action.category or "", ""),
     )
 
@@ -181,78 +205,6 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
         f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
     )
     return [fact for fact in facts if fact]
-
-
-def rows_by_id(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    ids: Sequence[uuid.UUID],
-    row_list: RowList = QUEUE,
-) -> list[QueueRow]:
-    """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
-    items = queue.items(session, actor, community_id, ids)
-    closed = [item.action.id for item in items if item.action.action_state not in row_list.states]
-    decided = decision_trace.deciders(session, closed)
-    hidden = _hidden_posts(session, items)
-    looks = _looks(session, items, row_list)
-    live = live_marks(session, actor, [item.action for item in items])
-    return [
-        replace(
-            row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden, row_list=row_list),
-            look=looks.get(item.action.id),
-            live=live.get(item.action.id, ""),
-        )
-        for item in items
-    ]
-
-
-def changed(
-    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
-) -> list[uuid.UUID]:
-    """Return the ids of rows that differ from what the page shows (``shown_rows``)."""
-    if not shown:
-        return []
-    marks = row_marks.row_marks(session, actor, community_id, list(shown))
-    now = clock.now()
-    return [row_id for row_id, mark in marks.items() if _digest(mark, now) != shown[row_id]]
-
-
-def live_marks(session: Session, actor: Actor, actions: Sequence[Action]) -> Mapping[uuid.UUID, str]:
-    """Return ``QueueRow.live`` of these actions of one community, by id."""
-    if not actions:
-        return {}
-    marks = row_marks.row_marks(session, actor, actions[0].community_id, [action.id for action in actions])
-    now = clock.now()
-    return {row_id: f"{_encode(row_id.bytes)}.{_digest(mark, now)}" for row_id, mark in marks.items()}
-
-
-def _digest(mark: RowMark, now: datetime) -> str:
-    times = (
-        span(now - mark.due_at) if mark.due_at is not None else "",
-        ago(mark.decided_at) if mark.decided_at is not None else "",
-        ago(mark.again_at) if mark.again_at is not None else "",
-    )
-    return _encode(hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3).digest())
-
-
-def shown_rows(text: str) -> dict[uuid.UUID, str]:
-    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored.
-
-    Return the digests by the rows' ids.
-    """
-    shown = {}
-    for live in text.split("~")[: limits.BULK_MAX]:
-        encoded_id, _, digest = live.partition(".")
-        try:
-            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = digest
-        except (ValueError, binascii.Error):
-            continue
-    return shown
-
-
-def _encode(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _is_veiled(action: Action) -> bool:
@@ -278,7 +230,32 @@ def _name(action: Action) -> RowName:
     )
 
 
-def row(session: Session, actor: Actor, action: Action, row_list: RowList = QUEUE) -> QueueRow:
-    """Return the row of one action, in any state."""
-    (found,) = rows_by_id(session, actor, action.community_id, [action.id], row_list)
-    return found
+def _second_look_words(session: Session, looks: Sequence[Action]) -> Mapping[uuid.UUID, SecondLookWords]:
+    """Return the words by the action's id. Two queries for any number of rows."""
+    why = second_looks.openings(session, looks)
+    decided = second_looks.deciding(session, looks)
+    return {
+        action.id: SecondLookWords(
+            _what_was_done(action, timeline.done_to_post(action, decided.get(action.id))),
+            cause_words(why.get(action.id, "")) or "Opened" if action.retro_review_at is not None else "",
+            _when_it_ends(action),
+        )
+        for action in looks
+    }
+
+
+def _what_was_done(action: Action, done: timeline.DoneToPost | None) -> str:
+    what = timeline.DONE_TO_POST[action.action_type][0]
+    if done is None:
+        return what
+    threshold = ((action.evidence or {}).get("details") or {}).get("threshold")
+    if not done.is_name:
+        above = f", above {score(threshold)}" if threshold is not None else ""
+        return f"{what} by {done.by}{above}"
+    return f"{what} by {done.by}: {done.why}" if done.why else f"{what} by {done.by}"
+
+
+def _when_it_ends(action: Action) -> str:
+    if action.action_state is not ActionState.RETRO_REVIEW or action.retro_review_at is None:
+        return ""
+    return f"ends {ago(action.retro_review_at + timedelta(days=wired().settings.review_days))}"

@@ -1,31 +1,25 @@
 """Review queue: the list, the count of new items, the next item, and saved filters; ``bulk`` decides several items."""
 
 import uuid
+from dataclasses import dataclass
 
-from flask import Response, make_response, redirect, url_for
+from flask import Response, url_for
 
 from app.core import clock
 from app.core.communities import getting_started
 from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import assignments, claims, post_search, queue, saved_filters
+from app.core.review import assignments, post_search, queue, saved_filters
+from app.core.review import queue as desk_figures
 from app.core.review.queue import QueuePage
 from app.core.review.queue_filters import SEARCHED, QueueFilter
-from app.web import auth, forms, page
+from app.web import auth, community_choice, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.moderate import (
-    chips,
-    live_rows,
-    moderation,
-    pending_undo,
-    queue_rows,
-    reason_choice,
-    verb_buttons,
-)
+from app.web.list_filters import QueueForm
+from app.web.moderate import live_rows, moderation, notices, open_counts, queue_rows
 from app.web.moderate import saved_filters as filter_links
-from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
@@ -43,14 +37,8 @@ def review() -> Response:
 @web.post("/review/next")
 @auth.needs(Permission.MODERATE)
 def review_next() -> Response:
-    """Claim the next item of the filtered queue and open it; release the item the moderator comes from."""
-    actor, community = auth.current_actor(), auth.current_community()
-    with wired().database.writing() as session:
-        after = moderation.release_left(session, actor)
-        action = claims.claim_next(session, actor, community.id, moderation.wanted_queue(), after=after)
-    if action is None:
-        return page.done(None, moderation.queue_url(), "Nothing else waits here that you could claim.")
-    return make_response(redirect(moderation.item_url(action.id, next="1"), 303))
+    """Claim the next item of the filtered queue and open it."""
+    return moderation.open_next(QUEUE)
 
 
 @web.post("/review/filters")
@@ -75,7 +63,7 @@ def save_filter() -> Response:
         forms.explain(form, refusal)
         return show(BulkForm(), status=422, saving=form)
     who = "All moderators see it." if kept.shared else "Only you see it."
-    return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is saved. {who}")
+    return page.done(None, QUEUE.url(), f"Filter “{kept.name}” is saved. {who}")
 
 
 @web.post("/review/filters/<uuid:filter_id>/queue")
@@ -93,9 +81,7 @@ def make_queue(filter_id: uuid.UUID) -> Response:
         forms.explain(form, refusal, {"members": "member"})
         return show(BulkForm(), status=422, queueing=form)
     is_queue = f"Queue “{kept.name}” is saved."
-    return page.done(
-        None, moderation.queue_url(), is_queue if kept.position else f"“{kept.name}” is a filter again."
-    )
+    return page.done(None, QUEUE.url(), is_queue if kept.position else f"“{kept.name}” is a filter again.")
 
 
 @web.post("/review/filters/<uuid:filter_id>/delete")
@@ -103,7 +89,7 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
     """Delete a saved filter; the list keeps its current filters."""
     with wired().database.writing() as session:
         kept = saved_filters.delete(session, auth.current_actor(), filter_id)
-    return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is deleted.")
+    return page.done(None, QUEUE.url(), f"Filter “{kept.name}” is deleted.")
 
 
 def show(
@@ -137,36 +123,25 @@ def show(
             colleagues,
         )
         rows = queue_rows.rows(session, listed.items, actor, ticked)
-        pending = pending_undo.undoable(session, actor, community.id)
-        reasons = reason_choice.options(session, actor, community.id) if listed.items else []
+        shared = live_rows.list_context(session, QUEUE, form, filter_form, rows)
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
         saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, queueing)
     return page.render(
         PAGE,
         status=422 if filter_form.errors and status == 200 else status,
-        rows=rows,
-        chips=chips.chips(filter_form, url_for("web.review")),
+        chips=filter_forms.chips(filter_form, url_for("web.review")),
         count=listed.count,
         searched=SEARCHED if listed.may_lack else None,
-        filters=filter_form,
-        is_narrowed=filter_form.is_narrowed,
-        clear_url=moderation.cleared_queue_url(),
         form=saving or queueing or form,
         colleagues=colleagues,
-        bulk=form,
-        bulk_buttons=verb_buttons.for_several(BulkForm.VERBS),
-        bulk_chosen=form.verb.data if form.wanted_verb or form.assigns else None,
         bulk_url=url_for("web.decide_selected"),
         matching_url=_matching_url(listed.count),
-        reasons=reasons,
-        reasons_name=reason_choice.remembered_as(actor, community.id),
         done=done,
-        pending=pending,
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
+        **shared,
         **live_rows.context(QUEUE, 0, now.isoformat()),
-        **QUEUE.context(),
     )
 
 
@@ -190,3 +165,39 @@ def _links(listed: QueuePage) -> page.PageLinks:
         next=url(after=items[-1].action.id) if items and listed.last < listed.count else None,
         summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
     )
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One count of the desk, and the list behind it."""
+
+    label: str
+    count: str
+    url: str
+
+
+@web.get("/desk")
+@auth.needs(Permission.SEE_QUEUE)
+def desk() -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        figures = desk_figures.desk(session, actor, community.id)
+        mine = queue_rows.rows(session, figures.my_items, actor)
+        overdue = queue_rows.rows(session, figures.overdue_items, actor)
+    return page.render(
+        "moderate/desk.html",
+        tiles=[
+            Tile("Mine", open_counts.in_words(figures.mine) or "0", _desk_url(claimed_by="me")),
+            Tile("Unclaimed", open_counts.in_words(figures.unclaimed) or "0", _desk_url(claimed_by="nobody")),
+            Tile("Overdue", open_counts.in_words(figures.overdue) or "0", _desk_url(overdue="1")),
+            Tile("Overturned", str(figures.overturned), url_for("web.notices_page")),
+        ],
+        lists=[("Mine", mine), ("Overdue", overdue)],
+        unread=notices.unread_count(),
+        overturned_days=desk_figures.OVERTURNED_DAYS,
+        **QUEUE.context(),
+    )
+
+
+def _desk_url(**filters: str) -> str:
+    return f"{url_for('web.review')}?{encoded({**community_choice.carried(), **filters})}"

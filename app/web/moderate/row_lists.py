@@ -9,20 +9,23 @@ from typing import Any
 from flask import url_for
 from sqlalchemy.orm import Session
 
+from app.core.models import Action
 from app.core.permissions import Actor
-from app.core.review import queue, second_looks
+from app.core.review import claims, queue, second_looks
 from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import LookFilter
+from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import ActionState
-from app.web import forms, origins
+from app.web import forms, list_filters
 from app.web.filter_forms import Query, encoded
-from app.web.moderate.filters import LookForm, Pairs, QueueForm, look_filter, queue_filter
-from app.web.rate import answering
+from app.web.item import answering
+from app.web.list_filters import Pairs, QueueForm, SecondLookForm, queue_filter, second_look_filter
 
 PAGING = ("after", "before", "page")
 """Parameters that name the page of a list."""
 Newer = Callable[[Session, Actor, uuid.UUID, datetime, Any], int]
 Count = Callable[[Session, Actor, uuid.UUID, Any], tuple[int, bool]]
+ClaimNext = Callable[..., Action | None]
+"""Takes session, actor, community's id, filters and ``after``, as ``claims.claim_next`` does."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class RowList:
     parse: Callable[[Pairs], tuple[Query, Any]]
     newer: Newer
     count: Count
+    claim_next: ClaimNext
     origin: Query
     claim_key: str | None = None
     may_assign: bool = False
@@ -58,7 +62,7 @@ class RowList:
         return bool(self.query().keys() - {"community", "sort"})
 
     def filters(self) -> Any:
-        """The filters of the current query string: ``QueueFilter`` or ``LookFilter``."""
+        """The filters of the current query string: ``QueueFilter`` or ``SecondLookFilter``."""
         return self._parsed()[1]
 
     def _parsed(self) -> tuple[Query, Any]:
@@ -98,8 +102,8 @@ def _count_items(
     return queue.queue(session, actor, community_id, filters, size=1).count, False
 
 
-def _count_looks(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: LookFilter
+def _count_second_looks(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: SecondLookFilter
 ) -> tuple[int, bool]:
     found = second_looks.waiting(session, actor, community_id, filters, limit=1)
     return found.count, found.is_more
@@ -116,34 +120,36 @@ QUEUE = RowList(
     queue_filter,
     queue.newer_than,
     _count_items,
+    claims.claim_next,
     {},
     claim_key="C",
     may_assign=True,
 )
-LOOKS = RowList(
+SECOND_LOOKS = RowList(
     "second-look",
     "Second look",
     "web.second_look",
     "web.new_looks",
     "web.settled_looks",
     second_looks.STATES,
-    frozenset(field.name for field in LookForm()),
-    look_filter,
+    frozenset(field.name for field in SecondLookForm()),
+    second_look_filter,
     second_looks.newer_than,
-    _count_looks,
-    {"from": origins.SECOND_LOOK},
+    _count_second_looks,
+    second_looks.claim_next,
+    {"from": list_filters.SECOND_LOOK},
 )
 """C confirms here, so no key claims."""
 
 
 def sent_from() -> RowList | None:
     """The list whose row sent the form, or None if no row did."""
-    return {QUEUE.at: QUEUE, LOOKS.at: LOOKS}.get(forms.query_arg("at"))
+    return {QUEUE.at: QUEUE, SECOND_LOOKS.at: SECOND_LOOKS}.get(forms.query_arg("at"))
 
 
 def origin() -> RowList:
     """The list that the item's page was opened from."""
-    return LOOKS if origins.is_second_look() else QUEUE
+    return SECOND_LOOKS if list_filters.is_second_look() else QUEUE
 
 
 def _with_query(path: str, query: Query) -> str:

@@ -15,7 +15,7 @@ from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.filters import channel
 from app.web.languages import language_name
-from app.web.moderate.filters import SORTS
+from app.web.list_filters import SORTS
 from app.web.moderate.forms import QueueSettingsForm, SaveFilterForm
 
 _CLAIMED = {"me": "claimed by me", "nobody": "claimed by nobody"}

@@ -18,11 +18,10 @@ from app.core.raters.run import Today
 from app.core.raters.samples import Asked
 from app.web import auth, excerpts, reader_zone, veils
 from app.web.filters import excerpt, highlight
-from app.web.item import threads
+from app.web.item import answering, threads
 from app.web.item.note_forms import RatingForm, rating_form
 from app.web.item.note_views import NoteView, note_view
 from app.web.item.views import OPTIONS, BlindItem, blind_item
-from app.web.rate import answering
 from app.web.veils import Veil
 
 CARDS = 10

@@ -22,9 +22,10 @@ from app.core.raters.run import Today
 from app.core.raters.samples import Asked
 from app.web import auth, errors, forms, page, veils
 from app.web.blueprint import web
+from app.web.item import answering
+from app.web.item.answering import Answered, AnswerForm
 from app.web.item.views import OPTIONS, blind_item, question, sample_question
-from app.web.rate import answering, cards, note_run, welcome
-from app.web.rate.answering import Answered, AnswerForm
+from app.web.rate import cards, note_run, welcome
 from app.web.rate.cards import Folded
 from app.wiring import wired
 

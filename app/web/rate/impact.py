@@ -11,6 +11,8 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Invalid
+from app.core.helpfulness import eligibility
+from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, Note
 from app.core.notes import blindness, rating_locks
 from app.core.notes.blindness import is_decided, is_for_raters
@@ -25,7 +27,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
-from app.web.rate import cards, left_out
+from app.web.rate import cards
 from app.wiring import wired
 
 PAGE_SIZE = 20
@@ -247,7 +249,7 @@ def _rating_row(row: RatingRow) -> Row:
         url=url,
         change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
-        left_out=left_out.reason(row),
+        left_out=_not_counted(row),
     )
 
 
@@ -291,3 +293,22 @@ def _url(note: Note, action: Action | None) -> str | None:
     if not is_for_raters(action) and not auth.may(Permission.MODERATE, action.community_id):
         return None
     return url_for("web.item", action_id=action.id)
+
+
+def _not_counted(row: RatingRow) -> str | None:
+    """Return why a rating did not count or decide, from what is stored; shown after "Not counted:"."""
+    rating, note = row.rating, row.note
+    if row.became is RatingOutcome.STALE:
+        return "it was for an earlier text of the note; rate the new one"
+    if rating.exclusion_reason is not None:
+        try:
+            return eligibility.TO_THE_RATER[Exclusion(rating.exclusion_reason)]
+        except ValueError:
+            return "an earlier rule left it out"
+    if note.status_locked_at is not None and rating.created_at > note.status_locked_at:
+        return "the status was final by then"
+    if row.became is RatingOutcome.WAITING:
+        # Before the decision nothing is said of it, but that a review left the raters is theirs to know.
+        is_staffs = row.action is not None and note.rationale and not is_for_raters(row.action)
+        return "the review went to the moderators, who decide it" if is_staffs else None
+    return "a moderator decided, not the ratings" if note.locked else None

@@ -17,9 +17,10 @@ from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import excerpt
+from app.web.item import answering
 from app.web.item.note_forms import RatingForm, rating_form
 from app.web.item.note_views import LEVEL_WORDS
-from app.web.rate import answering, cards
+from app.web.rate import cards
 from app.web.rate.cards import Folded
 from app.wiring import wired
 

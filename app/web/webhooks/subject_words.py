@@ -10,7 +10,7 @@ from app.core.vocabulary import EventName
 from app.core.webhooks.deliveries import Subjects
 from app.web import auth
 from app.web.filters import excerpt
-from app.web.moderate import pending_undo
+from app.web.item import pending_undo
 
 LENGTH = 60
 """How many characters of a post or a note are quoted."""

@@ -15,14 +15,12 @@ from app.core.permissions import Actor
 from app.core.review import holds
 from app.core.vocabulary import ActionVerb
 from app.web.filters import highlight
-from app.web.item import timeline
+from app.web.item import answering, pending_undo, timeline, verb_words
+from app.web.item.decision_forms import DecisionForm
 from app.web.item.note_views import explained
+from app.web.item.pending_undo import PendingDecision
+from app.web.item.verb_words import VerbButton
 from app.web.item.views import blind_item
-from app.web.moderate import pending_undo, verb_buttons
-from app.web.moderate.forms import DecisionForm
-from app.web.moderate.pending_undo import PendingDecision
-from app.web.moderate.verb_buttons import VerbButton
-from app.web.rate import answering
 from app.web.veils import Veil
 
 
@@ -84,7 +82,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     entries = objects.of_note(session, actor, note)
     return NotePanel(
         form=shown,
-        buttons=[] if held else verb_buttons.for_note(actor, note),
+        buttons=[] if held else verb_words.buttons_for_note(actor, note),
         held=held,
         status=note.status.value,
         explanation=explained(note, answering.ratings_needed()),

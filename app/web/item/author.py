@@ -8,14 +8,17 @@ from urllib.parse import urlencode
 
 from flask import url_for
 from sqlalchemy.orm import Session
+from wtforms import Form, TextAreaField
 
-from app.core.models import Action
+from app.core import limits
+from app.core.models import Action, AuthorNote
 from app.core.permissions import Actor
-from app.core.review import author_history
-from app.core.review.author_history import EarlierPost
+from app.core.review import authors
+from app.core.review.authors import EarlierPost
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
 from app.web.filters import ago, percent
+from app.web.forms import at_most, whole_lines
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,12 @@ class AuthorPast:
     open_url: str
 
 
-def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
+def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
     """Return the earlier posts of this item's author; None if the platform named no author."""
     author = action.request.platform_author_id
     if author is None:
         return None
-    past = author_history.earlier_posts(session, actor, action)
+    past = authors.earlier_posts(session, actor, action)
     if not past.count:
         sentence = "No earlier submissions by this author"
     else:
@@ -76,4 +79,40 @@ def _post(earlier: EarlierPost) -> PastPost:
         text=HIDDEN if veiled else earlier.request.content,
         state=action.action_state.value if action is not None else None,
         at=earlier.request.platform_timestamp or earlier.request.requested_at,
+    )
+
+
+class AuthorNoteForm(Form):
+    """The text of the note; empty to take it back."""
+
+    about_author = TextAreaField(
+        "Note about the author",
+        [at_most(limits.REASON_MAX, "Note about the author")],
+        filters=[whole_lines],
+    )
+
+
+@dataclass(frozen=True)
+class AuthorNoteView:
+    """The note in force (None if there is none), its earlier versions, and the form that writes another."""
+
+    url: str
+    current: AuthorNote | None
+    earlier: Sequence[AuthorNote]
+    form: AuthorNoteForm
+
+
+def note_for(
+    session: Session, actor: Actor, action: Action, form: AuthorNoteForm | None = None
+) -> AuthorNoteView | None:
+    """Return the note about this item's author; None if the platform named no author."""
+    if action.platform_author_id is None:
+        return None
+    versions = authors.note_versions(session, actor, action.community_id, action.platform_author_id)
+    current = versions[0] if versions and versions[0].text else None
+    return AuthorNoteView(
+        url=url_for("web.write_author_note", action_id=action.id),
+        current=current,
+        earlier=versions[1:] if current is not None else versions,
+        form=form or AuthorNoteForm(about_author=current.text if current is not None else ""),
     )

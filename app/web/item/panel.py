@@ -18,26 +18,30 @@ from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import claims, escalation, reopening, row_marks, second_looks
+from app.core.review import assignments, claims, reopening, row_marks, second_looks
 from app.core.review.row_marks import ItemMark
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
-from app.web import forms, origins, veils
+from app.web import forms, list_filters, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.forms import AnyForm
-from app.web.item import done_to_post, missing, timeline
-from app.web.item.done_to_post import DoneToPost
+from app.web.item import answering, decision_forms, pending_undo, timeline, verb_words, why_status
+from app.web.item.decision_forms import (
+    AssignForm,
+    CommentForm,
+    DecisionForm,
+    HandOver,
+    ReasonOption,
+    ReopenForm,
+    SnoozeForm,
+    TextQuestion,
+    hand_over,
+)
 from app.web.item.evidence import Evidence, evidence
-from app.web.item.missing import Missing
-from app.web.moderate import pending_undo, reason_choice, verb_buttons
-from app.web.moderate.author_text import TextQuestion
-from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
-from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm, hand_over
-from app.web.moderate.pending_undo import PendingDecision, PendingUndo
-from app.web.moderate.reason_choice import ReasonOption
-from app.web.moderate.verb_buttons import VerbButton
-from app.web.moderate.verb_words import outcome
-from app.web.rate import answering
+from app.web.item.pending_undo import PendingDecision, PendingUndo
+from app.web.item.timeline import DoneToPost
+from app.web.item.verb_words import VerbButton, outcome
+from app.web.item.why_status import Missing
 from app.web.veils import Veil
 
 
@@ -122,7 +126,7 @@ class ModeratorPanel:
     @property
     def may_escalate(self) -> bool:
         """Whether the item can be sent to the community's staff."""
-        return self.held is None and escalation.may_escalate(self.action)
+        return self.held is None and assignments.may_escalate(self.action)
 
     @property
     def confirms(self) -> bool:
@@ -137,7 +141,7 @@ class ModeratorPanel:
         """
         action = self.action
         did_alone = action.action_state is ActionState.APPLIED and action.action_tier is ActionTier.IMMEDIATE
-        return action.action_state in IN_REVIEW or (did_alone and origins.is_second_look())
+        return action.action_state in IN_REVIEW or (did_alone and list_filters.is_second_look())
 
     @property
     def is_text_unused(self) -> bool:
@@ -164,12 +168,12 @@ class ModeratorPanel:
     @property
     def back(self) -> tuple[str, str]:
         """URL and name of the list that the item was opened from."""
-        return origins.back(str(self.action.id))
+        return list_filters.origin_link(str(self.action.id))
 
     @property
     def is_from_queue(self) -> bool:
         """Whether the item was opened from the queue, and not from the second looks."""
-        return not origins.is_second_look()
+        return not list_filters.is_second_look()
 
     @property
     def is_held_by_me(self) -> bool:
@@ -224,8 +228,8 @@ def panel(
         action=action,
         form=decision,
         message_form=_sent(sent, CommentForm) or CommentForm(),
-        buttons=[] if held else verb_buttons.for_action(actor, action),
-        others=[] if held else verb_buttons.others(actor, action),
+        buttons=[] if held else verb_words.buttons_for_action(actor, action),
+        others=[] if held else verb_words.other_buttons(actor, action),
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
@@ -241,19 +245,19 @@ def panel(
         dismissal=_last(events, action.reopens_id, ActionState.DISMISSED) if action.reopens_id else None,
         may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
-        query=origins.query(),
+        query=list_filters.origin_query(),
         goes_on=goes_on() if posted is None else bool(posted.next.data),
         category=category_name(action.category),
         drawn_closes_at=results.closes_at(session, action),
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
-        reasons=reason_choice.options(session, actor, action.community_id, action.category),
-        reasons_name=reason_choice.remembered_as(actor, action.community_id, action.category),
+        reasons=decision_forms.reason_options(session, actor, action.community_id, action.category),
+        reasons_name=decision_forms.remembered_as(actor, action.community_id, action.category),
         hand_over=hand_over(session, actor, action, _sent(sent, AssignForm), _sent(sent, SnoozeForm)),
         asked=asked,
         was_refused=was_refused,
-        missing=missing.for_item(session, action),
+        missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
         seen=seen(row_marks.item_mark(session, actor, action.community_id, action.id)),
     )
@@ -291,7 +295,7 @@ def _done(session: Session, action: Action) -> DoneToPost | None:
     """Return what was done to the post, or None before the action was applied: then its state says enough."""
     if action.applied_at is None:
         return None
-    return done_to_post.for_action(action, second_looks.deciding(session, [action]).get(action.id))
+    return timeline.done_to_post(action, second_looks.deciding(session, [action]).get(action.id))
 
 
 def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm | None) -> ReopenForm | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
+from flask import url_for
 from werkzeug.datastructures import MultiDict
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
@@ -12,12 +13,12 @@ from wtforms.validators import Optional
 from app.core import limits
 from app.core.review import decision_trace, second_looks
 from app.core.review.history_filters import HistoryFilter
-from app.core.review.queue_filters import QueueFilter
-from app.core.review.queue_order import Sort
-from app.core.review.second_looks import LookFilter
+from app.core.review.queue_filters import QueueFilter, Sort
+from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import ActionState, ActionType
+from app.web import forms
 from app.web.categories import category_name
-from app.web.filter_forms import ALL, Days, FilterForm, Query, SeveralField, typed
+from app.web.filter_forms import ALL, Days, FilterForm, Query, SeveralField, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
@@ -29,7 +30,7 @@ SORTS = {
     Sort.SCORE: "Highest score first",
     Sort.RATINGS: "Most ratings first",
 }
-LOOK_SORTS = {
+SECOND_LOOK_SORTS = {
     second_looks.Sort.URGENT: "Most urgent first",
     second_looks.Sort.DUE: "Ending first",
     second_looks.Sort.NEWEST: "Newest first",
@@ -129,7 +130,7 @@ class HistoryForm(Days, FilterForm):
         )
 
 
-class LookForm(FilterForm):
+class SecondLookForm(FilterForm):
     """Filters of the second looks, from the query string. ``community`` is no filter; links of the page keep it."""
 
     community = HiddenField()
@@ -140,7 +141,7 @@ class LookForm(FilterForm):
         default="",
     )
     category = SelectField("Category", validate_choice=False)
-    sort = SelectField("Sort by", choices=choices(LOOK_SORTS), default=second_looks.Sort.URGENT.value)
+    sort = SelectField("Sort by", choices=choices(SECOND_LOOK_SORTS), default=second_looks.Sort.URGENT.value)
 
     PLAIN: ClassVar = {"sort": second_looks.Sort.URGENT.value}
 
@@ -152,9 +153,9 @@ class LookForm(FilterForm):
         """Whether any filter is set. The order does not count."""
         return any((self.q.data, self.state.data, self.category.data))
 
-    def wanted(self) -> LookFilter:
+    def wanted(self) -> SecondLookFilter:
         """Return the filter that the form describes. Call ``validate()`` first."""
-        return LookFilter(
+        return SecondLookFilter(
             state=ActionState(self.state.data) if self.state.data else None,
             category=self.category.data or "",
             search=typed(self.q),
@@ -174,10 +175,10 @@ def queue_filter(pairs: Pairs) -> tuple[Query, QueueFilter]:
 
 
 @lru_cache(maxsize=300)
-def look_filter(pairs: Pairs) -> tuple[Query, LookFilter]:
+def second_look_filter(pairs: Pairs) -> tuple[Query, SecondLookFilter]:
     """The filters of the second looks, as ``queue_filter`` returns those of the queue."""
-    form = LookForm(MultiDict(pairs))
-    return form.query(), form.wanted() if form.validate() else LookFilter()
+    form = SecondLookForm(MultiDict(pairs))
+    return form.query(), form.wanted() if form.validate() else SecondLookFilter()
 
 
 def page_number(raw: str | None) -> int:
@@ -195,3 +196,27 @@ def _offer(field: SelectField, categories: Sequence[str]) -> None:
     if field.data and field.data not in known:
         known.append(field.data)
     field.choices = choices(ALL | {name: category_name(name) for name in known})
+
+
+SECOND_LOOK = "second-look"
+"""Value of ``from`` in the URL of an item that was opened from Second look."""
+
+
+def is_second_look() -> bool:
+    return forms.query_arg("from") == SECOND_LOOK
+
+
+def origin_query() -> Query:
+    """Return the query parameters to keep in every URL of the item."""
+    if is_second_look():
+        return {**forms.queried(SecondLookForm).query(), "from": SECOND_LOOK}
+    return forms.queried(QueueForm).query()
+
+
+def origin_link(row: str = "") -> tuple[str, str]:
+    """Return the URL of the list, at the row with this id, and the list's name."""
+    view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
+    path = url_for(view)
+    carried = {key: text for key, text in origin_query().items() if key != "from"}
+    url = f"{path}?{encoded(carried)}" if carried else path
+    return (f"{url}#row-{row}" if row and is_second_look() else url), name

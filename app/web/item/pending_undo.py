@@ -20,7 +20,7 @@ from app.core.review import holds
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.moderate.verb_words import WORDS, outcome
+from app.web.item.verb_words import WORDS, outcome
 
 
 @dataclass(frozen=True)
