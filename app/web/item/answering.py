@@ -53,41 +53,31 @@ def count_rating() -> None:
     wired().throttle.hit("ratings", str(auth.current_profile_id()))
 
 
-def find(session: Session, action_id: uuid.UUID) -> Action:
-    """Return the item if the reader may rate it, and make its community the current one.
+def find(session: Session, action_id: uuid.UUID, *, enter: bool = True) -> Action:
+    """Return the item if the reader may rate it, and make its community the current one, unless ``enter`` is false.
 
     Raises the same NotFound for withdrawn, foreign and staff's items.
     """
-    action = find_to_read(session, action_id)
-    auth.enter(action.community_id)
-    return action
-
-
-def find_to_read(session: Session, action_id: uuid.UUID) -> Action:
-    """Return the item as ``find`` does, without changing what the reader's browser remembers."""
     action = actions.with_content(session, auth.current_actor(), action_id)
     is_staff = auth.may(Permission.MODERATE, action.community_id)
     if action.request.withdrawn_at is not None or not (is_for_raters(action) or is_staff):
         raise NotFound("item")
+    if enter:
+        auth.enter(action.community_id)
     return action
 
 
-def find_asked(session: Session, asked_id: uuid.UUID) -> Asked:
+def find_asked(session: Session, asked_id: uuid.UUID, *, enter: bool = True) -> Asked:
     """Return the item, as ``find`` does, or the sample with this id."""
-    asked = find_asked_to_read(session, asked_id)
-    auth.enter(asked.community_id)
-    return asked
-
-
-def find_asked_to_read(session: Session, asked_id: uuid.UUID) -> Asked:
-    """Return the item or sample, without changing what the reader's browser remembers."""
     try:
-        return find_to_read(session, asked_id)
+        return find(session, asked_id, enter=enter)
     except NotFound:
         sample = samples.find(session, auth.current_actor(), asked_id)
         if sample is None:
             raise
-        return sample
+    if enter:
+        auth.enter(sample.community_id)
+    return sample
 
 
 def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
