@@ -1,7 +1,7 @@
 """What is late, failing, waiting or paused: one set of limits for the queue, Insights, notices, mails and the doctor.
 
-How long a backlog may get, and how late or how long paused something may be before operators are told, are settings of
-each community (``communities.settings``).
+Each community sets how long a backlog, a delay or a pause may last before its operators get a notice
+(``communities.settings``).
 """
 
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Forms for moderators: decide on one item or several, undo, reopen, save filters, write to other moderators."""
+"""Forms of the moderators' lists: decide on several rows, undo decisions, save filters and queues."""
 
 import uuid
 from collections.abc import Mapping, Sequence

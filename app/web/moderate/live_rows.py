@@ -1,7 +1,7 @@
 """Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out.
 
-Every open tab asks every 15 s, and mostly nothing has changed. So what may change is read first, with narrow queries
-on one connection; rows, forms and templates only come into it if something did.
+Every open tab asks every 15 s, and mostly nothing has changed. So narrow queries read first what may change; rows are
+built only if something did.
 """
 
 from collections.abc import Sequence
