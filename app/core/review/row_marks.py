@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, scoring
 from app.core.models import Action, Attachment, Hold, Note, Request
@@ -96,40 +96,24 @@ class ItemMark(NamedTuple):
     minutes: int
 
 
-_ITEM = (
-    sa.select(
-        sa.case(
-            (
-                sa.and_(_action.claimed_until > _NOW, _action.claimed_by_id != sa.bindparam("me")),
-                _action.claimed_until,
-            )
-        ).label("claimed_until"),
-        _raw(sa.case((_action.claimed_until > _NOW, _action.claimed_by_id))).label("claimed_by"),
-        _action.version,
-        _raw(_hold.id).label("hold_id"),
-    )
-    .select_from(Action.__table__)
-    .outerjoin(Hold.__table__, _hold.action_id == _action.id)
-    .where(
-        unindexed(_action.community_id) == sa.bindparam("community_id"),
-        _action.id == sa.bindparam("id"),
-    )
-)
-
-
 def item_mark(
     session: Session, actor: Actor, community_id: uuid.UUID, action_id: uuid.UUID
 ) -> ItemMark | None:
     """The mark of one item of the community, in any state; None if it is not there. One query."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    now = clock.now()
-    known = {"community_id": community_id, "id": action_id, "now": now, "me": actor.account_id}
-    row = session.execute(_ITEM, known).first()
-    if row is None:
-        return None
-    claimed_until, claimed_by, *decision = row
-    minutes = math.ceil((claimed_until - now).total_seconds() / 60) if claimed_until is not None else 0
-    return ItemMark(tuple(decision), claimed_by, minutes)
+    which = (unindexed(Action.community_id) == community_id, Action.id == action_id)
+    action = session.scalars(sa.select(Action).where(*which).options(joinedload(Action.held))).first()
+    return mark_of(actor, action) if action is not None else None
+
+
+def mark_of(actor: Actor, action: Action) -> ItemMark:
+    """The mark of an item whose hold is loaded."""
+    now, until, claimant = clock.now(), action.claimed_until, action.claimed_by_id
+    if until is None or until <= now:
+        claimant = None
+    is_colleagues = claimant is not None and claimant != actor.account_id
+    minutes = math.ceil((until - now).total_seconds() / 60) if until is not None and is_colleagues else 0
+    return ItemMark((action.version, action.held.id if action.held is not None else None), claimant, minutes)
 
 
 def row_marks(

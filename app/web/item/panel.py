@@ -259,7 +259,7 @@ def panel(
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
-        seen=seen(row_marks.item_mark(session, actor, action.community_id, action.id)),
+        seen=seen(row_marks.mark_of(actor, action)),
     )
 
 
