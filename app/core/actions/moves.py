@@ -76,13 +76,13 @@ def begin(
         Forbidden, NotFound: this actor may not make the move.
     """
     (move,) = add(session, actor, [subject])
-    return None if quiet else tell_begun(session, actor, move, subject, why=why)
+    return None if quiet else record_created(session, actor, move, subject, why=why)
 
 
 def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Move]:
     """Add new objects in their first states, with one statement a table, and return the moves.
 
-    ``begin`` for several: it writes no history, which is left to ``tell_begun``. Raises the same.
+    ``begin`` for several: it writes no history, which is left to ``record_created``. Raises the same.
     """
     moves = []
     for subject in subjects:
@@ -98,7 +98,7 @@ def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Mo
     return moves
 
 
-def tell_begun(
+def record_created(
     session: Session, actor: Actor, move: Move, subject: Stateful, *, why: Why = UNSAID
 ) -> HistoryEntry:
     """Write the history and the events of an object that ``add`` added by this move."""

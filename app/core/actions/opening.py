@@ -85,7 +85,7 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
 
 def tell(session: Session, opened: Opened) -> None:
     """Write history and events of an action that ``add`` stored; complete the request if it is decided."""
-    moves.tell_begun(session, SYSTEM, opened.move, opened.action, why=Why(cause=opened.cause))
+    moves.record_created(session, SYSTEM, opened.move, opened.action, why=Why(cause=opened.cause))
     if opened.decision is not None:
         opening = opened.opening
         decisions.tell(session, opening.request, opened.decision, opened.cause, **opening.changes)

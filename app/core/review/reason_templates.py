@@ -72,7 +72,7 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
     session.add(template)
     session.flush()
-    _record(session, actor, template, "added", {}, _told(draft))
+    _record(session, actor, template, "added", {}, _recorded(draft))
     return template
 
 
@@ -189,7 +189,7 @@ def _check(draft: ReasonDraft) -> None:
         raise Invalid.field("verb", "is no decision that has a reason", draft.verb.value)
 
 
-def _told(draft: ReasonDraft) -> dict[str, Any]:
+def _recorded(draft: ReasonDraft) -> dict[str, Any]:
     """What the history says about a new reason; that it is no default goes without saying."""
     return {name: value for name, value in asdict(draft).items() if name != "verb" or value is not None}
 

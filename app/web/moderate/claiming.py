@@ -123,10 +123,10 @@ def assign(action_id: uuid.UUID) -> Response:
         return moderation.show(action_id, form, decision, status=422)
     except Conflict as refusal:
         return moderation.show(action_id, form, decision, status=409, alert=sentence_end(refusal.detail))
-    told = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
+    message = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
     is_given_away = form.wanted not in {None, auth.current_actor().account_id}
-    went_on = moderation.go_on(action_id, told, decision) if is_given_away else None
-    return went_on or moderation.done(action_id, told, form=decision)
+    went_on = moderation.go_on(action_id, message, decision) if is_given_away else None
+    return went_on or moderation.done(action_id, message, form=decision)
 
 
 @web.post("/review/<uuid:action_id>/snooze")
