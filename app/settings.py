@@ -211,7 +211,7 @@ class Settings(BaseSettings):
         72.0,
         ge=1,
         le=8760,
-        description="Hours that finished jobs are kept. Those that scored a post go after ten minutes.",
+        description="Hours that finished jobs are kept; those without a key go after ten minutes.",
     )
     public_url: str = Field(
         "",

@@ -66,10 +66,8 @@ class JobEngine(Protocol):
         key: str | None = None,
         delay: float = 0.0,
         community: str | None = None,
-        together: bool = False,
+        priority: int = 0,
     ) -> None: ...
-    def waiting(self, session: Any, name: str, community: str, most: int) -> list[str]: ...
-    def take(self, session: Any, name: str, keys: Any) -> set[str]: ...
     def every(self, name: str, seconds: float) -> None: ...
     def prepare(self) -> None: ...
     def start(self) -> None: ...
@@ -157,7 +155,7 @@ def writes_to(jobs: JobEngine) -> EnqueueJob:
             key=job.key,
             delay=job.delay,
             community=job.community,
-            together=job.together,
+            priority=job.priority,
         )
 
     return enqueue

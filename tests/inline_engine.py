@@ -1,7 +1,7 @@
 """Fake of the job engine for tests of other parts: it records jobs and runs them on request."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,7 @@ class InlineEngine:
         key: str | None = None,
         delay: float = 0.0,
         community: str | None = None,
-        together: bool = False,
+        priority: int = 0,
     ) -> None:
         """Record a job in the caller's transaction (same contract as ``Engine.enqueue``)."""
         statement = self._insert(_TABLE).on_conflict_do_nothing(index_elements=["key"])
@@ -83,22 +83,6 @@ class InlineEngine:
             "done": False,
         }
         session.execute(statement, values)
-
-    def waiting(self, session: Session, name: str, community: str, most: int) -> list[str]:
-        """The keys of the jobs of this name, whatever their community (contract of ``Engine.waiting`` otherwise)."""
-        query = (
-            sa.select(_TABLE.c.key)
-            .where(_TABLE.c.done.is_(False), _TABLE.c.name == name, _TABLE.c.key.is_not(None))
-            .order_by(_TABLE.c.id)
-            .limit(most)
-        )
-        return [key.removeprefix(f"{name}:") for key in session.scalars(query)]
-
-    def take(self, session: Session, name: str, keys: Collection[str]) -> set[str]:
-        """Delete jobs in the caller's transaction (same contract as ``Engine.take``)."""
-        ids = [f"{name}:{key}" for key in keys]
-        query = _TABLE.delete().where(_TABLE.c.key.in_(ids), _TABLE.c.done.is_(False)).returning(_TABLE.c.key)
-        return {key.removeprefix(f"{name}:") for key in session.scalars(query)}
 
     def jobs(self) -> list[RecordedJob]:
         """Return the committed jobs that have not run, oldest first."""

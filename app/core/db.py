@@ -94,9 +94,8 @@ EnqueueJob = Callable[[Session, outbox.Job], None]
 class Database:
     """One database: only ``reading()`` and ``writing()`` open sessions.
 
-    ``enqueue`` writes a job in the session's transaction; ``on_enqueued`` is called after a commit that enqueued jobs,
-    ``on_commit`` after one that added deliveries to send. ``info`` is copied into ``Session.info`` of every session,
-    for objects that verbs need.
+    ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that added deliveries
+    to send. ``info`` is copied into ``Session.info`` of every session, for objects that verbs need.
     """
 
     def __init__(self, url: str, **engine_options: Any) -> None:
@@ -104,7 +103,6 @@ class Database:
         self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
-        self.on_enqueued: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] | None = None
         self.info: dict[str, Any] = {}
         file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
@@ -129,7 +127,6 @@ class Database:
         if getattr(self._here, "is_writing", False):
             raise RuntimeError("a writing transaction within another one")
         self._here.is_writing = True
-        has_enqueued = False
         try:
             with Session(self._writer, expire_on_commit=False, info=self.info) as session:
                 lock = self._write_lock.held() if self._write_lock is not None else nullcontext()
@@ -138,20 +135,18 @@ class Database:
                     try:
                         session.begin()
                         yield session
-                        has_enqueued = self._commit(session)
+                        self._commit(session)
                     except BaseException:
                         session.rollback()
                         raise
         finally:
             self._here.is_writing = False
         security_events.log_committed(session)
-        if has_enqueued and self.on_enqueued is not None:
-            self.on_enqueued()
         if outbox.take_wake(session) and self.on_commit is not None:
             self.on_commit()
 
-    def _commit(self, session: Session) -> bool:
-        """Commit with the jobs of the session, and return whether there were any."""
+    def _commit(self, session: Session) -> None:
+        """Commit with the jobs of the session."""
         session.flush()
         jobs = outbox.take_jobs(session)
         if jobs and self.enqueue is None:
@@ -160,7 +155,6 @@ class Database:
             if self.enqueue is not None:
                 self.enqueue(session, job)
         session.commit()
-        return bool(jobs)
 
     def empty_log(self) -> None:
         """Move SQLite's write-ahead log into the file and empty it: it holds what rows were before they changed.

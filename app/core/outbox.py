@@ -17,8 +17,8 @@ class Job:
     """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds.
 
     ``community`` is the id of the community that the job works for, as text; a backlog of one community's jobs does not
-    delay another's. None: the job belongs to the service itself. ``together``: it may be taken along by another job of
-    its name and community (``app/jobs/taking.py``).
+    delay another's. None: the job belongs to the service itself. Of the jobs of one community that wait, those with a
+    lower ``priority`` run first.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Job:
     key: str | None = None
     delay: float = 0.0
     community: str | None = None
-    together: bool = False
+    priority: int = 0
 
 
 def enqueue(
@@ -37,11 +37,11 @@ def enqueue(
     community_id: uuid.UUID | None,
     key: str | None = None,
     delay: float = 0.0,
-    together: bool = False,
+    priority: int = 0,
 ) -> None:
     """Add a job to the session. ``args`` must be plain JSON values."""
     community = None if community_id is None else str(community_id)
-    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community, together))
+    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community, priority))
 
 
 def take_jobs(session: Session) -> list[Job]:

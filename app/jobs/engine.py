@@ -9,37 +9,34 @@ the application version is a constant. So a job enqueued by one version of the c
 
 Each community has a partition of the queue for its jobs, so a backlog of one community does not delay the others.
 
-DBOS does the claiming, running, delaying, de-duplicating and resuming. What stands beside it, and which test or figure
-demands it, is in docs/decisions/0032-what-the-engine-does.md.
-
-DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
-putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``),
-``_active_workflows_set``, ``queue_worker_thread``, so that a job that waits can wake it (``lookout``), and the events
-that end its threads for what we do not use.
+DBOS does the claiming, running, delaying, de-duplicating and resuming; only its documented interface is used. DBOS
+keeps one instance per process, and so do we.
 """
 
 import json
 import logging
+import math
 import threading
-import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowSerializationFormat
+from dbos import (
+    DBOS,
+    DBOSClient,
+    EnqueueOptions,
+    WorkflowSerializationFormat,
+    run_dbos_database_migrations,
+)
 from dbos import error as dbos_error
-from dbos._queue import queue_worker_thread
-from dbos._schemas import SCHEMA_PLACEHOLDER
 from sqlalchemy.orm import Session
 
 from app.core import clock, ids
 from app.jobs import tables
 from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat
-from app.jobs.lookout import Alarm, Lookout
-from app.jobs.prepared import prepare_inserts
-from app.jobs.taking import WaitingJobs
 from app.jobs.ticker import Ticker
 
 log = logging.getLogger(__name__)
@@ -54,37 +51,33 @@ QUEUE = "jobs"
 """The queue of the service's own jobs, and of all jobs written by versions without partitions."""
 COMMUNITIES = "community_jobs"
 """The queue of the communities' jobs, with a partition for each community."""
-BATCHES = "community_batches"
-"""The queue of jobs that others of their community take along (``taking``), with a partition for each community."""
-BATCHES_AT_ONCE = 2
-"""How many of these run at once for one community in a process: one computes, one waits for the database.
-
-Few, so that the others stay in the queue and are taken along.
-"""
-BATCHES_KEPT_MINUTES = 10
-"""How long these are kept once finished: they are as many as the posts, and nothing enqueues one twice."""
+FORMER_QUEUE = "community_batches"
+"""Code from before migration 0064 enqueues the scoring of posts here."""
+FORMER_POLL_SECONDS = 5.0
+SERVICE_POLLS = 2
+"""How many times less often a process looks for the service's own jobs than for those of communities."""
 WORKFLOW = "bridgenote.job"
 PRUNE = "jobs.prune"
 RESTARTS = 50
-"""How many processes may die while they run a job before the job is set aside as dead."""
+"""How often a process may die and start again while it runs a job before the job is set aside as dead."""
 PRUNE_SECONDS = 300.0
+UNKEYED = "-"
+"""How the ids of jobs without a key begin. No name of a job begins so."""
+UNKEYED_KEPT_MINUTES = 10
+"""How long finished jobs without a key are kept: they are as many as the posts, and have no key to remember."""
 _PRUNE_BATCH = 200
-
-is_foreign = tables.is_foreign
-FOREIGN_TABLES = tables.FOREIGN_TABLES
 
 
 class Engine:
     """Enqueues jobs and, once started, runs them in threads. An engine starts once.
 
     ``slots`` is how many jobs of one community run at once. As many more are there for the other communities, and as
-    many for the service's own. Jobs that compute share the processor by community (``turns``).
+    many for the service's own. Every ``poll_seconds`` a process looks for jobs of communities.
 
     ``database`` tells where the data lives; the engine opens connections of its own to it. ``executor_id``
     must be unique among live processes and stable over restarts, for a restarted process resumes its own jobs
     at once. Those of a dead executor wait ``beat_seconds`` × ``missed_beats`` until another takes them over.
-    ``keep_hours`` is how long finished jobs are kept, and with them the memory of their keys; those ``together`` with
-    others are kept for minutes.
+    ``keep_hours`` is how long finished jobs with a key are kept, and with them the memory of their keys.
     """
 
     def __init__(
@@ -93,7 +86,7 @@ class Engine:
         *,
         executor_id: str,
         slots: int = 8,
-        poll_seconds: float = 0.1,
+        poll_seconds: float = 0.25,
         beat_seconds: float = 4.0,
         missed_beats: int = 4,
         keep_hours: float = 72.0,
@@ -103,25 +96,16 @@ class Engine:
         self._slots = slots
         self._poll_seconds = poll_seconds
         self._keep_hours = keep_hours
+        self._url = database.url.render_as_string(hide_password=False)
         self._database = tables.own_connections(database, connections=slots + 6)
         self._tables = tables.OwnTables(self._database)
         self._client = _client(self._database)
         # On the caller's engine, so that DBOS keeps its statements compiled for the caller's connections.
         self._writer = _client(database)
-        if database.dialect.name == "sqlite":
-            prepare_inserts(self._writer._sys_db, SCHEMA_PLACEHOLDER)
-        self._dbos: DBOS | None = None
-        self._waiting = WaitingJobs(BATCHES, self._tables.schema)
+        self._is_started = False
+        self._running: set[str] = set()
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)
-        self._lookout = Lookout(
-            self._database,
-            self._tables.schema,
-            (QUEUE, COMMUNITIES, BATCHES),
-            self._claim,
-            self._release,
-            pause=poll_seconds,
-        )
         self._heartbeat = Heartbeat(
             self._database,
             self._tables.heartbeats,
@@ -129,8 +113,8 @@ class Engine:
             seconds=beat_seconds,
             missed=missed_beats,
             held=self._held,
-            running=self._running,
-            take_over=self._put_back_claimed,
+            running=lambda: set(self._running),
+            take_over=self._take_over,
         )
         self.register(PRUNE, self.prune)
         self.every(PRUNE, PRUNE_SECONDS)
@@ -165,40 +149,29 @@ class Engine:
         key: str | None = None,
         delay: float = 0.0,
         community: str | None = None,
-        together: bool = False,
+        priority: int = 0,
     ) -> None:
         """Write a job into the caller's transaction; it runs once that commits, ``delay`` seconds later.
 
         With a ``key`` the job runs once per name and key, for as long as finished jobs are kept. ``community``
-        is whose turn it takes; without one it is the service's own. Another of its community may take a job
-        ``together`` along (``take``). On SQLite the transaction must have begun as a writing one. Raises ``TypeError``
-        or ``ValueError`` when ``args`` are not JSON values.
+        is whose partition it waits in; without one it is the service's own. Of those that wait in one partition, jobs
+        with a lower ``priority`` run first. On SQLite the transaction must have begun as a writing one. Raises
+        ``TypeError`` or ``ValueError`` when ``args`` are not JSON values.
         """
-        job_id = str(ids.new_id()) if key is None else f"{name}:{key}"
+        job_id = f"{UNKEYED}{ids.new_id()}" if key is None else f"{name}:{key}"
         job = Payload(name=name, args=dict(args), root=job_id, attempt=1)
         if community is not None:
             job["community"] = community
         options = _options(job_id, delay, community)
-        if together:
-            options["queue_name"] = BATCHES
+        if priority:
+            options["priority"] = priority
         self._writer.enqueue_in_transaction(session, options, _text(job))
-
-    def waiting(self, session: Session, name: str, community: str, most: int) -> list[str]:
-        """The keys of at most so many jobs ``together`` of this name and community that wait, oldest first."""
-        return self._waiting.keys(session, name, community, most)
-
-    def take(self, session: Session, name: str, keys: Collection[str]) -> set[str]:
-        """Delete the jobs of these keys that still wait, in the caller's transaction, and return their keys.
-
-        For a job that does their work along with its own. Their keys are not remembered.
-        """
-        return self._waiting.take(session, name, keys)
 
     # Life.
 
     def prepare(self) -> None:
         """Create or migrate every table the engine needs. Part of ``migrate``; safe to repeat."""
-        self._client._sys_db.run_migrations()
+        run_dbos_database_migrations(self._url, schema=tables.SCHEMA)
         self._tables.create()
 
     def start(self) -> None:
@@ -214,34 +187,24 @@ class Engine:
         with _one_per_process:
             if _current is not None:
                 raise RuntimeError("a process runs one job engine")
-            try:
-                self._client._sys_db.verify_migrations()
-                self._heartbeat.beat()
-            except (dbos_error.DBOSInitializationError, sa.exc.DatabaseError) as error:
-                raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
             _current = self
             try:
+                self._heartbeat.beat()
                 self._launch()
-            except BaseException:
-                DBOS.destroy()
+            except (dbos_error.DBOSInitializationError, sa.exc.DatabaseError) as error:
                 _current = None
+                DBOS.destroy()
+                raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
+            except BaseException:
+                _current = None
+                DBOS.destroy()
                 raise
-        self._lookout.start()
+        self._is_started = True
         self._heartbeat.start()
         self._ticker.start()
 
     def _launch(self) -> None:
-        self._client.register_queue(
-            QUEUE, worker_concurrency=self._slots, polling_interval_sec=self._poll_seconds
-        )
-        for queue, at_once in ((COMMUNITIES, self._slots), (BATCHES, min(BATCHES_AT_ONCE, self._slots))):
-            self._client.register_queue(
-                queue,
-                worker_concurrency=2 * self._slots,
-                partition_worker_concurrency=at_once,
-                polling_interval_sec=self._poll_seconds,
-            )
-        self._dbos = DBOS(
+        DBOS(
             config={
                 "name": APPLICATION,
                 "system_database_engine": self._database,
@@ -257,31 +220,19 @@ class Engine:
                 "log_level": "WARNING",
             }
         )
-        # Our own threads claim from our queues and look for delays that are over. Jobs have no deadlines, DBOS no
-        # schedules, and in the queue that it adds for itself there is never anything. Its threads for all this, which
-        # would look every second, end at once.
-        DBOS.listen_queues([])
-        self._dbos._background_jobs_stop_event.set()
+        self._client.register_queue(
+            QUEUE,
+            worker_concurrency=self._slots,
+            polling_interval_sec=SERVICE_POLLS * self._poll_seconds,
+        )
+        for queue, seconds in ((COMMUNITIES, self._poll_seconds), (FORMER_QUEUE, FORMER_POLL_SECONDS)):
+            self._client.register_queue(
+                queue,
+                worker_concurrency=2 * self._slots,
+                partition_worker_concurrency=self._slots,
+                polling_interval_sec=seconds,
+            )
         DBOS.launch()
-        for event in self._dbos.background_thread_stop_events:
-            event.set()
-
-    def _claim(self, queue_name: str, alarm: Alarm) -> None:
-        """Claim jobs from one queue until the engine stops."""
-        dbos = self._dbos
-        while dbos is not None and not alarm.is_set():
-            try:
-                queue = dbos._sys_db.get_queue(queue_name)
-                if queue is not None:
-                    queue_worker_thread(alarm, dbos, queue)
-            except Exception as error:
-                # The thread must outlive whatever the database does; it tries again after its wait.
-                log.warning("Claiming from %s failed: %s: %s", queue_name, type(error).__name__, error)
-            alarm.wait()
-
-    def _release(self) -> None:
-        """Let jobs wait for a claim whose delay is over."""
-        self._client._sys_db.transition_delayed_workflows()
 
     def stop(self, drain: float = 10.0) -> bool:
         """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.
@@ -290,41 +241,28 @@ class Engine:
         takeover; but the interpreter waits for their threads, so the process must be ended with ``os._exit``.
         """
         global _current
-        if self._dbos is None:
-            tables.close(self._database)
-            return True
-        deadline = time.monotonic() + drain
-        self._lookout.stop()
-        self._ticker.stop()
-        # A claim in progress still starts its jobs: only without claiming threads does the count mean much.
-        while (_claiming() or self._running()) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        drained = not self._running()
-        self._heartbeat.stop()
-        DBOS.destroy()
-        self._dbos = None
-        with _one_per_process:
-            _current = None
+        if self._is_started:
+            self._ticker.stop()
+            DBOS.destroy(workflow_completion_timeout_sec=math.ceil(drain))
+            self._heartbeat.stop()
+            self._is_started = False
+            with _one_per_process:
+                _current = None
         self._writer.destroy()
         self._client.destroy()
         tables.close(self._database)
-        return drained
-
-    def wake(self) -> None:
-        """Claim what waits, now. To be called after a commit that enqueued jobs."""
-        self._lookout.wake()
+        return not self._running
 
     # Called from the threads.
 
     def perform(self, job: Payload) -> None:
         """Run one claimed job (called by the workflow)."""
+        job_id = DBOS.workflow_id or job["root"]
+        self._running.add(job_id)
         try:
             self._bodies.perform(job)
         finally:
-            # A slot is about to be free. For one of the service's own jobs that ran alone, as periodic ones mostly do,
-            # none can have waited, and to claim in vain costs more than such a job.
-            if "community" in job or self._slots == 1 or len(self._running()) > 1:
-                self.wake()
+            self._running.discard(job_id)
 
     def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
         # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.
@@ -332,7 +270,7 @@ class Engine:
 
     def _tick(self, name: str, period: int) -> None:
         """Enqueue the periodic job, unless another process has done so in this period."""
-        job_id = str(ids.new_id())
+        job_id = f"{UNKEYED}{ids.new_id()}"
         options = _options(job_id, 0.0, None)
         options["deduplication_id"] = f"every:{name}"
         job = Payload(name=name, args={}, root=job_id, attempt=1, once=True)
@@ -344,36 +282,42 @@ class Engine:
             log.debug("The periodic job %s is still running; this period passes without it.", name)
 
     def _held(self) -> dict[str, list[str]]:
-        held: dict[str, list[str]] = {}
+        held: dict[str, list[str]] = defaultdict(list)
         for job in self._client.list_workflows(status="PENDING", load_input=False, load_output=False):
             if job.executor_id is not None:
-                held.setdefault(job.executor_id, []).append(job.workflow_id)
+                held[job.executor_id].append(job.workflow_id)
         return held
 
-    def _running(self) -> list[str]:
-        return self._dbos._active_workflows_set.activeList() if self._dbos is not None else []
-
-    def _put_back_claimed(self, executor_id: str, job_ids: Collection[str]) -> None:
-        for job_id in job_ids:
-            # It returns to its own queue and partition; the one named here is for a job that had none.
-            self._client._sys_db.reenqueue_for_recovery(job_id, [executor_id], QUEUE)
+    def _take_over(self, executor_id: str, job_ids: Collection[str]) -> None:
+        """Put jobs that this executor still holds back into their queues; each keeps its partition."""
+        by_queue: dict[str, list[str]] = defaultdict(list)
+        for job in self._client.list_workflows(
+            workflow_ids=list(job_ids),
+            executor_id=executor_id,
+            status="PENDING",
+            load_input=False,
+            load_output=False,
+        ):
+            by_queue[job.queue_name or QUEUE].append(job.workflow_id)
+        for queue, held in by_queue.items():
+            self._client.resume_workflows(held, queue_name=queue)
 
     # Upkeep.
 
     def prune(self, older_than_hours: float | None = None) -> None:
         """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
-        hours = self._keep_hours if older_than_hours is None else older_than_hours
-        self._prune(timedelta(hours=hours))
-        self._prune(min(timedelta(hours=hours), timedelta(minutes=BATCHES_KEPT_MINUTES)), queue=BATCHES)
+        age = timedelta(hours=self._keep_hours if older_than_hours is None else older_than_hours)
+        self._prune(age)
+        self._prune(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)
         self._heartbeat.forget_old()
 
-    def _prune(self, age: timedelta, queue: str | None = None) -> None:
+    def _prune(self, age: timedelta, prefix: str | None = None) -> None:
         before = (clock.now() - age).isoformat()
         while True:
             finished = self._client.list_workflows(
                 status=["SUCCESS", "ERROR", "CANCELLED"],
                 completed_before=before,
-                queue_name=queue,
+                workflow_id_prefix=prefix,
                 limit=_PRUNE_BATCH,
                 load_input=False,
                 load_output=False,
@@ -396,16 +340,11 @@ class Engine:
 
     def counts(self) -> dict[str, int]:
         """Count the jobs that are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""
-        system = self._client._sys_db
-        return self._tables.counts(system.tables.workflow_status, system.engine)
+        return self._tables.counts()
 
 
 _current: Engine | None = None
 _one_per_process = threading.Lock()
-
-
-def _claiming() -> bool:
-    return any(thread.name.startswith("queue-worker-") for thread in threading.enumerate())
 
 
 def _client(database: sa.Engine) -> DBOSClient:

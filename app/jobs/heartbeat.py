@@ -4,8 +4,9 @@ Each executor counts up its row of ``job_heartbeats``. Nobody compares clocks: a
 its counter has stood still during several of *our own* successful beats. So a clock that jumps, or a database
 that is blocked or away for a minute (nobody's beat gets through then), kills nobody.
 
-DBOS resumes what its own executor left unfinished; which other executors died, it has to be told. Demanded by
-tests/faults/test_engine.py: ``test_the_job_of_a_killed_process_is_taken_over_by_another``,
+At its launch DBOS resumes what its own executor left unfinished. It does not find out which other executors died, and
+its documented way to put their jobs back is to resume each by its id. Demanded by tests/faults/test_engine.py:
+``test_the_job_of_a_killed_process_is_taken_over_by_another``,
 ``test_the_job_of_a_living_process_is_not_taken_over`` and, for what was claimed and never begun,
 ``test_a_job_claimed_by_this_executor_that_never_began_is_put_back``.
 """

@@ -1,8 +1,6 @@
 """All jobs of the service by name. They are registered with the engine, in tests with one that runs in-process."""
 
 import uuid
-from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -10,23 +8,17 @@ from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.actions.panels_due import TEND_JOB
 from app.core.attachments import adding, fetching
-from app.core.classify import Classifier
-from app.core.classify.language import detect
-from app.core.classify.together import waits
 from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
-from app.core.models import Request
 from app.core.panels import tending
 from app.core.raters import digests
-from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
-from app.core.requests.scorings import Scoring
-from app.core.requests.waiting import Waiting
+from app.core.requests import image_scoring, observing, retention, submitting
+from app.core.requests import scoring as request_scoring
 from app.core.review import conditions, holds, overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
-from app.core.vocabulary import ServiceMode
 from app.core.webhooks import replays
 from app.jobs import (
     attachments,
@@ -40,10 +32,9 @@ from app.jobs import (
     pruning,
     rescoring,
     rollups,
+    scoring,
 )
-from app.jobs.batches import Batches
 from app.jobs.parts import part
-from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -53,21 +44,20 @@ REMOVE_CONTENT_SECONDS = 86_400.0
 # It prunes all kinds of rows; the old name stays, because stored jobs carry it.
 PRUNE = "prune_attempts"
 PRUNE_SECONDS = 86_400.0
+FORMER_SCORE_JOB = "score_request_slowly"
+"""Stored by code from before migration 0064."""
 
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
 
-    turns, batches = Turns(), Batches(wiring, jobs)
+    scorer = scoring.Scorer(wiring)
 
     def score_request(request_id: str) -> None:
-        score(wiring, uuid.UUID(request_id), turns, batches)
-
-    def score_slowly(request_id: str) -> None:
-        score(wiring, uuid.UUID(request_id), turns)
+        scorer.score(uuid.UUID(request_id))
 
     def observe_services(request_id: str) -> None:
-        observe(wiring, uuid.UUID(request_id))
+        scoring.observe(wiring, uuid.UUID(request_id))
 
     def fetch_attachment(attachment_id: str) -> None:
         attachments.fetch(wiring, uuid.UUID(attachment_id))
@@ -162,7 +152,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(community_revisions.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
-    jobs.register(submitting.SCORE_SLOWLY_JOB, score_slowly)
+    jobs.register(FORMER_SCORE_JOB, score_request)
     # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
     jobs.register(adding.FETCH_JOB, fetch_attachment)
     jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
@@ -198,93 +188,11 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(PRUNE, PRUNE_SECONDS)
 
 
-def score(
-    wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None, batches: Batches | None = None
-) -> None:
-    """Score one request: read, classify outside of any transaction, record and route.
-
-    Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
-    others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040). They take
-    ``turns``, so that no community's posts hold up those of others, and in ``batches`` they take others along. With
-    ``batches``, of which few run at once, a post that waits for a service is left to a job of its own.
-    """
-    found = _begun(wiring, request_id, is_left_if_slow=batches is not None)
-    if found is None:
-        return
-    post, classifiers = found
-    if any(waits(classifier) for classifier in classifiers):
-        _score_alone(wiring, post, classifiers)
-        return
-    with (
-        batches.in_hand(post.community_id) if batches is not None else nullcontext(),
-        turns.taken(post.community_id) if turns is not None else nullcontext(),
-    ):
-        if batches is None or isinstance(post, Request) or not batches.score(post):
-            _score_alone(wiring, post, classifiers)
-
-
-def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[Classifier]) -> None:
-    language = detect(post.content)
-    scorings = scoring.classify(classifiers, post, language)
-    try:
-        _record(wiring, post, scorings, language)
-    except scoring.Overtaken:
-        _record(wiring, post, scorings, language, is_locked_first=True)
-
-
-def _begun(
-    wiring: Wiring, request_id: uuid.UUID, *, is_left_if_slow: bool
-) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
-    """The post to score and what scores it, or None. A post that waits for a service is in progress from here on.
-
-    ``is_left_if_slow``: such a post gets a job of its own, and None is returned.
-    """
-    with wiring.database.reading() as session:
-        post = waiting.read(session, request_id)
-        if post is not None and not post.own.has_services:
-            return post, wiring.classifiers_for(session, post.community_id, post.own)
-    with wiring.database.writing() as session:
-        request = scoring.start(session, request_id)
-        if request is None:
-            return None
-        classifiers = wiring.classifiers_for(session, request.community_id)
-        if is_left_if_slow and any(waits(classifier) for classifier in classifiers):
-            submitting.score_slowly(session, request)
-            return None
-        return request, classifiers
-
-
-def _record(
-    wiring: Wiring,
-    post: Waiting | Request,
-    scorings: Sequence[Scoring],
-    language: str | None,
-    *,
-    is_locked_first: bool = False,
-) -> None:
-    with wiring.database.writing() as session:
-        scoring.record_scores(session, post.id, scorings, language, is_locked_first=is_locked_first)
-        if isinstance(post, Request):
-            observing.enqueue(session, post.community_id, post.id)
-
-
-def observe(wiring: Wiring, request_id: uuid.UUID) -> None:
-    """Ask the services that are only observed about a scored request, and store their scores."""
-    with wiring.database.reading() as session:
-        request = observing.request_to_observe(session, request_id)
-        if request is None:
-            return
-        observed = wiring.services.classifiers(session, request.community_id, ServiceMode.OBSERVE)
-    scorings = scoring.classify(observed, request, request.language)
-    with wiring.database.writing() as session:
-        observing.record(session, request_id, scorings)
-
-
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
     """Mark the request, replay or other object whose job failed in its last attempt."""
-    if name in (submitting.SCORE_JOB, submitting.SCORE_SLOWLY_JOB):
+    if name in (submitting.SCORE_JOB, FORMER_SCORE_JOB):
         with wiring.database.writing() as session:
-            scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
+            request_scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
             replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")

@@ -133,20 +133,18 @@ class OwnTables:
         ).returning(self.periods.c.name)
         return connection.execute(changed).first() is not None
 
-    @staticmethod
-    def counts(status: sa.Table, engine: sa.Engine) -> dict[str, int]:
-        """Rows of DBOS's status table by the states that concern an operator."""
+    def counts(self) -> dict[str, int]:
+        """The number of jobs by the states that concern an operator, from DBOS's documented status table."""
         names = {
             "ENQUEUED": "waiting",
             "DELAYED": "delayed",
             "PENDING": "running",
             "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "dead",
         }
-        query = (
-            sa.select(status.c.status, sa.func.count())
-            .where(status.c.status.in_(names))
-            .group_by(status.c.status)
-        )
-        with engine.connect() as connection:
-            found: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
+        status = sa.table("workflow_status", sa.column("status"), schema=self.schema)
+        query = sa.select(status.c.status, sa.func.count()).where(status.c.status.in_(names))
+        with self._database.connect() as connection:
+            found: dict[str, int] = {
+                row[0]: row[1] for row in connection.execute(query.group_by(status.c.status))
+            }
         return {name: found.get(state, 0) for state, name in names.items()}

@@ -219,7 +219,6 @@ class Process:
 
     def start(self) -> None:
         if self._runs_jobs:
-            self.wiring.database.on_enqueued = self._engine.wake
             self._engine.start()
             self._dispatcher.start()
 

@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import json
-import shutil
 import signal
 import subprocess
 import threading
@@ -14,13 +13,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Database
-from app.jobs import lookout
-from app.jobs.engine import BATCHES_KEPT_MINUTES, Engine, is_foreign
-from app.jobs.tables import OwnTables
+from app.jobs.engine import UNKEYED_KEPT_MINUTES, Engine
+from app.jobs.tables import OwnTables, is_foreign
 from tests import postgres
 from tests.faults.conftest import prepare_jobs
 from tests.faults.engine_app import Ran
@@ -97,11 +96,7 @@ def test_a_committed_job_runs_and_a_rolled_back_one_does_not(
     assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
 
 
-def test_a_job_that_another_process_enqueued_is_noticed(
-    database: Database, engine: Engine, ran: Ran, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lookout, "SAFETY_SECONDS", 3600.0)
-    monkeypatch.setattr(engine, "wake", lambda: None)
+def test_a_job_that_another_process_enqueued_is_noticed(database: Database, engine: Engine, ran: Ran) -> None:
     other = Engine(database.engine, executor_id="other")
     engine.start()
     for delay in (0.0, 0.5):
@@ -110,15 +105,6 @@ def test_a_job_that_another_process_enqueued_is_noticed(
     eventually(lambda: len(ran.lines()) == 2, "both jobs ran")
     assert sorted(ran.lines()) == ["after 0.0", "after 0.5"]
     other.stop()
-
-
-def test_no_thread_of_dbos_looks_for_what_does_not_exist(engine: Engine) -> None:
-    def looking() -> list[str]:
-        names = ("queue_thread", "scheduler", "background-jobs", "_dbos_internal_queue")
-        return [one.name for one in threading.enumerate() if any(name in one.name for name in names)]
-
-    engine.start()
-    eventually(lambda: not looking(), "only our own threads look for jobs")
 
 
 def test_a_job_sees_what_its_transaction_wrote(database: Database, engine: Engine, ran: Ran) -> None:
@@ -262,37 +248,6 @@ def test_a_stopping_process_finishes_what_it_runs_and_leaves_the_rest(
     assert engine.counts() == {"waiting": 1, "delayed": 0, "running": 0, "dead": 0}
 
 
-def test_what_is_enqueued_with_kept_statements_is_what_dbos_writes_itself(
-    jobs_file: Path, tmp_path: Path
-) -> None:
-    shutil.copyfile(jobs_file, tmp_path / "jobs.db")
-    database = Database(f"sqlite:///{tmp_path}/jobs.db")
-    engine = Engine(database.engine, executor_id="here")
-
-    def write(key: str) -> list[dict[str, object]]:
-        with database.writing() as session:
-            engine.enqueue(session, "note", {"text": "\u00fc"}, key=key, delay=60)
-            engine.enqueue(session, "note", {"text": "\u00fc"}, key=f"{key} at once", community="ours")
-        with database.reading() as session:
-            return [
-                {name: value for name, value in row.items() if name not in own}
-                for table in ("workflow_status", "workflow_input")
-                for row in session.execute(
-                    sa.text(f"SELECT * FROM {table} WHERE workflow_uuid LIKE :like ORDER BY 1"),  # noqa: S608
-                    {"like": f"note:{key}%"},
-                ).mappings()
-            ]
-
-    own = {"workflow_uuid", "creator_xid", "inputs"}
-    own |= {"created_at", "updated_at", "delay_until_epoch_ms", "retention_timestamp"}
-    kept = write("first")
-    del engine._writer._sys_db._execute_prepared
-    assert kept == write("second")
-    assert len(kept) == 4
-    engine.stop()
-    database.dispose()
-
-
 def test_a_backlog_of_one_community_holds_up_no_other(database: Database, engine: Engine, ran: Ran) -> None:
     goes_on = threading.Event()
 
@@ -315,6 +270,20 @@ def test_a_backlog_of_one_community_holds_up_no_other(database: Database, engine
     eventually(lambda: engine.counts()["waiting"] == engine.counts()["running"] == 0, "all of it ran")
 
 
+def test_of_the_jobs_of_a_community_that_wait_a_lower_priority_runs_first(
+    database: Database, ran: Ran
+) -> None:
+    engine = Engine(database.engine, executor_id="here", slots=1)
+    engine.register("note", lambda text: ran.add(text))
+    with database.writing() as session:
+        for text, priority in (("later", 1), ("last", 1), ("first", 0)):
+            engine.enqueue(session, "note", {"text": text}, community="ours", priority=priority)
+    engine.start()
+    eventually(lambda: len(ran.lines()) == 3, "all ran")
+    engine.stop()
+    assert ran.lines() == ["first", "later", "last"]
+
+
 def test_another_attempt_waits_in_the_turn_of_its_community(
     database: Database, engine: Engine, ran: Ran
 ) -> None:
@@ -327,7 +296,7 @@ def test_another_attempt_waits_in_the_turn_of_its_community(
     with database.writing() as session:
         engine.enqueue(session, "fail", {}, community="ours")
     eventually(lambda: engine.counts()["delayed"] == 1, "it is to be tried again")
-    (again,) = engine._client.list_workflows(status="DELAYED")
+    (again,) = DBOS.list_workflows(status="DELAYED")
     assert (again.queue_name, again.queue_partition_key) == ("community_jobs", "ours")
 
 
@@ -482,24 +451,22 @@ def test_pruning_deletes_finished_jobs_and_keeps_the_others(
     assert engine.counts()["delayed"] == 1
 
 
-def test_jobs_done_together_are_kept_for_minutes_and_others_for_hours(
+def test_jobs_without_a_key_are_kept_for_minutes_and_others_for_hours(
     database: Database, engine: Engine, ran: Ran
 ) -> None:
-    def enqueue() -> None:
-        with database.writing() as session:
-            engine.enqueue(session, "note", {"text": "alone"}, key="a", community="ours")
-            engine.enqueue(session, "note", {"text": "together"}, key="t", community="ours", together=True)
+    def kept() -> int:
+        return len(DBOS.list_workflows(status="SUCCESS", workflow_id_prefix=["note:", "-"]))
 
     engine.start()
-    enqueue()
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "with a key"}, key="a", community="ours")
+        engine.enqueue(session, "note", {"text": "without"}, community="ours")
     eventually(lambda: len(ran.lines()) == 2 and engine.counts()["running"] == 0, "both ran")
     engine.prune()
-    enqueue()
-    clock.set_source(lambda: datetime.now(UTC) + timedelta(minutes=BATCHES_KEPT_MINUTES + 1))
+    assert kept() >= 2
+    clock.set_source(lambda: datetime.now(UTC) + timedelta(minutes=UNKEYED_KEPT_MINUTES + 1))
     engine.prune()
-    enqueue()
-    eventually(lambda: len(ran.lines()) == 3 and engine.counts()["waiting"] == 0, "one key was forgotten")
-    assert sorted(ran.lines()) == ["alone", "together", "together"]
+    assert [job.workflow_id for job in DBOS.list_workflows(status="SUCCESS")] == ["note:a"]
 
 
 def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
@@ -509,9 +476,11 @@ def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
     with database.writing() as session:
         engine.enqueue(session, "note", {"text": "lost"}, delay=3600)
     # As if the claim had been committed and its answer lost with the connection.
-    status = engine._client._sys_db.tables.workflow_status
-    with engine._client._sys_db.engine.begin() as connection:
-        connection.execute(
+    schema = OwnTables(database.engine).schema
+    names = ("status", "executor_id", "application_version")
+    status = sa.table("workflow_status", *map(sa.column, names), schema=schema)
+    with database.writing() as session:
+        session.execute(
             sa.update(status)
             .where(status.c.status == "DELAYED")
             .values(status="PENDING", executor_id="here", application_version="1")

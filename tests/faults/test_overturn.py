@@ -16,8 +16,8 @@ from app.core.requests import submitting
 from app.core.review import overturns
 from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import EventName, OverturnState, Role
-from app.jobs import registry
 from app.jobs.engine import Engine
+from app.jobs.scoring import Scorer
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests.factories import SPAM
@@ -38,7 +38,7 @@ def _prepare(wiring: Wiring) -> Overturn:
         submission = submitting.Submission(f"post-{number}", "ann", SPAM)
         with wiring.database.writing() as session:
             request_id = submitting.submit(session, key, home.id, submission).request.id
-        registry.score(wiring, request_id)
+        Scorer(wiring).score(request_id)
         with wiring.database.writing() as session:
             action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
             acknowledgements.acknowledge(session, key, action)

@@ -119,22 +119,6 @@ def test_whoever_is_woken_by_a_commit_may_write_at_once(database: Database) -> N
     assert counted(database) == 1
 
 
-def test_only_a_commit_that_enqueued_jobs_wakes_the_engine(database: Database) -> None:
-    happened: list[str] = []
-    database.enqueue = lambda session, job: happened.append(f"enqueued {job.name}")
-    database.on_enqueued = lambda: happened.append("woken")
-    add_one(database)
-    assert happened == []
-    with suppress(ZeroDivisionError), database.writing() as session:
-        outbox.enqueue(session, "rolled back", {}, community_id=None)
-        raise ZeroDivisionError
-    assert happened == []
-    with database.writing() as session:
-        outbox.enqueue(session, "kept", {}, community_id=None)
-        assert happened == []
-    assert happened == ["enqueued kept", "woken"]
-
-
 def test_a_transaction_that_fails_leaves_nothing_and_frees_the_turn(database: Database) -> None:
     def fail() -> None:
         with database.writing() as session:

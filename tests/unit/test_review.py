@@ -31,7 +31,7 @@ from app.core.vocabulary import (
     RequestStatus,
     Role,
 )
-from app.jobs.registry import score
+from app.jobs.scoring import Scorer
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -442,7 +442,7 @@ def test_escalating_opens_a_review_for_staff(wiring: Wiring, cast: Cast) -> None
 
 def test_a_job_that_runs_twice_scores_once(wiring: Wiring, cast: Cast) -> None:
     made = factories.submit(wiring, cast)
-    score(wiring, made)
-    score(wiring, made)
+    Scorer(wiring).score(made)
+    Scorer(wiring).score(made)
     with wiring.database.reading() as session:
         assert len(session.scalars(sa.select(Action)).all()) == 1

@@ -13,7 +13,7 @@ from app.core.requests import slow_rules, submitting
 from app.core.rulesets import compiled, drafts, trials, versions
 from app.core.rulesets.compiled import CommunityRules
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
-from app.jobs import registry
+from app.jobs.scoring import Scorer
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.factories import REVIEWED, SPAM, scored_action, submit
@@ -218,7 +218,7 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
         assert (slow.rule, slow.texts) == ("spam.harbour", 1)
         assert slow_rules.for_versions(session, SYSTEM, cast.community_id, ["another version"]) == []
         request_id = action.request_id
-    registry.score(wiring, request_id)
+    Scorer(wiring).score(request_id)
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Action.id)).all() == [action_id], (
             "a job that runs again opens nothing"

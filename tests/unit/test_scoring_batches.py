@@ -4,14 +4,17 @@ import re
 import threading
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.classify import Context, Result
+from app.core.db import Database
 from app.core.history import chain as history
 from app.core.models import (
     Action,
@@ -28,12 +31,11 @@ from app.core.models import (
 from app.core.outbound import AllowList
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
-from app.core.requests import submitting
+from app.core.requests import submitting, waiting
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
 from app.core.webhooks import registrations
-from app.jobs import registry
-from app.jobs.batches import Batches
+from app.jobs.scoring import Scorer
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -49,21 +51,14 @@ def submit(wiring: Wiring, cast: Cast, prefix: str, texts: Sequence[str] = TEXTS
     return [factories.submit(wiring, cast, text, f"{prefix}-{number}") for number, text in enumerate(texts)]
 
 
-def patient(wiring: Wiring) -> Batches:
+def patient(wiring: Wiring) -> Scorer:
     """However slow this machine is, no text is left to the next batch."""
-    assert wiring.jobs is not None
-    return Batches(wiring, wiring.jobs, seconds=3600)
+    return Scorer(wiring, seconds=3600)
 
 
-def score_together(wiring: Wiring, first: uuid.UUID, cast: Cast, batches: Batches | None = None) -> None:
-    """Score a post as the job engine does while it has another post of the community in hand."""
-    batches = batches or patient(wiring)
-    with batches.in_hand(cast.community_id):
-        registry.score(wiring, first, batches=batches)
-
-
-def waiting_jobs(jobs: InlineEngine) -> list[str]:
-    return [job.args["request_id"] for job in jobs.jobs() if job.name == submitting.SCORE_JOB]
+def still_waiting(wiring: Wiring) -> set[uuid.UUID]:
+    with wiring.database.reading() as session:
+        return set(session.scalars(sa.select(Request.id).where(Request.status == RequestStatus.PENDING)))
 
 
 def rows_about(session: Session, request_id: uuid.UUID) -> list[Any]:
@@ -120,8 +115,8 @@ def test_a_batch_stores_what_posts_scored_one_by_one_store(
     jobs.run_all()
     first, *others = together = submit(wiring, cast, "joint")
     with counted(wiring) as statements:
-        score_together(wiring, first, cast)
-    assert waiting_jobs(jobs) == [str(first)]
+        patient(wiring).score(first)
+    assert still_waiting(wiring) == set()
     assert len(statements) <= 28, "\n".join(statements)
     with wiring.database.reading() as session:
         for one, other in zip(alone, together, strict=True):
@@ -129,9 +124,9 @@ def test_a_batch_stores_what_posts_scored_one_by_one_store(
         decided = session.scalars(sa.select(Decision.decided_at).order_by(Decision.decided_at)).all()
         assert len(set(decided)) == len(decided) == 4
         assert history.verify(session, cast.community_id)[1] is None
-    # The first post's own job, and one of another that ran twice, find nothing to do.
+    # The posts' own jobs, and one that ran twice, find nothing to do.
     jobs.run_all()
-    registry.score(wiring, others[0])
+    Scorer(wiring).score(others[0])
     with wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Decision)) == 4
 
@@ -142,7 +137,7 @@ def test_two_processes_at_once_store_nothing_twice(wiring: Wiring, cast: Cast, j
 
     def work(first: uuid.UUID) -> None:
         both.wait(120)
-        score_together(wiring, first, cast)
+        patient(wiring).score(first)
 
     threads = [threading.Thread(target=work, args=(first,)) for first in posts[:2]]
     for thread in threads:
@@ -170,7 +165,7 @@ def test_a_pause_before_the_lock_counts_for_all_and_a_withdrawn_post_is_left_out
             accounts.get(session, cast.operator.account_id), cast.operator.profile_id
         )
     first, gone, *_ = posts = submit(wiring, cast, "post", [factories.SPAM] * 4)
-    with changed_meanwhile(wiring, lambda: score_together(wiring, first, cast)) as session:
+    with changed_meanwhile(wiring, lambda: patient(wiring).score(first)) as session:
         community_revisions.pause(session, operator, cast.community_id, "A rule went wild")
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, gone))
     with wiring.database.reading() as session:
@@ -179,7 +174,7 @@ def test_a_pause_before_the_lock_counts_for_all_and_a_withdrawn_post_is_left_out
         assert {action.action_state for action in actions} == {ActionState.UNDER_REVIEW}
         assert session.scalars(sa.select(Decision)).all() == []
         assert session.scalar(sa.select(sa.func.count()).where(Score.request_id == gone)) == 0
-    assert set(waiting_jobs(jobs)) <= {str(first), str(gone)}
+    assert still_waiting(wiring) <= {gone}
 
 
 class Poisonous:
@@ -205,28 +200,64 @@ def test_one_poisonous_post_does_not_hold_the_others(
 ) -> None:
     wiring.classifiers = [*wiring.classifiers, Poisonous(raises=raises)]
     first, poison, *others = submit(wiring, cast, "post", ["One", "poison", "Two", "Three"])
-    batches = patient(wiring)
-    score_together(wiring, first, cast, batches)
-    score_together(wiring, others[0], cast, batches)
+    scorer = patient(wiring)
+    scorer.score(first)
+    scorer.score(others[0])
     with pytest.raises((LookupError, TypeError)):
-        score_together(wiring, poison, cast, batches)
-    assert str(poison) in waiting_jobs(jobs)
-    for job in waiting_jobs(jobs):
-        if job != str(poison):
-            registry.score(wiring, uuid.UUID(job), batches=batches)
+        scorer.score(poison)
+    for post in others:
+        scorer.score(post)
     with wiring.database.reading() as session:
         states = {row.id: row.status for row in session.execute(sa.select(Request.id, Request.status))}
     assert states.pop(poison) is RequestStatus.PENDING
     assert set(states.values()) == {RequestStatus.COMPLETED}
 
 
-def test_a_post_that_comes_alone_looks_for_no_others_and_a_slow_text_is_the_last_of_its_batch(
+def test_a_slow_text_is_the_last_of_its_batch(wiring: Wiring, cast: Cast) -> None:
+    first, second, third = submit(wiring, cast, "post", TEXTS[:3])
+    Scorer(wiring, seconds=0).score(first)
+    assert still_waiting(wiring) == {second, third}
+    # The job of a scored post scores those that were left.
+    patient(wiring).score(first)
+    assert still_waiting(wiring) == set()
+
+
+def test_a_post_that_another_process_has_in_hand_is_scored_by_it_or_later_by_its_own_job(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
+    first, *leased = submit(wiring, cast, "post", TEXTS[:3])
+    with wiring.database.writing() as session:
+        found = waiting.find(session, leased[0])
+        assert found is not None
+        lease = partial(waiting.lease, session, found.community_id, found.own, found.post, without=[first])
+        assert [post.id for post in lease(most=5)] == leased
+        assert lease(most=5) == []
+    scorer = patient(wiring)
+    scorer.score(first)
+    assert still_waiting(wiring) == set(leased)
+    before = len(jobs.jobs())
+    scorer.score(leased[0])  # the other process may die: this post's own job is put off
+    assert [job.args["request_id"] for job in jobs.jobs()[before:]] == [str(leased[0])]
+    jobs.run_all()
+    assert still_waiting(wiring) == set(leased)
+    moment = datetime.now(UTC) + 2 * waiting.LEASE
+    clock.set_source(lambda: moment)
+    jobs.run_all()
+    assert still_waiting(wiring) == set()
+
+
+def test_posts_that_another_transaction_is_leasing_are_passed_over_without_waiting(
+    wiring: Wiring, cast: Cast
+) -> None:
+    if wiring.database.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
     first, second, third = submit(wiring, cast, "post", TEXTS[:3])
-    registry.score(wiring, first, batches=patient(wiring))
-    score_together(wiring, second, cast, Batches(wiring, jobs, seconds=0))
     with wiring.database.reading() as session:
-        scored = session.scalars(sa.select(Request.id).where(Request.scored_at.is_not(None))).all()
-    assert sorted(scored) == [first, second]
-    assert str(third) in waiting_jobs(jobs)
+        found = waiting.find(session, first)
+    assert found is not None
+    other = Database(wiring.database.engine.url.render_as_string(hide_password=False))
+    with wiring.database.writing() as one, other.writing() as two:
+        ours = waiting.lease(one, found.community_id, found.own, found.post, most=1)
+        theirs = waiting.lease(two, found.community_id, found.own, None, most=5)
+        assert ([post.id for post in ours], [post.id for post in theirs]) == ([first, second], [third])
+    other.dispose()

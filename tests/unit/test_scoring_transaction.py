@@ -18,7 +18,7 @@ from app.core.policies.drafts import CategoryDraft
 from app.core.requests import submitting
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
-from app.jobs import registry
+from app.jobs.scoring import Scorer
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -52,10 +52,10 @@ def counted(wiring: Wiring) -> Iterator[list[str]]:
 def test_a_post_is_scored_with_few_statements_and_one_lock(
     wiring: Wiring, cast: Cast, text: str, status: RequestStatus, most: int
 ) -> None:
-    registry.score(wiring, factories.submit(wiring, cast, text, "first"))
+    Scorer(wiring).score(factories.submit(wiring, cast, text, "first"))
     request_id = factories.submit(wiring, cast, text, "second")
     with counted(wiring) as statements:
-        registry.score(wiring, request_id)
+        Scorer(wiring).score(request_id)
     assert len(statements) <= most, "\n".join(statements)
     assert sum("pg_advisory" in one for one in statements) <= 1
     with wiring.database.reading() as session:
@@ -105,12 +105,12 @@ def test_a_pause_and_new_thresholds_count_for_posts_that_wait_for_the_lock(
             accounts.get(session, cast.operator.account_id), cast.operator.profile_id
         )
     paused = factories.submit(wiring, cast, factories.SPAM, "paused")
-    with changed_meanwhile(wiring, partial(registry.score, wiring, paused)) as session:
+    with changed_meanwhile(wiring, partial(Scorer(wiring).score, paused)) as session:
         community_revisions.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
         community_revisions.resume(session, operator, cast.community_id, "Mended")
     raised = factories.submit(wiring, cast, factories.REVIEWED, "raised")
-    with changed_meanwhile(wiring, partial(registry.score, wiring, raised)) as session:
+    with changed_meanwhile(wiring, partial(Scorer(wiring).score, raised)) as session:
         policies.set_category(session, operator, cast.community_id, CategoryDraft("toxicity", 0.99), "Less")
     with wiring.database.reading() as session:
         (action,) = session.scalars(sa.select(Action)).all()
@@ -124,13 +124,13 @@ def test_a_post_that_is_scored_twice_at_once_or_withdrawn_meanwhile_is_acted_on_
     wiring: Wiring, cast: Cast
 ) -> None:
     twice = factories.submit(wiring, cast, factories.SPAM, "twice")
-    threads = [threading.Thread(target=registry.score, args=(wiring, twice)) for _ in range(3)]
+    threads = [threading.Thread(target=Scorer(wiring).score, args=(twice,)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
     gone = factories.submit(wiring, cast, factories.SPAM, "gone")
-    with changed_meanwhile(wiring, partial(registry.score, wiring, gone)) as session:
+    with changed_meanwhile(wiring, partial(Scorer(wiring).score, gone)) as session:
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, gone))
     with wiring.database.reading() as session:
         (action,) = session.scalars(sa.select(Action)).all()

@@ -24,7 +24,8 @@ class Request(Stamped, Base):
 
     ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
     metadata says that it was sent to try out the service, so no statistic counts it (docs/run/first-hour.md).
-    ``has_attachments``: lists ask for attachments only where there are some.
+    ``has_attachments``: lists ask for attachments only where there are some. ``scoring_until``: until then a job of
+    another post scores this one along with its own (``requests.waiting``).
     """
 
     __tablename__ = "requests"
@@ -48,6 +49,13 @@ class Request(Stamped, Base):
             "status",
         ),
         sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
+        sa.Index(
+            "ix_requests_waiting",
+            "community_id",
+            "id",
+            sqlite_where=sa.text("status = 'PENDING'"),
+            postgresql_where=sa.text("status = 'PENDING'"),
+        ),
         sa.Index("ix_requests_community_id_content_sha256", "community_id", "content_sha256"),
         sa.Index(
             "ix_requests_community_id_platform_author_id",
@@ -130,6 +138,7 @@ class Request(Stamped, Base):
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
     scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    scoring_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     language: Mapped[str | None] = mapped_column(sa.String(8))
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     has_attachments: Mapped[bool] = mapped_column(default=False, server_default=sa.false())

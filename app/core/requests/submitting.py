@@ -30,8 +30,8 @@ from app.core.requests import marks, reading, retention
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
-SCORE_SLOWLY_JOB = "score_request_slowly"
-"""The job of a post that waits for connected services."""
+AFTER_OTHERS = 1
+"""Priority of these jobs: after a burst most of them find their post scored, and other jobs must not wait for that."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,7 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
             new=False,
             content_differs=existing.content_sha256 != exemptions.digest(submission.content),
         )
-    # By its key, another post's job finds this one and takes the post along (docs/decisions/0060).
-    _enqueue_scoring(session, request, key=str(request.id))
+    enqueue_scoring(session, request.id, community_id)
     stored = adding.add(session, request, submission.attachments) if submission.attachments else ()
     return Receipt(request, new=True, attachments=stored)
 
@@ -142,8 +141,8 @@ def retry(session: Session, actor: Actor, request: Request) -> None:
     """Score a failed request again. Raises NotFound if it was withdrawn meanwhile."""
     require(actor, Permission.RETRY_SCORING, request.community_id, "request")
     _lock(session, request)
-    make_move(session, actor, request, RequestStatus.PENDING, failure=None)
-    _enqueue_scoring(session, request)
+    make_move(session, actor, request, RequestStatus.PENDING, failure=None, scoring_until=None)
+    enqueue_scoring(session, request.id, request.community_id)
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
@@ -249,19 +248,18 @@ def _find_existing(session: Session, community_id: uuid.UUID, request_id: str) -
     ).first()
 
 
-def _enqueue_scoring(session: Session, request: Request, *, key: str | None = None) -> None:
-    """Without a ``key``, as a retry after a failure needs a job of its own, which does nothing if nothing is to do."""
-    args = {"request_id": str(request.id)}
+def enqueue_scoring(
+    session: Session, request_id: uuid.UUID, community_id: uuid.UUID, *, delay: float = 0.0
+) -> None:
+    """Have a request scored, ``delay`` seconds later. The job does nothing if there is nothing to do."""
     outbox.enqueue(
-        session, SCORE_JOB, args, key=key, community_id=request.community_id, together=key is not None
+        session,
+        SCORE_JOB,
+        {"request_id": str(request_id)},
+        community_id=community_id,
+        delay=delay,
+        priority=AFTER_OTHERS,
     )
-
-
-def score_slowly(session: Session, request: Request) -> None:
-    """Have a post that waits for connected services scored by a job that holds up no other post of its community."""
-    # No key: a request that failed is retried by another job of the same request.
-    args = {"request_id": str(request.id)}
-    outbox.enqueue(session, SCORE_SLOWLY_JOB, args, community_id=request.community_id)
 
 
 def _check(submission: Submission) -> None:

@@ -1,17 +1,26 @@
-"""Posts that wait to be scored, read with all that their scoring needs before it stores something: one statement."""
+"""Posts that wait to be scored, read with all that their scoring needs, and leased by the job that scores them.
+
+A post is its own queue entry: its status is PENDING. Each has a job, which ends only when the post is scored. A job
+takes along others of its community, which it leases for a moment, so that no other process scores them meanwhile.
+"""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
+from app.core import clock
 from app.core.actions import exemptions
 from app.core.models import Community, Request
 from app.core.requests import in_force
 from app.core.requests.in_force import InForce
 from app.core.vocabulary import RequestStatus
+
+LEASE = timedelta(seconds=10)
+"""Scoring twenty posts takes a tenth of it. One that takes longer may be scored twice, and is stored once."""
 
 
 @dataclass(frozen=True)
@@ -24,57 +33,116 @@ class Waiting:
     own: InForce
 
 
-def read(session: Session, request_id: uuid.UUID) -> Waiting | None:
-    """The request if it waits to be scored and nothing speaks against it; else None, and ``scoring.start`` decides.
+@dataclass(frozen=True)
+class Found:
+    """A request as its scoring job finds it.
 
-    A request that is scored at once needs nothing else before ``record_scores``.
+    ``post``: it waits, and nothing speaks against scoring it at once; if None, ``scoring.start`` decides.
+    ``is_over``: it is scored or withdrawn, so nothing is left to do. ``others_wait``: other posts of the community
+    wait too.
     """
-    row = session.connection().execute(_WAITING, {"request": request_id}).first()
+
+    community_id: uuid.UUID
+    own: InForce
+    post: Waiting | None
+    is_over: bool
+    others_wait: bool
+
+
+def find(session: Session, request_id: uuid.UUID) -> Found | None:
+    """The request and what its scoring needs; None if there is none."""
+    row = session.connection().execute(_FIND, {"request": request_id}).first()
     if row is None:
         return None
-    community_id, content, is_same_content, is_same_message, *own = row
-    if is_same_content:
-        return None
-    if is_same_message and exemptions.is_similar(session, session.get_one(Request, request_id)):
-        return None
-    return Waiting(request_id, community_id, content, InForce(*own))
+    community_id, content, is_waiting, is_over, others_wait, is_same_content, is_same_message, *rest = row
+    own = InForce(*rest)
+    if is_waiting and is_same_message and not is_same_content:
+        is_waiting = not exemptions.is_similar(session, session.get_one(Request, request_id))
+    post = Waiting(request_id, community_id, content, own) if is_waiting and not is_same_content else None
+    return Found(community_id, own, post, bool(is_over), bool(others_wait))
 
 
-def read_several(
-    session: Session, community_id: uuid.UUID, request_ids: Sequence[uuid.UUID]
+def lease(
+    session: Session,
+    community_id: uuid.UUID,
+    own: InForce,
+    first: Waiting | None,
+    *,
+    most: int,
+    without: Collection[uuid.UUID] = (),
 ) -> list[Waiting]:
-    """Those of the community's requests that ``read`` would return, in the order of their ids.
+    """Lease posts of a community that wait: ``first`` and at most ``most`` others, oldest first, none of ``without``.
 
-    Left out as well is every text of a message of which people restored another text: to compare the two takes time.
+    Those that another process has leased are left out, also ``first``. So is every text that people restored, and every
+    text of a message of which they restored another text: to compare the two takes time.
     """
-    values = {"community": community_id, "requests": request_ids}
-    found = {
-        request_id: Waiting(request_id, community_id, content, InForce(*own))
-        for request_id, content, is_same_content, is_same_message, *own in session.connection().execute(
-            _WAITING_OF, values
-        )
-        if not is_same_content and not is_same_message
-    }
-    return [found[request_id] for request_id in request_ids if request_id in found]
-
-
-_OPEN = (
-    Request.status == RequestStatus.PENDING,
-    Request.withdrawn_at.is_(None),
-    Community.archived_at.is_(None),
-)
-_WAITING, _WAITING_OF = (
-    sa.select(first, Request.content, *exemptions.COLUMNS, *in_force.COLUMNS)
-    .join(Community, Community.id == Request.community_id)
-    .where(which, *_OPEN)
-    for first, which in (
-        (Request.community_id, Request.id == sa.bindparam("request")),
-        (
-            Request.id,
-            sa.and_(
-                Request.id.in_(sa.bindparam("requests", expanding=True)),
-                Request.community_id == sa.bindparam("community"),
-            ),
-        ),
+    now = clock.now()
+    skipped = [*without] if first is None else [first.id, *without]
+    posts = [] if first is None else [first]
+    others = {"community": community_id, "now": now, "most": most, "without": skipped}
+    for request_id, content in session.execute(_OTHERS, others):
+        posts.append(Waiting(request_id, community_id, content, own))
+    ids = [post.id for post in posts]
+    leased = set(
+        session.connection().execute(_LEASE, {"now": now, "ids": ids, "until": now + LEASE}).scalars()
     )
+    return [post for post in posts if post.id in leased]
+
+
+def release(session: Session, request_ids: Collection[uuid.UUID]) -> None:
+    """Let others score these posts, which were leased and not scored."""
+    if request_ids:
+        session.execute(sa.update(Request).where(Request.id.in_(request_ids)).values(scoring_until=None))
+
+
+# As text: SQLite uses a partial index only for a query that repeats its condition.
+_PENDING_TEXT: sa.ColumnElement[str] = sa.literal_column(f"'{RequestStatus.PENDING}'")
+_IS_PENDING = Request.status == _PENDING_TEXT
+_OPEN = (Request.withdrawn_at.is_(None), Community.archived_at.is_(None))
+_IS_FREE = sa.or_(Request.scoring_until.is_(None), Request.scoring_until <= sa.bindparam("now"))
+_OTHER = aliased(Request)
+_FIND = (
+    sa.select(
+        Request.community_id,
+        Request.content,
+        sa.and_(_IS_PENDING, *_OPEN),
+        sa.or_(
+            Request.withdrawn_at.is_not(None),
+            Request.status.not_in([RequestStatus.PENDING, RequestStatus.IN_PROGRESS]),
+            sa.and_(Request.status == RequestStatus.IN_PROGRESS, Request.scored_at.is_not(None)),
+        ),
+        sa.exists()
+        .where(
+            _OTHER.community_id == Request.community_id,
+            _OTHER.status == _PENDING_TEXT,
+            _OTHER.withdrawn_at.is_(None),
+            _OTHER.id != Request.id,
+        )
+        .correlate(Request),
+        *exemptions.COLUMNS,
+        *in_force.COLUMNS,
+    )
+    .join(Community, Community.id == Request.community_id)
+    .where(Request.id == sa.bindparam("request"))
+)
+_OTHERS = (
+    sa.select(Request.id, Request.content)
+    .join(Community, Community.id == Request.community_id)
+    .where(
+        Request.community_id == sa.bindparam("community"),
+        _IS_PENDING,
+        *_OPEN,
+        _IS_FREE,
+        Request.id.not_in(sa.bindparam("without", expanding=True)),
+        *(sa.not_(is_exempt) for is_exempt in exemptions.COLUMNS),
+    )
+    .order_by(Request.id)
+    .limit(sa.bindparam("most"))
+    .with_for_update(of=Request, skip_locked=True)
+)
+_LEASE = (
+    sa.update(Request)
+    .where(Request.id.in_(sa.bindparam("ids", expanding=True)), _IS_PENDING, _IS_FREE)
+    .values(scoring_until=sa.bindparam("until"))
+    .returning(Request.id)
 )

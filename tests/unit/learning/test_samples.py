@@ -34,7 +34,7 @@ from app.core.policies.routing import CategoryRule, Scored
 from app.core.raters import help_needed, samples
 from app.core.requests import retention, submitting
 from app.core.vocabulary import HelpfulnessLevel, RequestStatus, ReviewGroup, Role
-from app.jobs import registry
+from app.jobs.scoring import Scorer
 from app.wiring import Wiring
 from tests import clocks, factories
 from tests.cast import PLATFORM, Cast
@@ -185,7 +185,7 @@ def test_nothing_happens_to_a_sampled_post(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.reading() as session:
         plain = session.scalars(sa.select(Event.name).order_by(Event.id)).all()
     made = scored(wiring, cast)
-    registry.score(wiring, made)
+    Scorer(wiring).score(made)
     with wiring.database.reading() as session:
         events = session.scalars(sa.select(Event.name).order_by(Event.id)).all()
         assert events == [*plain, *plain], "the events of a post that is no sample"

@@ -11,7 +11,8 @@ from app.core.policies import policies
 from app.core.policies.drafts import CategoryDraft
 from app.core.requests.scoring import Unfinished
 from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
-from app.jobs import registry as jobs_registry
+from app.jobs import registry
+from app.jobs import scoring as scoring_jobs
 from tests.stub_services import HIGH, WORD, answering, dripping, status
 from tests.unit.services.conftest import Stage
 
@@ -38,7 +39,7 @@ def test_an_observed_service_changes_nothing_and_is_asked_after_the_verdict(stag
     rows = [row for row in stage.rows(Score) if row.classifier == "service.own"]
     assert {row.category for row in rows} == {"toxicity", "vendor:sarcasm"}
     assert all(row.is_observed and not row.is_highest and not row.tier1_capable for row in rows)
-    jobs_registry.observe(stage.wiring, request_id)
+    scoring_jobs.observe(stage.wiring, request_id)
     assert len([row for row in stage.rows(Score) if row.is_observed]) == 2
 
 
@@ -105,7 +106,7 @@ def test_with_retry_scoring_is_tried_again_and_then_fails_where_people_see_it(st
         stage.jobs.run_all()
     assert stage.rows(Score) == []
     assert stage.status(request_id) is RequestStatus.IN_PROGRESS
-    jobs_registry.give_up(stage.wiring, "score_request", {"request_id": str(request_id)}, unfinished.value)
+    registry.give_up(stage.wiring, "score_request", {"request_id": str(request_id)}, unfinished.value)
     assert stage.status(request_id) is RequestStatus.FAILED
     with stage.wiring.database.reading() as session:
         failure = session.get_one(Request, request_id).failure
