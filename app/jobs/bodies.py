@@ -5,8 +5,10 @@ A retry of DBOS would sleep in the slot of its job. Here it is a job of its own 
 for that code (``test_a_job_that_this_code_does_not_know_waits_for_code_that_does``).
 """
 
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
@@ -36,6 +38,15 @@ class Payload(TypedDict):
     once: NotRequired[bool]  # a periodic job is not retried: its next period is the retry
     waits: NotRequired[int]  # how often nobody knew the name
     community: NotRequired[str]  # whose turn it takes; without one it is the service's own
+
+
+def as_text(job: Payload) -> str:
+    """The job as JSON. Raises ``TypeError`` or ``ValueError`` that names it when its arguments are not JSON values."""
+    # Not by DBOS, whose JSON leaves lone surrogates as they are: no database takes those.
+    try:
+        return json.dumps(job, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"the arguments of job {job['name']!r} are not JSON values: {error}") from None
 
 
 PutBack = Callable[[str, Payload, float], None]
@@ -111,3 +122,15 @@ class Bodies:
         again = job.copy()
         again["waits"] = waits
         self._put_back(f"{job['root']}~{job['attempt']}w{waits}", again, UNKNOWN_DELAY)
+
+
+@contextmanager
+def part(what: str) -> Iterator[None]:
+    """Run one part of a job. An error in it is logged as that of a failed job is, and the next run tries it again.
+
+    ``what`` is the part's name in the log, such as "training the model of community …".
+    """
+    try:
+        yield
+    except Exception:
+        log.exception("A part of a job failed, and the next run tries it again: %s.", what)

@@ -17,27 +17,20 @@ import json
 import logging
 import math
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+import dbos
 import sqlalchemy as sa
-from dbos import (
-    DBOS,
-    DBOSClient,
-    EnqueueOptions,
-    WorkflowSerializationFormat,
-    run_dbos_database_migrations,
-)
-from dbos import error as dbos_error
+from dbos import DBOS, DBOSClient, EnqueueOptions
 from sqlalchemy.orm import Session
 
-from app.core import clock, ids
+from app.core import ids
 from app.jobs import tables
-from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
+from app.jobs.bodies import Bodies, Body, GiveUp, Payload, as_text, default_backoff
 from app.jobs.heartbeat import Heartbeat
-from app.jobs.ticker import Ticker
+from app.jobs.ticker import Ticker, claim_period
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +58,6 @@ UNKEYED = "-"
 """How the ids of jobs without a key begin. No name of a job begins so."""
 UNKEYED_KEPT_MINUTES = 10
 """How long finished jobs without a key are kept: they are as many as the posts, and have no key to remember."""
-_PRUNE_BATCH = 200
 
 
 class Engine:
@@ -100,6 +92,7 @@ class Engine:
         self._database = tables.own_connections(database, connections=slots + 6)
         self._tables = tables.OwnTables(self._database)
         self._client = _client(self._database)
+        self._stored = tables.StoredJobs(self._client)
         # On the caller's engine, so that DBOS keeps its statements compiled for the caller's connections.
         self._writer = _client(database)
         self._is_started = False
@@ -112,9 +105,9 @@ class Engine:
             executor_id,
             seconds=beat_seconds,
             missed=missed_beats,
-            held=self._held,
+            held=self._stored.held,
             running=lambda: set(self._running),
-            take_over=self._take_over,
+            take_over=self._stored.put_back,
         )
         self.register(PRUNE, self.prune)
         self.every(PRUNE, PRUNE_SECONDS)
@@ -165,13 +158,13 @@ class Engine:
         options = _options(job_id, delay, community)
         if priority:
             options["priority"] = priority
-        self._writer.enqueue_in_transaction(session, options, _text(job))
+        self._writer.enqueue_in_transaction(session, options, as_text(job))
 
     # Life.
 
     def prepare(self) -> None:
         """Create or migrate every table the engine needs. Part of ``migrate``; safe to repeat."""
-        run_dbos_database_migrations(self._url, schema=tables.SCHEMA)
+        dbos.run_dbos_database_migrations(self._url, schema=tables.SCHEMA)
         self._tables.create()
 
     def start(self) -> None:
@@ -191,13 +184,11 @@ class Engine:
             try:
                 self._heartbeat.beat()
                 self._launch()
-            except (dbos_error.DBOSInitializationError, sa.exc.DatabaseError) as error:
+            except BaseException as error:
                 _current = None
                 DBOS.destroy()
-                raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
-            except BaseException:
-                _current = None
-                DBOS.destroy()
+                if isinstance(error, (dbos.error.DBOSInitializationError, sa.exc.DatabaseError)):
+                    raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
                 raise
         self._is_started = True
         self._heartbeat.start()
@@ -266,7 +257,7 @@ class Engine:
 
     def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
         # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.
-        self._client.enqueue(_options(job_id, delay, job.get("community")), _text(job))
+        self._client.enqueue(_options(job_id, delay, job.get("community")), as_text(job))
 
     def _tick(self, name: str, period: int) -> None:
         """Enqueue the periodic job, unless another process has done so in this period."""
@@ -276,67 +267,23 @@ class Engine:
         job = Payload(name=name, args={}, root=job_id, attempt=1, once=True)
         try:
             with self._database.begin() as connection:
-                if self._tables.claim_period(connection, name, period):
-                    self._client.enqueue_in_transaction(connection, options, _text(job))
-        except dbos_error.DBOSQueueDeduplicatedError:
+                if claim_period(connection, self._tables.periods, name, period):
+                    self._client.enqueue_in_transaction(connection, options, as_text(job))
+        except dbos.error.DBOSQueueDeduplicatedError:
             log.debug("The periodic job %s is still running; this period passes without it.", name)
-
-    def _held(self) -> dict[str, list[str]]:
-        held: dict[str, list[str]] = defaultdict(list)
-        for job in self._client.list_workflows(status="PENDING", load_input=False, load_output=False):
-            if job.executor_id is not None:
-                held[job.executor_id].append(job.workflow_id)
-        return held
-
-    def _take_over(self, executor_id: str, job_ids: Collection[str]) -> None:
-        """Put jobs that this executor still holds back into their queues; each keeps its partition."""
-        by_queue: dict[str, list[str]] = defaultdict(list)
-        for job in self._client.list_workflows(
-            workflow_ids=list(job_ids),
-            executor_id=executor_id,
-            status="PENDING",
-            load_input=False,
-            load_output=False,
-        ):
-            by_queue[job.queue_name or QUEUE].append(job.workflow_id)
-        for queue, held in by_queue.items():
-            self._client.resume_workflows(held, queue_name=queue)
 
     # Upkeep.
 
     def prune(self, older_than_hours: float | None = None) -> None:
         """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
         age = timedelta(hours=self._keep_hours if older_than_hours is None else older_than_hours)
-        self._prune(age)
-        self._prune(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)
+        self._stored.delete_finished(age)
+        self._stored.delete_finished(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)
         self._heartbeat.forget_old()
-
-    def _prune(self, age: timedelta, prefix: str | None = None) -> None:
-        before = (clock.now() - age).isoformat()
-        while True:
-            finished = self._client.list_workflows(
-                status=["SUCCESS", "ERROR", "CANCELLED"],
-                completed_before=before,
-                workflow_id_prefix=prefix,
-                limit=_PRUNE_BATCH,
-                load_input=False,
-                load_output=False,
-            )
-            if finished:
-                self._client.delete_workflows([job.workflow_id for job in finished])
-            if len(finished) < _PRUNE_BATCH:
-                return
 
     def cancel_unfinished(self) -> int:
         """Cancel every waiting or running job and return their number. Only for a database that nothing else uses."""
-        unfinished = ["ENQUEUED", "DELAYED", "PENDING"]
-        dropped = 0
-        while jobs := self._client.list_workflows(
-            status=unfinished, limit=_PRUNE_BATCH, load_input=False, load_output=False
-        ):
-            self._client.cancel_workflows([job.workflow_id for job in jobs])
-            dropped += len(jobs)
-        return dropped
+        return self._stored.cancel_unfinished()
 
     def counts(self) -> dict[str, int]:
         """Count the jobs that are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""
@@ -361,21 +308,13 @@ def _options(job_id: str, delay: float, community: str | None) -> EnqueueOptions
         workflow_name=WORKFLOW,
         queue_name=QUEUE if community is None else COMMUNITIES,
         workflow_id=job_id,
-        serialization_type=WorkflowSerializationFormat.PORTABLE,
+        serialization_type=dbos.WorkflowSerializationFormat.PORTABLE,
     )
     if community is not None:
         options["queue_partition_key"] = community
     if delay > 0:
         options["delay_seconds"] = delay
     return options
-
-
-def _text(job: Payload) -> str:
-    # Written here and not by DBOS, whose JSON leaves lone surrogates as they are: no database takes those.
-    try:
-        return json.dumps(job, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"the arguments of job {job['name']!r} are not JSON values: {error}") from None
 
 
 @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=RESTARTS)

@@ -10,7 +10,7 @@ from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions
 from app.core.raters import digests
 from app.core.upkeep import mail_texts
-from app.jobs.parts import part
+from app.jobs.bodies import part
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")

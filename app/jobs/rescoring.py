@@ -4,12 +4,14 @@
 computes, and all are short, so that people who rate meanwhile hardly wait.
 """
 
+import ctypes
 import logging
 import threading
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 from sqlalchemy.orm import Session
@@ -24,7 +26,6 @@ from app.core.helpfulness.refits import Lease, LeaseLost, LeftOver
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
-from app.jobs.memory import give_back_large
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,11 @@ FEW = 3
 """It is put in force at once when no more notes than these were rated since it last included ratings."""
 YIELD = 0.002
 """The shortest pause between two transactions, in seconds, in which others can write."""
+
+LARGE = 1 << 20
+"""Bytes from which on freed memory goes back at once."""
+_MMAP_THRESHOLD = -3
+"""The number of this option in glibc's ``malloc.h``."""
 
 Item = TypeVar("Item")
 
@@ -270,3 +276,16 @@ def _kept_alive(database: Database, lease: Lease) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+@cache
+def give_back_large() -> None:
+    """From now on, give back freed arrays of ``LARGE`` bytes at once. Elsewhere than on glibc it does nothing.
+
+    By itself glibc does so only until the first of them was freed, and then keeps those of that size for later, each
+    thread for itself: some 30 MB more at the peak of a large refit.
+    """
+    try:
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE)
+    except (AttributeError, OSError, TypeError):  # another libc
+        return

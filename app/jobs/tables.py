@@ -1,15 +1,19 @@
-"""The tables and connections of the job engine, and which tables Alembic must ignore."""
+"""The tables, stored jobs and connections of the job engine, and which tables Alembic must ignore."""
 
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from app.core import clock
 from app.core.db import UNPREPARED
 from app.jobs.heartbeat import heartbeats_table
+from app.jobs.ticker import periods_table
 
 SCHEMA = "dbos"
 """The schema of every job table on PostgreSQL. SQLite has no schemas: there, names tell the tables apart."""
@@ -83,6 +87,8 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA foreign_keys=ON")
 
 
+_BATCH = 200
+"""The most jobs that one transaction deletes or cancels."""
 ALIVE_SECONDS = 30.0
 """An executor that has not written for this time is not running."""
 
@@ -99,39 +105,18 @@ def alive(connection: sa.Connection) -> list[str]:
 
 
 class OwnTables:
-    """``job_heartbeats`` and ``job_periods``, beside DBOS's tables and, like them, outside Alembic.
-
-    ``job_periods`` holds the last period of each periodic job that anybody began. The ids of jobs would hold all of
-    them: then a clock that was set back would stop what is periodic until it is as late again
-    (``test_a_periodic_job_runs_again_after_the_clock_was_set_back``).
-    """
+    """``job_heartbeats`` and ``job_periods``, beside DBOS's tables and, like them, outside Alembic."""
 
     def __init__(self, database: sa.Engine) -> None:
         self._database = database
         self.schema = None if database.dialect.name == "sqlite" else SCHEMA
         self.heartbeats = heartbeats_table(self.schema)
-        self.periods = sa.Table(
-            "job_periods",
-            sa.MetaData(schema=self.schema),
-            sa.Column("name", sa.Text, primary_key=True),
-            sa.Column("period", sa.BigInteger, nullable=False),
-        )
+        self.periods = periods_table(self.schema)
 
     def create(self) -> None:
         with self._database.begin() as connection:
             for table in (self.heartbeats, self.periods):
                 connection.execute(CreateTable(table, if_not_exists=True))
-
-    def claim_period(self, connection: sa.Connection, name: str, period: int) -> bool:
-        """Whether this transaction is the first to see this period of the periodic job ``name``."""
-        # "Another" rather than "a later" period: after a clock was set back, periods go on at once.
-        other = self.periods.c.period != period
-        insert: Any = sqlite.insert if self._database.dialect.name == "sqlite" else postgresql.insert
-        statement = insert(self.periods).values(name=name, period=period)
-        changed = statement.on_conflict_do_update(
-            index_elements=["name"], set_={"period": period}, where=other
-        ).returning(self.periods.c.name)
-        return connection.execute(changed).first() is not None
 
     def counts(self) -> dict[str, int]:
         """The number of jobs by the states that concern an operator, from DBOS's documented status table."""
@@ -148,3 +133,43 @@ class OwnTables:
                 row[0]: row[1] for row in connection.execute(query.group_by(status.c.status))
             }
         return {name: found.get(state, 0) for state, name in names.items()}
+
+
+class StoredJobs:
+    """The jobs in DBOS's tables. ``client``: a ``DBOSClient``, which only the engine imports."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._list = partial(client.list_workflows, load_input=False, load_output=False)
+
+    def held(self) -> dict[str, list[str]]:
+        """The unfinished jobs that executors have claimed, by executor."""
+        held: dict[str, list[str]] = defaultdict(list)
+        for job in self._list(status="PENDING"):
+            held[job.executor_id].append(job.workflow_id)
+        return held
+
+    def put_back(self, executor_id: str, job_ids: Collection[str]) -> None:
+        """Put jobs that this executor still holds back into their queues; each keeps its partition."""
+        by_queue: dict[str, list[str]] = defaultdict(list)
+        for job in self._list(workflow_ids=list(job_ids), executor_id=executor_id, status="PENDING"):
+            by_queue[job.queue_name].append(job.workflow_id)
+        for queue, held in by_queue.items():
+            self._client.resume_workflows(held, queue_name=queue)
+
+    def delete_finished(self, age: timedelta, prefix: str | None = None) -> None:
+        """Delete jobs that finished so long ago, in batches, so that no writer waits long."""
+        before = (clock.now() - age).isoformat()
+        states = ["SUCCESS", "ERROR", "CANCELLED"]
+        while finished := self._list(
+            status=states, completed_before=before, workflow_id_prefix=prefix, limit=_BATCH
+        ):
+            self._client.delete_workflows([job.workflow_id for job in finished])
+
+    def cancel_unfinished(self) -> int:
+        """Cancel every waiting or running job and return their number."""
+        dropped = 0
+        while jobs := self._list(status=["ENQUEUED", "DELAYED", "PENDING"], limit=_BATCH):
+            self._client.cancel_workflows([job.workflow_id for job in jobs])
+            dropped += len(jobs)
+        return dropped

@@ -8,6 +8,10 @@ switched off at night; and after a pause of 8 periods they ran 9 times at once. 
 import logging
 import threading
 from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from app.core import clock
 
@@ -15,6 +19,30 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the clock. Of a period that is as short, a run is left out now and then."""
+
+
+def periods_table(schema: str | None) -> sa.Table:
+    """``job_periods``: the last period of each periodic job that any process began.
+
+    The ids of jobs would hold all of them: then a clock that was set back would stop what is periodic until it is as
+    late again (``test_a_periodic_job_runs_again_after_the_clock_was_set_back``).
+    """
+    return sa.Table(
+        "job_periods",
+        sa.MetaData(schema=schema),
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("period", sa.BigInteger, nullable=False),
+    )
+
+
+def claim_period(connection: sa.Connection, periods: sa.Table, name: str, period: int) -> bool:
+    """Whether this transaction is the first to see this period of the periodic job ``name``."""
+    # "Another" rather than "a later" period: after a clock was set back, periods go on at once.
+    other = periods.c.period != period
+    insert: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = insert(periods).values(name=name, period=period)
+    changed = statement.on_conflict_do_update(index_elements=["name"], set_={"period": period}, where=other)
+    return connection.execute(changed.returning(periods.c.name)).first() is not None
 
 
 class Ticker:

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.models import Action, Profile
-from app.jobs import panels as panel_jobs
+from app.jobs import communities as panel_jobs
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api, acting
 from tests.cast import Cast
@@ -24,7 +24,7 @@ def test_platform_users_find_what_they_are_drawn_for_and_stats_tell_of_the_panel
     set_up(wiring, cast, who_decides="panel")
     api.submit("queued", INSULT)
     jobs.run_all()
-    panel_jobs.sweep(wiring.database)
+    panel_jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         action = session.scalars(sa.select(Action)).one()
         holders = set(

@@ -16,7 +16,7 @@ from app.core.models import Action, Community, Event, HistoryEntry, Note, Reques
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, EventName, KeyTemplate, RequestStatus, ReviewGroup
-from app.jobs import registry
+from app.jobs import upkeep
 from app.wiring import Wiring
 from tests import clocks
 from tests.api.conftest import INSULT, Api, acting, submission
@@ -344,7 +344,7 @@ def test_content_is_null_once_the_community_keeps_it_no_longer(
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).settings = {"content_retention_days": 30}
     clocks.advance(days=31)
-    registry.remove_content(wiring)
+    upkeep.remove_content(wiring)
     read = api.get("/requests/post-1").json["data"]
     assert read["attributes"]["content"] is None
     assert "metadata" not in read["attributes"]

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from app.jobs import learning
+from app.jobs import communities
 from tests import talk
 from tests.browser.accessibility import violations
 from tests.browser.conftest import Visit
@@ -15,7 +15,7 @@ def test_a_model_is_looked_at_tried_and_taken_back(service: Service, place: Plac
     raised = [talk.Post(item.text, item.author, item.wrong, max(0.56, item.base)) for item in talk.posts(300)]
     with service.wiring.database.writing() as session:
         talk.store(session, place.community_id, raised)
-    learning.learn(service.wiring.database, place.community_id)
+    communities.learn(service.wiring.database, place.community_id)
     olga = visit(place.operator)
     olga.open("/classifiers")
     row = olga.page.get_by_role("table", name="Own model of this community").get_by_role("row", name="Spam")

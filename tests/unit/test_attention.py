@@ -14,7 +14,7 @@ from app.core.permissions import SYSTEM
 from app.core.upkeep import attention, community_revisions
 from app.core.vocabulary import ActionState, AttentionReason, EventName
 from app.core.webhooks import registrations as webhooks
-from app.jobs.attention import sweep
+from app.jobs.communities import find_attention as sweep
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine

@@ -28,7 +28,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.requests import submitting
 from app.core.vocabulary import RequestStatus, Role, Verb
-from app.jobs.heads import export
+from app.jobs.upkeep import export_heads as export
 from app.process import runtime
 from app.settings import Settings
 from tests.warm import Process

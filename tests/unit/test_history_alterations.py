@@ -23,8 +23,8 @@ from app.core.permissions import SYSTEM
 from app.core.review import verbs
 from app.core.upkeep import erasure
 from app.core.vocabulary import ActionState
-from app.jobs.heads import NotSent, export
-from app.jobs.pruning import prune
+from app.jobs.upkeep import NotSent, prune
+from app.jobs.upkeep import export_heads as export
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast

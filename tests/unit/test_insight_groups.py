@@ -25,7 +25,7 @@ from app.core.periods import Period
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import reopening, verbs
 from app.core.vocabulary import ActionState, ReopenTo, Role
-from app.jobs.rollups import roll_up
+from app.jobs.communities import roll_up
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

@@ -23,7 +23,7 @@ from app.core.factcheck.scorer import RAISES, FactCheckScorer, KeptMatches
 from app.core.models import Action, FactCheckItem, FactCheckPosting, Request, Score
 from app.core.notes.ai_notes import Post
 from app.core.vocabulary import ActionTier, ClaimRating, Classification
-from app.jobs.registry import sweep
+from app.jobs.upkeep import sweep
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.factories import submit

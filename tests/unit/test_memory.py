@@ -1,4 +1,4 @@
-"""Memory of large computations goes back to the system (``app.jobs.memory``)."""
+"""Memory of large computations goes back to the system (``app.jobs.rescoring``)."""
 
 import ctypes
 import subprocess
@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from app.jobs import memory
+from app.jobs import rescoring as memory
 
 FREED = """
-from app.jobs.memory import LARGE, give_back_large
+from app.jobs.rescoring import LARGE, give_back_large
 import numpy as np
 
 give_back_large()

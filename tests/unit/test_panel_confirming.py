@@ -9,7 +9,7 @@ from app.core.models import Action, HistoryEntry, Panel
 from app.core.panels import panels, results, verifying
 from app.core.scoring import Counts, Sides
 from app.core.vocabulary import ActionState, PanelOutcome
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -22,7 +22,7 @@ def reviewed(wiring: Wiring, cast: Cast) -> tuple[uuid.UUID, uuid.UUID]:
     with_sides(wiring, cast, settle_in(wiring, cast, 40))
     set_up(wiring, cast, who_decides="panel")
     action_id = factories.scored_action(wiring, cast)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         note_id = session.get_one(Action, action_id).note_id
     assert note_id is not None

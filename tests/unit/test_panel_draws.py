@@ -20,7 +20,7 @@ from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure, mail_texts
 from app.core.vocabulary import ActionState, SeatState
 from app.core.webhooks import payloads
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests import factories
 from tests.camps import camps, refit
@@ -111,7 +111,7 @@ def test_people_who_arrived_together_are_found() -> None:
 def _drawn(wiring: Wiring, cast: Cast, **settings: int) -> uuid.UUID:
     set_up(wiring, cast, who_decides="panel", **settings)
     action_id = factories.scored_action(wiring, cast)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     return action_id
 
 
@@ -126,7 +126,7 @@ def test_after_the_end_the_draw_can_be_repeated_and_an_altered_one_is_found(
         session.execute(
             sa.update(Panel).values(opened_at=clock.now() - timedelta(days=8), due_at=clock.now())
         )
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         repeated = verifying.repeat(session, action_id)
     assert (repeated.eligible, repeated.asked, repeated.faults) == (20, 12, ())
@@ -155,7 +155,7 @@ def test_the_platform_hears_of_its_users_only_where_a_webhook_names_the_event(
     later = clock.now() + timedelta(hours=2)
     clock.set_source(lambda: later)
     other_id = factories.scored_action(wiring, cast, request_id="post-2")
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         event = session.scalars(sa.select(Event).where(Event.name == "panel.drawn")).one()
         drawn = session.scalars(
@@ -180,7 +180,7 @@ def test_an_erased_person_gives_the_seat_up_and_the_next_is_drawn(wiring: Wiring
         assert account_id is not None
         erased = erasure.erase_account(session, SYSTEM, account_id)
     assert erased.gone["open seats"] == 1
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     assert len(seated(wiring, action_id)) == 12
     assert seated(wiring, action_id, SeatState.LAPSED) == [gone]
 

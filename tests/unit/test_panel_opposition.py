@@ -11,7 +11,7 @@ from app.core.models import Action, HistoryEntry
 from app.core.panels import panels
 from app.core.scoring import Counts, Model, Regime, Sides
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests import camps, factories
 from tests.cast import Cast
@@ -36,7 +36,7 @@ def test_a_panel_of_seven_acts_unless_two_of_one_side_say_no(
     factor = with_sides(wiring, cast, settle_in(wiring, cast, 40))
     set_up(wiring, cast, who_decides="panel", panel_seats=7)
     action_id = factories.scored_action(wiring, cast)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         note_id = session.get_one(Action, action_id).note_id
     assert note_id is not None
@@ -58,7 +58,7 @@ def test_a_panel_of_seven_acts_unless_two_of_one_side_say_no(
         return
     moment = clock.now() + timedelta(days=7)
     clock.set_source(lambda: moment)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).review_group is ReviewGroup.STAFF
         causes = session.scalars(

@@ -44,7 +44,7 @@ from app.core.vocabulary import (
     Role,
     SeatState,
 )
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -67,7 +67,7 @@ def later(**by: float) -> None:
 def reviewed(wiring: Wiring, cast: Cast, request_id: str = "post-1") -> tuple[uuid.UUID, uuid.UUID]:
     """A post under review, its panel drawn if the community wants one: the action and its rationale."""
     action_id = factories.scored_action(wiring, cast, request_id=request_id)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
         note_id = session.get_one(Action, action_id).note_id
     assert note_id is not None
@@ -150,7 +150,7 @@ def test_a_seat_lapses_and_the_next_is_drawn_until_moderators_decide(
     first = seated(wiring, action_id)
     answer(wiring, cast, note_id, first, "HN")
     later(hours=25)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     second = seated(wiring, action_id)
     assert len(second) == 10
     assert not set(second) & set(first)
@@ -158,12 +158,12 @@ def test_a_seat_lapses_and_the_next_is_drawn_until_moderators_decide(
     answer(wiring, cast, note_id, first[2:], "H" * 10)
     assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW, "they are too late, and volunteers now"
     later(hours=25)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     later(hours=25)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     assert len(seated(wiring, action_id, SeatState.OPEN, SeatState.LAPSED, SeatState.ANSWERED)) == 36
     later(hours=25)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
     assert panel_of(wiring, action_id).outcome is PanelOutcome.STAFF
 
@@ -172,7 +172,7 @@ def test_after_seven_days_moderators_decide(wiring: Wiring, cast: Cast, people: 
     set_up(wiring, cast, who_decides="panel", panel_hours=168)
     action_id, _ = reviewed(wiring, cast)
     later(days=7)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
 
 
@@ -310,7 +310,7 @@ def test_a_panel_waits_for_people_who_have_too_many_seats(wiring: Wiring, cast: 
         for action_id in earlier:
             actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=Why("too hard"))
     later(minutes=61)
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     drawn = seated(wiring, waiting)
     assert len(drawn) == 15
     panel = panel_of(wiring, waiting)
@@ -458,7 +458,7 @@ def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, peop
         assert seats.open_for(session, drawn[0], cast.community_id) == []
     with wiring.database.writing() as session:
         session.execute(sa.update(Panel).values(due_at=clock.now()))
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     assert panel_of(wiring, action_id).outcome is PanelOutcome.OVERTAKEN
 
 
@@ -506,7 +506,7 @@ def test_a_panel_that_cannot_be_opened_keeps_no_other_from_its_turn(
 
     sa.event.listen(Panel, "before_insert", refuse)
     try:
-        jobs.sweep(wiring.database)
+        jobs.sweep_panels(wiring.database)
     finally:
         sa.event.remove(Panel, "before_insert", refuse)
     assert len(seated(wiring, action_id)) == 12
@@ -524,7 +524,7 @@ def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
         raise RuntimeError("killed before the commit")
     assert seated(wiring, actions[0]) == []
     with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(jobs.tend, wiring.database, cast.community_id) for _ in range(4)]:
+        for done in [pool.submit(jobs.tend_panels, wiring.database, cast.community_id) for _ in range(4)]:
             done.result()
     for action_id in actions:
         assert len(set(seated(wiring, action_id))) == len(seated(wiring, action_id)) == 12

@@ -43,9 +43,8 @@ from app.core.review import holds, verbs
 from app.core.upkeep import erasure
 from app.core.upkeep import pruning as upkeep_pruning
 from app.core.vocabulary import ActionState, ActionVerb, DeliveryState, EventName, Role
-from app.jobs.pruning import prune
-from app.jobs.registry import sweep
-from app.jobs.rollups import roll_up
+from app.jobs.communities import roll_up
+from app.jobs.upkeep import prune, sweep
 from app.settings import Settings
 from app.wiring import Wiring
 from tests import factories

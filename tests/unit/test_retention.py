@@ -31,7 +31,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.upkeep import erasure, pruning
 from app.core.vocabulary import DeliveryState, EventName, Role
-from app.jobs import registry
+from app.jobs import upkeep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -65,12 +65,12 @@ def test_decided_content_goes_after_its_days_and_the_decision_stays(
         decided = session.scalars(sa.select(Decision)).all()
     later()  # type: ignore[operator]
     _settings(wiring, cast, None)
-    registry.remove_content(wiring)
+    upkeep.remove_content(wiring)
     _settings(wiring, cast, 30)
     fresh = factories.submit(wiring, cast, "A fresh word", "fresh")
     wiring.jobs.run_all()  # type: ignore[union-attr]
     for _ in range(2):
-        registry.remove_content(wiring)
+        upkeep.remove_content(wiring)
     with wiring.database.reading() as session:
         texts = {one.id: one.content for one in session.scalars(sa.select(Request))}
         assert texts == {
@@ -130,7 +130,7 @@ def test_a_moderators_draft_goes_with_the_content_and_with_the_account(
     assert len(drafts()) == 2
     later()  # type: ignore[operator]
     _settings(wiring, cast, 30)
-    registry.remove_content(wiring)
+    upkeep.remove_content(wiring)
     assert drafts() == [requests[1]]
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)

@@ -28,7 +28,7 @@ from app.core.review import verbs
 from app.core.services import figures as service_figures
 from app.core.services.figures import Record
 from app.core.vocabulary import ActionState, HelpfulnessLevel
-from app.jobs.rollups import roll_up
+from app.jobs.communities import roll_up
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast

@@ -18,7 +18,7 @@ from app.core.requests import submitting
 from app.core.review import holds, second_looks, verbs
 from app.core.review.second_looks import SecondLookFilter, SecondLookPage, Sort
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, NoteStatus, RequestStatus, Role
-from app.jobs import registry
+from app.jobs import upkeep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -149,7 +149,7 @@ def test_without_consensus_it_is_confirmed_after_its_days_by_the_sweep(wiring: W
     for days, state in ((13, ActionState.RETRO_REVIEW), (15, ActionState.CONFIRMED)):
         later = now + timedelta(days=days)
         clock.set_source(lambda later=later: later)  # type: ignore[misc]  # mypy does not infer defaults
-        registry.sweep(wiring)
+        upkeep.sweep(wiring)
         assert state_of(wiring, action_id) is state
 
 

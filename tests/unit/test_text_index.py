@@ -12,7 +12,7 @@ from app.core.history.why import Why
 from app.core.models import HistoryText, Request
 from app.core.permissions import SYSTEM
 from app.core.review import post_search, text_index
-from app.jobs.pruning import prune
+from app.jobs.upkeep import prune
 from app.wiring import Wiring
 from tests.cast import Cast
 

@@ -11,7 +11,7 @@ from app.core.history import chain as history
 from app.core.models import Action, Attachment, Decision, HistoryEntry, Request, Score
 from app.core.requests import submitting
 from app.core.vocabulary import ActionState
-from app.jobs.registry import remove_content
+from app.jobs.upkeep import remove_content
 from app.wiring import Wiring
 from tests import factories
 from tests.attached import attach

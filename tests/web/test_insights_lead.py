@@ -15,7 +15,7 @@ from app.core.periods import slot_of
 from app.core.permissions import Actor
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, Role
-from app.jobs.rollups import roll_up
+from app.jobs.communities import roll_up
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance, at

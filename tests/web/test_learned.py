@@ -13,7 +13,7 @@ from app.core.learning import training, versions
 from app.core.learning.versions import State
 from app.core.models import Request, Score
 from app.core.permissions import SYSTEM
-from app.jobs import learning
+from app.jobs import communities
 from app.wiring import Wiring
 from tests import clocks, talk
 from tests.cast import Cast, Person
@@ -32,7 +32,7 @@ def learn(wiring: Wiring, cast: Cast, count: int, seed: int = 1, days: float = 1
     ]
     with wiring.database.writing() as session:
         talk.store(session, cast.community_id, raised, days=days)
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
 
 
 def state(wiring: Wiring, cast: Cast) -> tuple[State, int]:
@@ -130,7 +130,7 @@ def test_switched_off_the_page_says_so(visit: Visit, cast: Cast, wiring: Wiring)
     assert "is set like that already" in refused.text
     clocks.advance(minutes=6)
     assert operator.post("/classifiers/learning", is_on="y", reason="Now").status_code == 303
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     assert state(wiring, cast) == (State.IN_FORCE, 2)
 
 

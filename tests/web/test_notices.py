@@ -20,7 +20,7 @@ from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, Digest, Role
-from app.jobs.attention import sweep
+from app.jobs.communities import find_attention as sweep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

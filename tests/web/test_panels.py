@@ -7,7 +7,7 @@ import pytest
 
 from app.core.models import Action, Community, Profile
 from app.core.vocabulary import SeatState
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.panels import answer, seated, set_up, settle_in
@@ -26,7 +26,7 @@ def drawn(wiring: Wiring, cast: Cast, stage: Stage) -> tuple[uuid.UUID, list[uui
     people = settle_in(wiring, cast, 20)
     first = stage.post("Decided by a panel")
     set_up(wiring, cast, who_decides="panel")
-    jobs.sweep(wiring.database)
+    jobs.sweep_panels(wiring.database)
     set_up(wiring, cast)
     for number in range(3):
         stage.post(f"Another post {number}")

@@ -38,7 +38,7 @@ from app.core.people import sessions
 from app.core.permissions import SYSTEM
 from app.core.policies import previews
 from app.core.policies.drafts import CategoryDraft
-from app.jobs.rollups import roll_up
+from app.jobs.communities import roll_up
 from app.wiring import Wiring
 from tests import bulk, clocks
 from tests.cast import Cast

@@ -20,7 +20,7 @@ from app.core.factcheck.items import Item
 from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
 from app.core.outbound import AllowList
 from app.core.vocabulary import ServiceMode
-from app.jobs import embedding
+from app.jobs import fact_checks
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.factories import submit
@@ -309,7 +309,7 @@ def test_an_embeddings_service_shows_its_vectors_and_no_scores(
     for button in ("Compare with and without it", "Count its scores", "If it fails", "Try"):
         assert f">{button}<" not in page
     assert operator.post(f"{path}/mode", mode="in_force", reason="It helps").status_code == 303
-    embedding.sweep(wiring.database, wiring.services)
+    fact_checks.embed(wiring.database, wiring.services)
     assert "1 of 1 fact-checks have a vector of model-1. Posts are compared by words and by meaning." in (
         operator.get("/datasets").text
     )

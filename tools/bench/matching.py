@@ -28,7 +28,7 @@ from app.core.factcheck import pgvectors, search
 from app.core.factcheck.matching.candidates import NEAR_MOST
 from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.models import VectorSpace
-from app.jobs import embedding
+from app.jobs import fact_checks
 from tests import postgres
 from tests.cast import assemble
 from tools.bench._fact_checks import DIMENSIONS, Draw, fill, say, space_of, words
@@ -152,7 +152,7 @@ def ways(
             session.get_one(VectorSpace, space_id).complete_at = clock.now()
             pgvectors.switch_on(session)
         begin = time.monotonic()
-        embedding.follow_in_postgresql(database)
+        fact_checks.follow_in_postgresql(database)
         print(f"pgvector {found.offered}: index made in {time.monotonic() - begin:.0f} s", file=sys.stderr)
         yield "words and pgvector", lambda text: by_vectors(text, True)
 

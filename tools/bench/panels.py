@@ -32,7 +32,7 @@ from app.core.vocabulary import (
     RequestStatus,
     ReviewGroup,
 )
-from app.jobs import panels as jobs
+from app.jobs import communities as jobs
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire
@@ -136,13 +136,13 @@ def measure(wiring: Wiring, people: int, panels: int, table: Table) -> None:
     review(wiring, cast, panels)
     table.add_row(
         f"{panels:,} panels opened and drawn",
-        both(lambda: jobs.tend(wiring.database, cast.community_id)),
+        both(lambda: jobs.tend_panels(wiring.database, cast.community_id)),
     )
     later = clock.now() + timedelta(hours=25)
     clock.set_source(lambda: later)
     table.add_row(
         f"{panels:,} panels lapsed and drawn again",
-        both(lambda: jobs.tend(wiring.database, cast.community_id)),
+        both(lambda: jobs.tend_panels(wiring.database, cast.community_id)),
     )
     clock.set_source(None)
     with wiring.database.reading() as session:

@@ -1,4 +1,4 @@
-"""Gives fact-checks their vectors, step by step: each verb is one transaction of the job (``jobs.embedding``).
+"""Gives fact-checks their vectors, step by step: each verb is one transaction of the job (``jobs.fact_checks``).
 
 The job asks the service between two of them. A job that is killed is continued by the next: what has its vector is
 not sent again.

@@ -25,7 +25,7 @@ from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.upkeep import erasure
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, RequestStatus
-from app.jobs import attachments, registry
+from app.jobs import attachments, upkeep
 from app.process import runtime
 from app.settings import Settings
 from app.wiring import Wiring, wire
@@ -202,7 +202,7 @@ def test_files_go_with_the_last_post_that_uses_them(
     assert len(_stored(wiring)) == 4
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).settings = {"content_retention_days": 30}
-    registry.remove_content(wiring)
+    upkeep.remove_content(wiring)
     assert _of(wiring, first) == []
     assert _stored(wiring) == {shared.sha256, shared.preview_sha256}
     assert alone.sha256 not in _stored(wiring)

@@ -29,7 +29,7 @@ from app.core.factcheck.reading import BadFile
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AfterReading, ImportFormat, ImportState
-from app.jobs import importing, pruning
+from app.jobs import fact_checks, upkeep
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance
@@ -271,7 +271,7 @@ def test_refusals_are_kept_for_the_report_up_to_a_number_and_then_counted(
 ) -> None:
     monkeypatch.setattr(imports, "REFUSALS_KEPT", 70)
     begun = begin(wiring, cast, b"[]\n" * 300 + good(1, 2))
-    importing.run(wiring.database, begun.id)
+    fact_checks.run_import(wiring.database, begun.id)
     assert rows(wiring, DatasetImportRow) == 72, "they were never written"
     jobs.run_all()
     begun = reread(wiring, begun)
@@ -289,7 +289,7 @@ def test_what_an_import_leaves_is_deleted_in_batches_and_after_a_restart(
 ) -> None:
     monkeypatch.setattr(clearing, "ROWS_BATCH", 20)
     begun = begin(wiring, cast, good(*range(100)))
-    importing.run(wiring.database, begun.id)
+    fact_checks.run_import(wiring.database, begun.id)
     with wiring.database.writing() as session:
         imports.fail(session, begun.id, "It failed.")
     assert rows(wiring, DatasetImportRow) == 100, "nobody waits for them to go"
@@ -304,19 +304,19 @@ def test_what_an_import_leaves_is_deleted_in_batches_and_after_a_restart(
     with monkeypatch.context() as patched:
         patched.setattr(clearing, "clear", dying)
         with pytest.raises(Killed):
-            importing.run(wiring.database, begun.id)
+            fact_checks.run_import(wiring.database, begun.id)
     assert (seen, rows(wiring, DatasetImportRow)) == ([100, 80], 60)
-    importing.run(wiring.database, begun.id)
+    fact_checks.run_import(wiring.database, begun.id)
     assert (rows(wiring, DatasetImportRow), rows(wiring, DatasetImportPiece)) == (0, 0)
 
 
 def test_the_daily_upkeep_clears_what_a_lost_job_left(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> None:
     begun = begin(wiring, cast, good(1, 2, 3))
-    importing.run(wiring.database, begun.id)
+    fact_checks.run_import(wiring.database, begun.id)
     with wiring.database.writing() as session:
         imports.fail(session, begun.id, "It failed.")
     waiting = begin(wiring, cast, good(4))
     advance(days=1)
-    pruning.prune(wiring)
+    upkeep.prune(wiring)
     assert (rows(wiring, DatasetImportRow), rows(wiring, DatasetImportPiece)) == (0, 1)
     assert reread(wiring, waiting).state is ImportState.READING

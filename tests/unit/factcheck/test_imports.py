@@ -27,7 +27,7 @@ from app.core.models import (
 )
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState, Role
-from app.jobs import importing
+from app.jobs import fact_checks
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance
@@ -169,18 +169,18 @@ def test_a_killed_import_goes_on_where_it_ended_and_stores_nothing_twice(
             with monkeypatch.context() as patched:
                 patched.setattr(import_steps, step, dying)
                 try:
-                    importing.run(wiring.database, found.id)
-                    importing.run(wiring.database, found.id)
+                    fact_checks.run_import(wiring.database, found.id)
+                    fact_checks.run_import(wiring.database, found.id)
                 except Killed:
                     kills += 1
     now = reread(wiring, found)
     assert (kills, now.state, now.stored) == (4, ImportState.STORING, 30)
     assert len(served(wiring)) == 30
-    importing.run(wiring.database, found.id)
+    fact_checks.run_import(wiring.database, found.id)
     now = reread(wiring, found)
     assert (now.state, now.records, now.added, now.stored) == (ImportState.FINISHED, 47, 47, 47)
     assert served(wiring) == {f"item-{number}" for number in numbers}
-    importing.run(wiring.database, found.id)
+    fact_checks.run_import(wiring.database, found.id)
     with wiring.database.reading() as session:
         imported = sa.select(sa.func.count()).where(HistoryEntry.what == "dataset.imported")
         assert session.scalar(imported) == 1
@@ -208,7 +208,7 @@ def test_a_lost_job_is_enqueued_again_and_a_stopped_import_does_nothing_more(
     assert [job.args for job in jobs.jobs()] == [{"import_id": str(found.id)}]
     with wiring.database.writing() as session:
         imports.stop(session, operator, found.id)
-    importing.run(wiring.database, found.id)
+    fact_checks.run_import(wiring.database, found.id)
     assert reread(wiring, found).state is ImportState.STOPPED
     assert (served(wiring), rows_left(wiring)) == (set(), (0, 0))
 
@@ -428,7 +428,7 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
     with wiring.database.writing() as session:
         feeds.look_now(session, operator, feed.id)
     fetcher.answer = Fetched(lines(1, 2), etag='"two"')
-    importing.look(wiring.database, fetcher, feed.id)
+    fact_checks.look(wiring.database, fetcher, feed.id)
     with wiring.database.writing() as session:
         begun = feed_looks.checks(session, feed)[0].import_id
         assert begun is not None

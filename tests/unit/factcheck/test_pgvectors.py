@@ -19,7 +19,7 @@ from app.core.factcheck.pgvectors import Extension
 from app.core.ids import new_id
 from app.core.models import ConnectedService, VectorSpace
 from app.core.vocabulary import ServiceMode
-from app.jobs import embedding
+from app.jobs import fact_checks
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.undone import undone
@@ -34,7 +34,7 @@ def test_nothing_is_there_before_an_operator_switches_it_on(wiring: Wiring) -> N
         assert not pgvectors.is_on(session)
         assert not pgvectors.takes(session, 384)
         assert not pgvectors.is_ready(session, uuid.uuid4())
-    embedding.follow_in_postgresql(wiring.database)
+    fact_checks.follow_in_postgresql(wiring.database)
     with pytest.raises(click.ClickException, match="has no pgvector"):
         _switch_on(wiring.database, None)
     with pytest.raises(click.ClickException, match=r"0\.4\.4 is too old: it needs 0\.5 or newer"):

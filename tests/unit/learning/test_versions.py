@@ -22,7 +22,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.upkeep import erasure
 from app.core.vocabulary import ActionTier, Role
-from app.jobs import learning, registry
+from app.jobs import communities, registry, upkeep
 from app.wiring import Wiring
 from tests import clocks, talk
 from tests.cast import PLATFORM, Cast
@@ -140,7 +140,7 @@ def trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def learned(wiring: Wiring, cast: Cast) -> Wiring:
     """A community whose first version is in force."""
     store(wiring, cast, talk.posts(260))
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     return wiring
 
 
@@ -149,14 +149,14 @@ def test_it_counts_then_trains_then_scores(wiring: Wiring, cast: Cast) -> None:
     found = talk.posts(260)
     wiring.classifiers = [Base()]
     store(wiring, cast, found[:120])
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     early = standing(wiring, cast)
     assert (early.state, early.decisions, early.version) == (State.LEARNING, 120, 0)
     assert early.outcome is Outcome.FEW_LABELS
     assert list(scores_of(wiring, cast, OFFER, "early")) == ["base"]
 
     store(wiring, cast, found[120:])
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     now = standing(wiring, cast)
     assert (now.state, now.version, now.outcome) == (State.IN_FORCE, 1, Outcome.BETTER)
     assert now.labels + now.left_out == now.decisions == 260
@@ -244,7 +244,7 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
     monkeypatch.setattr(training, "GAIN", 1.0)
     wiring.classifiers = [Base()]
     store(wiring, cast, talk.posts(260))
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     assert standing(wiring, cast).state is State.SHADOW
     assert stored_versions(wiring)[1].outcome == Outcome.NOT_BETTER
     assert list(scores_of(wiring, cast, OFFER, "shadow")) == ["base"]
@@ -254,15 +254,15 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
 
 def test_it_is_trained_again_after_fifty_labels_or_a_day(learned: Wiring, cast: Cast) -> None:
     store(learned, cast, talk.posts(20, seed=4))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 1
     clocks.advance(hours=25)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2, "nothing is new"
     store(learned, cast, talk.posts(schedule.NEW_LABELS, seed=5))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 3
 
 
@@ -271,16 +271,16 @@ def test_labels_that_wait_are_not_forgotten(learned: Wiring, cast: Cast) -> None
     """The sweep marks history as read only when nothing waits for the night."""
     store(learned, cast, talk.posts(5, seed=4))
     for _ in range(2):
-        learning.sweep(learned.database)
+        communities.learn_all(learned.database)
     clocks.advance(hours=25)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).decisions == 265
 
 
 def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> None:
     switch(wiring, cast, asks_first=True)
     store(wiring, cast, talk.posts(260))
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     waits = standing(wiring, cast)
     assert (waits.state, waits.waiting, waits.version) == (State.WAITING, 1, 0)
     put(wiring, cast, 1, based_on=0)
@@ -294,7 +294,7 @@ def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> N
 
 def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast: Cast) -> None:
     store(learned, cast, talk.posts(60, seed=4))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
     with pytest.raises(Invalid, match="reason"), learned.database.writing() as session:
         versions.put_in_force(session, operator(cast), cast.community_id, "spam", 1, "")
@@ -306,12 +306,12 @@ def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast
     learned.classifiers = [Base()]
     assert scores_of(learned, cast, OFFER, "old")[COMMUNITY_MODEL].classifier_version == "spam 1"
     store(learned, cast, talk.posts(60, seed=5))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     back = standing(learned, cast)
     assert (back.version, back.waiting, back.asks_first) == (1, 3, True)
     put(learned, cast, 3)
     store(learned, cast, talk.posts(60, seed=6))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 4
 
 
@@ -320,7 +320,7 @@ def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
     put(learned, cast, 0)
     assert list(scores_of(learned, cast, OFFER, "none")) == ["base"]
     store(learned, cast, talk.posts(60, seed=5))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).state is State.WAITING
 
 
@@ -329,14 +329,14 @@ def test_switched_off_nothing_scores_and_nothing_is_trained(learned: Wiring, cas
     learned.classifiers = [Base()]
     switch(learned, cast, is_on=False)
     store(learned, cast, talk.posts(60, seed=4))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).state is State.OFF
     assert list(stored_versions(learned)) == [1]
     assert list(scores_of(learned, cast, OFFER, "off")) == ["base"]
     with pytest.raises(Invalid, match="already"):
         switch(learned, cast, is_on=False)
     switch(learned, cast)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
 
 
@@ -346,7 +346,7 @@ def test_a_worse_model_is_taken_out_of_force(learned: Wiring, cast: Cast) -> Non
         talk.Post(p.text, p.author, not p.wrong, 0.9 if not p.wrong else 0.1) for p in talk.posts(80, seed=4)
     ]
     store(learned, cast, changed)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     gone = standing(learned, cast)
     assert (gone.state, gone.version) == (State.SHADOW, 0)
     assert whats(learned)[-1] == ("learning.taken_out", "system")
@@ -367,12 +367,12 @@ def test_killed_between_training_and_storing_it_begins_again(
     with monkeypatch.context() as patch:
         patch.setattr(schedule, "store", die)
         with pytest.raises(Killed):
-            learning.sweep(wiring.database)
+            communities.learn_all(wiring.database)
     assert stored_versions(wiring) == {}
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     assert stored_versions(wiring) == {}, "the dead process still holds the lease"
     clocks.advance(seconds=schedule.LEASE.total_seconds() + 1)
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     assert standing(wiring, cast).version == 1
 
 
@@ -393,11 +393,11 @@ def test_a_failed_training_gives_its_lease_back_and_spares_the_others(
         return read(session, lease, category)
 
     monkeypatch.setattr(schedule, "read", sometimes)
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     with wiring.database.reading() as session:
         trained = set(session.scalars(sa.select(LearnedModel.community_id)))
     assert trained == {cast.community_id, cast.other_community_id} - set(failed)
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     with wiring.database.reading() as session:
         assert len(set(session.scalars(sa.select(LearnedModel.community_id)))) == 2
 
@@ -416,9 +416,9 @@ def test_a_result_from_before_an_erasure_is_not_stored(
 
     with monkeypatch.context() as patch:
         patch.setattr(training, "train", meanwhile)
-        learning.sweep(learned.database)
+        communities.learn_all(learned.database)
     assert list(stored_versions(learned)) == [1]
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
 
 
@@ -433,13 +433,13 @@ def erase_content(wiring: Wiring, cast: Cast, request_ids: Sequence[uuid.UUID]) 
                 sa.update(Action).where(Action.request_id == request_id).values(action_state="applied")
             )
         session.get_one(Community, cast.community_id).settings = {"content_retention_days": 30}
-    registry.remove_content(wiring)
+    upkeep.remove_content(wiring)
 
 
 @pytest.mark.both_databases
 def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wiring, cast: Cast) -> None:
     ids = store(learned, cast, talk.posts(60, seed=4))
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
     erase_content(learned, cast, ids[:2])
     old, in_force = stored_versions(learned).values()
@@ -448,7 +448,7 @@ def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wirin
     assert in_force.words == {}, "words that people could read go at once"
     with pytest.raises(Conflict, match="erased"):
         put(learned, cast, 1)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     now = stored_versions(learned)
     assert standing(learned, cast).version == 3
     assert [now[number].weights is None for number in (1, 2, 3)] == [True, True, False]
@@ -460,13 +460,13 @@ def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wirin
 def test_a_version_with_erased_content_is_replaced_without_asking(learned: Wiring, cast: Cast) -> None:
     """Those who want to be asked first could otherwise keep it in force by not answering."""
     switch(learned, cast, asks_first=True)
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert (standing(learned, cast).version, standing(learned, cast).waiting) == (1, 2)
     with learned.database.reading() as session:
         ids = list(session.scalars(sa.select(Request.id).limit(1)))
     erase_content(learned, cast, ids)
     assert standing(learned, cast).waiting == 0
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert (standing(learned, cast).version, standing(learned, cast).waiting) == (3, 0)
 
 
@@ -474,7 +474,7 @@ def test_too_few_labels_after_an_erasure_leave_no_model(learned: Wiring, cast: C
     with learned.database.reading() as session:
         ids = list(session.scalars(sa.select(Request.id).order_by(Request.requested_at)))
     erase_content(learned, cast, ids[:100])
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     left = standing(learned, cast)
     assert (left.state, left.decisions, left.version) == (State.LEARNING, 160, 0)
     assert [row.weights for row in stored_versions(learned).values()] == [None]
@@ -501,7 +501,7 @@ def test_an_erased_person_is_no_longer_learned_from(learned: Wiring, cast: Cast)
         )
         erasure.erase_identity(session, SYSTEM, PLATFORM, str(author), "forum-1")
     assert stored_versions(learned)[1].words == {}
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert posts
     assert standing(learned, cast).decisions == 260 - posts
     assert standing(learned, cast).version == 2
@@ -531,14 +531,14 @@ def test_only_the_newest_versions_are_kept(
     monkeypatch.setattr(versions, "VERSIONS_KEPT", 2)
     for seed in range(4, 8):
         store(learned, cast, talk.posts(60, seed=seed))
-        learning.sweep(learned.database)
+        communities.learn_all(learned.database)
     assert sorted(stored_versions(learned)) == [4, 5]
 
 
 def test_a_version_is_tried_on_stored_posts_before_it_scores(wiring: Wiring, cast: Cast) -> None:
     switch(wiring, cast, asks_first=True)
     store(wiring, cast, [talk.Post(p.text, p.author, p.wrong, max(0.56, p.base)) for p in talk.posts(260)])
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     with wiring.database.reading() as session:
         before = session.scalar(sa.select(sa.func.count()).select_from(HistoryEntry))
         trial = trials.try_version(session, operator(cast), cast.community_id, "spam", 1)
@@ -559,7 +559,7 @@ def test_an_archived_community_is_not_trained(wiring: Wiring, cast: Cast) -> Non
     store(wiring, cast, talk.posts(260))
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).archived_at = clock.now()
-    learning.sweep(wiring.database)
+    communities.learn_all(wiring.database)
     assert stored_versions(wiring) == {}
 
 
@@ -569,7 +569,7 @@ def test_after_an_upgrade_with_other_features_it_is_trained_again(learned: Wirin
         session.scalars(sa.select(LearnedModel)).one().features -= 1
     learned.learned = scorer.LearnedModels()
     assert list(scores_of(learned, cast, OFFER, "upgraded")) == ["base"], "old weights do not fit"
-    learning.sweep(learned.database)
+    communities.learn_all(learned.database)
     assert standing(learned, cast).version == 2
     assert COMMUNITY_MODEL in scores_of(learned, cast, OFFER, "again")
     with pytest.raises(Conflict, match="another release"):
@@ -600,5 +600,5 @@ def test_the_service_runs_the_job_by_itself(wiring: Wiring, cast: Cast) -> None:
 @pytest.mark.both_databases
 def test_a_run_ends_in_time(wiring: Wiring, cast: Cast) -> None:
     store(wiring, cast, talk.posts(260))
-    learning.sweep(wiring.database, seconds=-1.0)
+    communities.learn_all(wiring.database, seconds=-1.0)
     assert stored_versions(wiring) == {}

@@ -26,7 +26,7 @@ from app.core.services.kinds import Embeddings, Failure
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
-from app.jobs import embedding
+from app.jobs import fact_checks
 from tests.clocks import advance
 from tests.stub_services import serving, status
 from tests.unit.factcheck.test_meaning import IN_OTHER_WORDS, OTHERS
@@ -94,7 +94,7 @@ def registry(stage: Stage) -> Registry:
 
 
 def sweep(stage: Stage, **more: Any) -> None:
-    embedding.sweep(stage.wiring.database, stage.wiring.services, **more)
+    fact_checks.embed(stage.wiring.database, stage.wiring.services, **more)
 
 
 def keep(stage: Stage, *kept: Item) -> None:
@@ -309,7 +309,7 @@ def test_a_slow_service_leaves_the_others_their_share_of_the_time(
     slow, quick = embeds(stage, name="a-slow-one"), embeds(stage, name="quick")
     keep(stage, *(item(f"{number}", f"Claim number {number}") for number in range(200)))
     seconds = [0.0]
-    monkeypatch.setattr(embedding, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(fact_checks, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
 
     def slowly(handler: Any) -> None:
         seconds[0] += 60

@@ -1,0 +1,215 @@
+"""Jobs of fact-checks: imports, feeds, and the vectors of an embeddings service.
+
+No transaction is open while a file is parsed, a feed is fetched or a service is asked.
+"""
+
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from itertools import islice
+from typing import BinaryIO
+
+from app.core.batches import BatchSize
+from app.core.db import Database
+from app.core.factcheck import (
+    clearing,
+    feed_looks,
+    filling,
+    formats,
+    import_steps,
+    imports,
+    pgvectors,
+    spaces,
+)
+from app.core.factcheck.feed_looks import FeedFetcher
+from app.core.factcheck.published import Fault, Found
+from app.core.factcheck.reading import BadFile
+from app.core.models import ConnectedService
+from app.core.services.kinds import Failure
+from app.core.services.pool import ServicePool
+from app.core.services.settings import ServiceSettings
+from app.core.vocabulary import ImportState
+
+EMBED_JOB = "embed_fact_checks"
+EMBED_SECONDS = 60.0
+EMBED_MOST_SECONDS = 300.0
+"""After this long a run ends; the next one goes on."""
+
+
+def run_import(database: Database, import_id: uuid.UUID) -> None:
+    """Read or store an import, or clear away what it left, whichever it waits for. Killed and run again, it goes on."""
+    with database.reading() as session:
+        state = import_steps.state(session, import_id)
+    if state is ImportState.READING:
+        _read(database, import_id)
+    elif state is ImportState.STORING:
+        size = BatchSize(import_steps.STORE_BATCH)
+        has_more = True
+        while has_more:
+            with size.timed(), database.writing() as session:
+                has_more = import_steps.store_batch(session, import_id, size.rows)
+    elif state is not None:
+        clear(database, import_id)
+
+
+def clear(database: Database, import_id: uuid.UUID) -> None:
+    """Delete the file and the rows that an import needs no longer, batch by batch."""
+    size = BatchSize(clearing.ROWS_BATCH)
+    has_more = True
+    while has_more:
+        with size.timed(), database.writing() as session:
+            has_more = clearing.clear(session, import_id, size.rows)
+
+
+def clear_left(database: Database) -> None:
+    """Clear away what imports left whose job was lost."""
+    with database.reading() as session:
+        left = clearing.uncleared(session)
+    for import_id in left:
+        clear(database, import_id)
+
+
+def _read(database: Database, import_id: uuid.UUID) -> None:
+    with database.reading() as session:
+        spec = import_steps.spec(session, import_id)
+    with tempfile.TemporaryFile() as file:
+        try:
+            for chunk in formats.unpacked(_pieces(database, import_id, spec.pieces)):
+                file.write(chunk)
+            file.seek(0)
+            _read_file(database, import_id, spec, file)
+        except BadFile as bad:
+            with database.writing() as session:
+                imports.fail(session, import_id, f"{bad}.")
+
+
+def _pieces(database: Database, import_id: uuid.UUID, count: int) -> Iterator[bytes]:
+    for number in range(count):
+        with database.reading() as session:
+            content = import_steps.piece(session, import_id, number)
+        yield content
+
+
+def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec, file: BinaryIO) -> None:
+    found = formats.distinct(file, spec.how)
+    # What an earlier run has read is parsed again, but not stored again.
+    read = sum(1 for _ in islice(found, spec.records))
+    size = BatchSize(import_steps.READ_BATCH)
+    while batch := list[Found | Fault](islice(found, size.rows)):
+        position = file.tell()
+        with size.timed(), database.writing() as session:
+            if not import_steps.add(session, import_id, read, batch, position):
+                return
+        read += len(batch)
+    with database.writing() as session:
+        import_steps.finish_reading(session, import_id, read)
+
+
+def look(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> None:
+    """Fetch a feed and begin an import if its content is new."""
+    with database.reading() as session:
+        known = feed_looks.to_fetch(session, feed_id)
+    if known is None:
+        return
+    url, etag, last_modified = known
+    fetched = fetcher.fetch(url, etag, last_modified)
+    with database.writing() as session:
+        feed_looks.finish(session, feed_id, url, fetched)
+
+
+def look_at_feeds(database: Database) -> None:
+    """Enqueue a look at each feed that is due."""
+    with database.writing() as session:
+        feed_looks.enqueue_due(session)
+
+
+def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_SECONDS) -> None:
+    """Embed what lacks its vector, and delete the spaces that nothing uses any more."""
+    end = time.monotonic() + seconds
+    with database.reading() as session:
+        due = [
+            (service, settings, spaces.state(session, service))
+            for service, settings in spaces.services(session, pool)
+            if spaces.is_due(session, service, settings)
+        ]
+    for place, (service, settings, state) in enumerate(due):
+        # A service with much to do leaves the others their share; what one does not need is for those after it.
+        share = (end - time.monotonic()) / (len(due) - place)
+        _embed(database, pool, service, settings, state, time.monotonic() + share)
+    has_more = bool(due)
+    while has_more:
+        with database.writing() as session:
+            has_more = filling.forget_retired(session)
+    # A new model's space gets its index before the old one's is deleted, which may take long.
+    follow_in_postgresql(database)
+    with database.reading() as session:
+        unused = filling.unused(session, pool)
+    for space_id in unused:
+        has_more = True
+        while has_more:
+            with database.writing() as session:
+                has_more = filling.delete(session, space_id)
+
+
+def follow_in_postgresql(database: Database) -> None:
+    """Copy what is new to pgvector and make the indexes, where an operator switched that on."""
+    with database.reading() as session:
+        if not pgvectors.is_on(session):
+            return
+        searched = pgvectors.searched(session)
+    for space_id in searched:
+        has_more = True
+        while has_more:
+            with database.writing() as session:
+                has_more = pgvectors.copy(session, space_id)
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        pgvectors.build(connection, searched)
+
+
+def _embed(
+    database: Database,
+    pool: ServicePool,
+    service: ConnectedService,
+    settings: ServiceSettings,
+    state: str,
+    end: float,
+) -> None:
+    """Go once through the fact-checks that lack a vector. ``state`` was read before them.
+
+    A service that is changed, switched off or removed meanwhile is not asked any more; the next run reads it again.
+    """
+    with database.writing() as session:
+        leased = filling.lease(session, service, settings)
+    if leased is None:
+        return
+    space_id, count = leased
+    embedder = pool.embedder(service, settings)
+    after: uuid.UUID | None = None
+    covered, problem = "", ""
+    while time.monotonic() < end:
+        room = spaces.MOST - count
+        with database.reading() as session:
+            if not filling.is_wanted(session, service):
+                break
+            size = min(embedder.batch, room) if room > 0 else embedder.batch
+            batch = filling.pending(session, space_id, after, size, only_changed=room <= 0)
+            is_short = not batch and room <= 0 and bool(filling.pending(session, space_id, None, 1))
+            known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
+        if not batch:
+            covered, problem = state, filling.TOO_MANY if is_short else ""
+            break
+        new = {one.sha256: one.text for one in batch if one.sha256 not in known}
+        try:
+            vectors = embedder.of_items(list(new.values())) if new else []
+        except Failure as failure:
+            problem = failure.reason
+            break
+        known |= {sha256: filling.packed(vector) for sha256, vector in zip(new, vectors, strict=True)}
+        with database.writing() as session:
+            if not filling.store(session, space_id, [(one, known[one.sha256]) for one in batch]):
+                return
+        after = batch[-1].item_id
+        count += sum(one.is_new for one in batch)
+    with database.writing() as session:
+        filling.finish(session, space_id, covered, problem)

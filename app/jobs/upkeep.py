@@ -1,0 +1,203 @@
+"""Upkeep of the whole service: finds work that was left undone, removes what was kept long enough, exports heads.
+
+Removals are listed in docs/run/operations.md. Each batch has a transaction of its own.
+"""
+
+import logging
+import os
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.attachments import fetching
+from app.core.factcheck import imports, search
+from app.core.history import heads
+from app.core.history import pruning as history
+from app.core.history.marks import Broken
+from app.core.panels import tending
+from app.core.requests import retention
+from app.core.review import conditions, holds, overturns, text_index
+from app.core.upkeep import pruning
+from app.core.webhooks import deliveries, replays
+from app.core.webhooks.signing import USER_AGENT
+from app.jobs import attachments, fact_checks, mailing
+from app.jobs.bodies import part
+from app.wiring import Wiring
+
+log = logging.getLogger(__name__)
+history_log = logging.getLogger("bridgenote.history")
+
+SWEEP = "sweep"
+SWEEP_SECONDS = 30.0
+REMOVE_CONTENT = "remove_content"
+REMOVE_CONTENT_SECONDS = 86_400.0
+# It prunes all kinds of rows; the old name stays, because stored jobs carry it.
+PRUNE = "prune_attempts"
+PRUNE_SECONDS = 86_400.0
+EXPORT_JOB = "export_history_heads"
+EXPORT_SECONDS = 86_400.0
+EXPORT_DEADLINE = 10.0
+
+
+def sweep(wiring: Wiring) -> None:
+    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
+
+    What fails does not keep the rest.
+    """
+    limit = clock.now() - timedelta(days=wiring.settings.review_days)
+    # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
+    with wiring.database.reading() as session:
+        late = holds.overdue(session)
+        has_expired, has_stalled = conditions.has_expired(session, limit), overturns.has_stalled(session)
+    for hold_id in late:
+        with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
+            holds.carry_out(session, hold_id)
+    if has_expired:
+        with part("ending reviews without consensus"), wiring.database.writing() as session:
+            conditions.expire(session, limit)
+    if has_stalled:
+        with part("going on with overturns"), wiring.database.writing() as session:
+            overturns.enqueue_stalled(session)
+    with wiring.database.reading() as session:
+        has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
+        has_lost = fetching.has_lost(session)
+    if has_left_behind:
+        with part("going on with imports"), wiring.database.writing() as session:
+            imports.enqueue_stalled(session)
+            imports.stop_abandoned(session)
+    if has_lost:
+        with part("fetching attachments whose jobs were lost"), wiring.database.writing() as session:
+            fetching.enqueue_lost(session)
+    with part("indexing fact-checks"):
+        while has_waiting:
+            with wiring.database.writing() as session:
+                has_waiting = search.add_waiting(session) == search.WAITING
+
+
+def prune(wiring: Wiring) -> None:
+    """Remove all that is older than its setting says. A run that ends early is made up for by the next.
+
+    What fails for one kind of rows, or in one community, does not keep the others.
+    """
+    mailing.prune(wiring)
+    settings = wiring.settings
+
+    def since(days: int) -> datetime:
+        return clock.now() - timedelta(days=days)
+
+    attempts_before = since(settings.keep_attempts_days)
+    with part("removing attempts of deliveries"):
+        _repeat(wiring, lambda session: deliveries.prune_attempts(session, attempts_before) > 0)
+    with wiring.database.reading() as session:
+        communities = pruning.communities(session)
+    for community_id in communities:
+        for what, days, verb, batch in (
+            ("deliveries", settings.keep_deliveries_days, pruning.prune_deliveries, pruning.BATCH),
+            ("events", settings.keep_deliveries_days, pruning.prune_events, pruning.BATCH),
+            ("scores", settings.keep_scores_days, pruning.prune_scores, pruning.BATCH),
+            ("the history", settings.keep_history_days, _prune_history, history.BATCH),
+        ):
+            if days:
+                before = since(days)
+                with part(f"removing {what} of community {community_id}"):
+                    _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
+    with part("removing panels that ended"):
+        _repeat(wiring, tending.prune)
+    with part("clearing away what imports left"):
+        fact_checks.clear_left(wiring.database)
+    with part("tidying the index of texts"):
+        _tidy_text_index(wiring)
+    with part("emptying the database's log"):
+        wiring.database.empty_log()
+
+
+def _tidy_text_index(wiring: Wiring) -> None:
+    is_first = has_more = True
+    while has_more:
+        with wiring.database.writing() as session:
+            has_more = text_index.tidy(session, is_first=is_first)
+        is_first = False
+
+
+def _repeat(wiring: Wiring, step: Callable[[Session], bool]) -> None:
+    """Take steps, each in a transaction of its own, until one says that it was the last."""
+    is_unfinished = True
+    while is_unfinished:
+        with wiring.database.writing() as session:
+            is_unfinished = step(session)
+
+
+def _prune_history(session: Session, community_id: uuid.UUID, before: datetime) -> int:
+    removed = history.prune(session, community_id, before)
+    if isinstance(removed, Broken):
+        log.error(
+            "The history of community %s is kept: entry %s was altered (%s). See verify-history.",
+            community_id,
+            removed.number,
+            removed.why,
+        )
+        return 0
+    return removed
+
+
+def remove_content(wiring: Wiring) -> None:
+    """Remove content that is older than its community keeps it, one batch in each transaction."""
+    with wiring.database.reading() as session:
+        limits, withdrawn_in = retention.retention_days(session), retention.with_withdrawn(session)
+    for community_id in withdrawn_in:
+        with part(f"removing withdrawn content of community {community_id}"):
+            has_more = True
+            while has_more:
+                with wiring.database.writing() as session:
+                    has_more = retention.remove_withdrawn(session, community_id) > 0
+    for community_id, days in limits.items():
+        with part(f"removing content of community {community_id}"):
+            is_first = has_more = True
+            while has_more:
+                with wiring.database.writing() as session:
+                    has_more = retention.remove(session, community_id, days, is_first=is_first) > 0
+                is_first = False
+    if limits or withdrawn_in:
+        attachments.clean(wiring)
+
+
+def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
+    """Replay a range of deliveries, one batch in each transaction, until none is left."""
+    finished = False
+    while not finished:
+        with wiring.database.writing() as session:
+            finished = replays.run_batch(session, replay_id)
+
+
+class NotSent(Exception):
+    """The webhook did not take the heads; the engine tries again. The text never contains the URL."""
+
+
+def export_heads(wiring: Wiring) -> None:
+    """Export today's heads. A repetition appends them once more, which changes nothing for a comparison.
+
+    Raises:
+        OSError: the file cannot be written.
+        NotSent: the webhook did not answer with 2xx.
+    """
+    settings, day = wiring.settings, clock.now().date()
+    with wiring.database.reading() as session:
+        found = heads.on_day(session, day)
+    for head in found:
+        history_log.info(
+            "History of community %s on %s: entry %d, hash %s", head.community_id, day, head.number, head.hash
+        )
+    line = heads.as_line(day, found)
+    if settings.history_heads_file:
+        descriptor = os.open(settings.history_heads_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(line)
+    url = settings.history_heads_url.get_secret_value()
+    if url:
+        headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
+        outcome = wiring.sender.send(url, line, headers, EXPORT_DEADLINE)
+        if not outcome.delivered:
+            raise NotSent(f"the webhook for heads of the history failed: {outcome.error or outcome.status}")
