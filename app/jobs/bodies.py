@@ -20,6 +20,7 @@ UNKNOWN_WAITS = 1440
 """How often such a job is tried before it is given up: for one day."""
 
 Body = Callable[..., None]
+Backoff = Callable[[int], float]
 GiveUp = Callable[[str, dict[str, Any], Exception], None]
 
 
@@ -57,7 +58,7 @@ PutBack = Callable[[str, Payload, float], None]
 class _Registered:
     body: Body
     attempts: int
-    backoff: Callable[[int], float]
+    backoff: Backoff
 
 
 class Bodies:
@@ -71,7 +72,7 @@ class Bodies:
     def __contains__(self, name: str) -> bool:
         return name in self._registered
 
-    def register(self, name: str, body: Body, attempts: int, backoff: Callable[[int], float]) -> None:
+    def register(self, name: str, body: Body, attempts: int, backoff: Backoff) -> None:
         if attempts < 1:
             raise ValueError(f"register({name!r}): attempts must be at least 1")
         self._registered[name] = _Registered(body, attempts, backoff)

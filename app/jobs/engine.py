@@ -17,7 +17,7 @@ import json
 import logging
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 
 from app.core import ids
 from app.jobs import tables
-from app.jobs.bodies import Bodies, Body, GiveUp, Payload, as_text, default_backoff
+from app.jobs.bodies import Backoff, Bodies, Body, GiveUp, Payload, as_text, default_backoff
 from app.jobs.heartbeat import Heartbeat
 from app.jobs.ticker import Ticker, claim_period
 
@@ -44,9 +44,8 @@ QUEUE = "jobs"
 """The queue of the service's own jobs, and of all jobs written by versions without partitions."""
 COMMUNITIES = "community_jobs"
 """The queue of the communities' jobs, with a partition for each community."""
-FORMER_QUEUE = "community_batches"
+FORMER_QUEUE, FORMER_POLL_SECONDS = "community_batches", 5.0
 """Code from before migration 0064 enqueues the scoring of posts here."""
-FORMER_POLL_SECONDS = 5.0
 SERVICE_POLLS = 2
 """How many times less often a process looks for the service's own jobs than for those of communities."""
 WORKFLOW = "bridgenote.job"
@@ -92,10 +91,9 @@ class Engine:
         self._database = tables.own_connections(database, connections=slots + 6)
         self._tables = tables.OwnTables(self._database)
         self._client = _client(self._database)
-        self._stored = tables.StoredJobs(self._client)
+        self.stored = tables.StoredJobs(self._client)
         # On the caller's engine, so that DBOS keeps its statements compiled for the caller's connections.
         self._writer = _client(database)
-        self._is_started = False
         self._running: set[str] = set()
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)
@@ -105,25 +103,17 @@ class Engine:
             executor_id,
             seconds=beat_seconds,
             missed=missed_beats,
-            held=self._stored.held,
+            held=self.stored.held,
             running=lambda: set(self._running),
-            take_over=self._stored.put_back,
+            take_over=self.stored.put_back,
         )
         self.register(PRUNE, self.prune)
         self.every(PRUNE, PRUNE_SECONDS)
 
-    # What may run, and asking for it.
-
     def register(
-        self,
-        name: str,
-        function: Body,
-        *,
-        attempts: int = 5,
-        backoff: Callable[[int], float] = default_backoff,
+        self, name: str, function: Body, *, attempts: int = 5, backoff: Backoff = default_backoff
     ) -> None:
-        """Name a body, which takes JSON values as keyword arguments. ``backoff(n)`` is the delay, in seconds,
-        after the n-th failure."""
+        """Name a body, which takes JSON values by keyword. ``backoff(n)``: seconds to wait after the n-th failure."""
         self._bodies.register(name, function, attempts, backoff)
 
     def every(self, name: str, seconds: float) -> None:
@@ -160,8 +150,6 @@ class Engine:
             options["priority"] = priority
         self._writer.enqueue_in_transaction(session, options, as_text(job))
 
-    # Life.
-
     def prepare(self) -> None:
         """Create or migrate every table the engine needs. Part of ``migrate``; safe to repeat."""
         dbos.run_dbos_database_migrations(self._url, schema=tables.SCHEMA)
@@ -190,7 +178,6 @@ class Engine:
                 if isinstance(error, (dbos.error.DBOSInitializationError, sa.exc.DatabaseError)):
                     raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
                 raise
-        self._is_started = True
         self._heartbeat.start()
         self._ticker.start()
 
@@ -207,14 +194,11 @@ class Engine:
                 "use_listen_notify": False,
                 # How long that idle listener may delay the end of the process.
                 "notification_listener_polling_interval_sec": 0.2,
-                "enable_otlp": False,
                 "log_level": "WARNING",
             }
         )
         self._client.register_queue(
-            QUEUE,
-            worker_concurrency=self._slots,
-            polling_interval_sec=SERVICE_POLLS * self._poll_seconds,
+            QUEUE, worker_concurrency=self._slots, polling_interval_sec=SERVICE_POLLS * self._poll_seconds
         )
         for queue, seconds in ((COMMUNITIES, self._poll_seconds), (FORMER_QUEUE, FORMER_POLL_SECONDS)):
             self._client.register_queue(
@@ -232,19 +216,16 @@ class Engine:
         takeover; but the interpreter waits for their threads, so the process must be ended with ``os._exit``.
         """
         global _current
-        if self._is_started:
+        if _current is self:
             self._ticker.stop()
             DBOS.destroy(workflow_completion_timeout_sec=math.ceil(drain))
             self._heartbeat.stop()
-            self._is_started = False
             with _one_per_process:
                 _current = None
         self._writer.destroy()
         self._client.destroy()
         tables.close(self._database)
         return not self._running
-
-    # Called from the threads.
 
     def perform(self, job: Payload) -> None:
         """Run one claimed job (called by the workflow)."""
@@ -272,18 +253,12 @@ class Engine:
         except dbos.error.DBOSQueueDeduplicatedError:
             log.debug("The periodic job %s is still running; this period passes without it.", name)
 
-    # Upkeep.
-
     def prune(self, older_than_hours: float | None = None) -> None:
         """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
         age = timedelta(hours=self._keep_hours if older_than_hours is None else older_than_hours)
-        self._stored.delete_finished(age)
-        self._stored.delete_finished(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)
+        self.stored.delete_finished(age)
+        self.stored.delete_finished(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)
         self._heartbeat.forget_old()
-
-    def cancel_unfinished(self) -> int:
-        """Cancel every waiting or running job and return their number. Only for a database that nothing else uses."""
-        return self._stored.cancel_unfinished()
 
     def counts(self) -> dict[str, int]:
         """Count the jobs that are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""

@@ -167,7 +167,7 @@ class StoredJobs:
             self._client.delete_workflows([job.workflow_id for job in finished])
 
     def cancel_unfinished(self) -> int:
-        """Cancel every waiting or running job and return their number."""
+        """Cancel every waiting or running job and return their number. Only for a database that nothing else uses."""
         dropped = 0
         while jobs := self._list(status=["ENQUEUED", "DELAYED", "PENDING"], limit=_BATCH):
             self._client.cancel_workflows([job.workflow_id for job in jobs])

@@ -151,7 +151,7 @@ def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
     engine = Engine(database.engine, executor_id="restore")
     database.enqueue = writes_to(engine)
     try:
-        engine.cancel_unfinished()
+        engine.stored.cancel_unfinished()
         with database.writing() as session:
             return restoring.suspend_pending(session, score_waiting=score_waiting)
     finally:
