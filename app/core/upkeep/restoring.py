@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox
+from app.core import clock
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
@@ -73,8 +73,7 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
     ).all()
     for request_id, community_id in waiting:
         if score_waiting:
-            args = {"request_id": str(request_id)}
-            outbox.enqueue(session, submitting.SCORE_JOB, args, community_id=community_id)
+            submitting.enqueue_scoring(session, request_id, community_id)
         else:
             scoring.fail(session, request_id, UNSCORED)
     now = clock.now()
