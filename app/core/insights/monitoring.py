@@ -145,9 +145,7 @@ def read(session: Session, actor: Actor) -> Figures:
     ).all()
     in_window = Attempt.at >= since
     if actor.communities is not None:
-        in_window &= Attempt.webhook_id.in_(
-            sa.select(Webhook.id).where(_are_of(actor, Webhook.community_id))
-        )
+        in_window &= Attempt.webhook_id.in_(sa.select(Webhook.id).where(_are_of(actor, Webhook.community_id)))
     scored = (
         sa.select(Request.requested_at, Request.scored_at)
         .where(

@@ -6,7 +6,7 @@ from alembic import op
 from app.core.types import UtcDateTime
 
 revision = "0064"
-down_revision = "0061"
+down_revision = "0063"
 branch_labels = None
 depends_on = None
 
