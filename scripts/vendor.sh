@@ -30,7 +30,7 @@ done
 
 vendor="$root/static/vendor"
 rm -rf "$vendor" && mkdir -p "$vendor"
-# Pico goes into a cascade layer, so that any rule of app.css wins over it whatever its specificity.
+# Pico goes into a cascade layer, so that any rule of static/css wins over it whatever its specificity.
 pico="picocss-pico-$PICO/css/pico.fluid.classless.min.css"
 { printf '@layer pico{'; sed 's/^@charset "UTF-8";//' "$pico"; printf '}\n'; } >"$vendor/pico-$PICO.min.css"
 cp "picocss-pico-$PICO/LICENSE.md" "$vendor/pico-LICENSE.md"

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.core import clock
 from app.web import markup, reader_zone
-from app.web.icons import asset, icon_address
+from app.web.icons import asset, icon_address, script_modules
 
 
 @dataclass(frozen=True)
@@ -229,4 +229,6 @@ def register(app: Flask) -> None:
         state_words=state_words,
         when=when,
     )
-    app.jinja_env.globals.update(asset=asset, icon_address=icon_address, reader_zone=reader_zone)
+    app.jinja_env.globals.update(
+        asset=asset, icon_address=icon_address, reader_zone=reader_zone, script_modules=script_modules
+    )

@@ -5,16 +5,20 @@ import re
 from functools import cache
 from pathlib import Path
 
-from flask import current_app, g, url_for
+from flask import Flask, Response, current_app, g, send_from_directory, url_for
+
+File = tuple[Path, int]
+"""A file and its modification time in ns, which is part of cache keys, so that edits take effect at once."""
+
+
+def register(app: Flask) -> None:
+    app.add_url_rule("/static/js/<version>/<path:filename>", "static_module", _script_module)
 
 
 @cache
-def _digest(path: Path, changed: int) -> str:
-    """Return the first 10 hex digits of the file's SHA-256.
-
-    `changed` (modification time, ns) is part of the cache key, so edits take effect at once.
-    """
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+def _digest(*files: File) -> str:
+    """Return the first 10 hex digits of the SHA-256 of the files, one after the other."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path, _ in files)).hexdigest()[:10]
 
 
 @cache
@@ -22,9 +26,31 @@ def _names(sprite: Path, changed: int) -> frozenset[str]:
     return frozenset(re.findall(r'<symbol id="([^"]+)"', sprite.read_text()))
 
 
-def _static(filename: str) -> tuple[Path, int]:
-    path = Path(current_app.static_folder or "static") / filename
+def _folder() -> Path:
+    return Path(current_app.static_folder or "static")
+
+
+def _static(filename: str) -> File:
+    path = _folder() / filename
     return path, path.stat().st_mtime_ns
+
+
+def script_version() -> str:
+    """Digest of all script modules. They import each other by relative URLs, so one version names them all."""
+    if "script_version" not in g:
+        files = sorted((_folder() / "js").rglob("*.js"))
+        g.script_version = _digest(*((path, path.stat().st_mtime_ns) for path in files))
+    return str(g.script_version)
+
+
+def script_modules() -> list[str]:
+    """URLs of the modules that every page uses."""
+    return [asset(f"js/{path.name}") for path in sorted((_folder() / "js").glob("*.js"))]
+
+
+def _script_module(version: str, filename: str) -> Response:
+    """Serve a script module. Pages of another version of the service get the current content, kept only briefly."""
+    return send_from_directory(_folder() / "js", filename)
 
 
 def asset(filename: str) -> str:
@@ -35,7 +61,12 @@ def asset(filename: str) -> str:
     # A page asks for the sprite some thirty times: once a request is enough.
     known: dict[str, str] = g.setdefault("assets", {})
     if filename not in known:
-        known[filename] = url_for("static", filename=filename, v=_digest(*_static(filename)))
+        file = _static(filename)
+        folder, _, name = filename.partition("/")
+        if folder == "js":
+            known[filename] = url_for("static_module", version=script_version(), filename=name)
+        else:
+            known[filename] = url_for("static", filename=filename, v=_digest(file))
     return known[filename]
 
 

@@ -1,7 +1,7 @@
 """The time zone in which the reader types times and days: the account's own, else that of the browser.
 
-Browsers do not send theirs. Where an account has none, script stores its name in a cookie (``static/app.js``); without
-script it is UTC, and ``is_known`` lets pages say so.
+Browsers do not send theirs. Where an account has none, script keeps its name in a cookie (``static/js/app.js``);
+without script it is UTC, and ``is_known`` lets pages say so.
 """
 
 from functools import cache

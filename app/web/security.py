@@ -21,6 +21,7 @@ from app.core import limits, security_events
 from app.core.errors import Forbidden
 from app.core.security_events import SecurityEvent
 from app.settings import Settings
+from app.web import icons
 from app.web.blueprint import web
 from app.wiring import base_url
 
@@ -90,6 +91,7 @@ def register(app: Flask, settings: Settings) -> None:
     # ``auth.guard`` checks the token on the dashboard's routes. The API reads no cookies and needs no token.
     app.jinja_env.globals["csrf_token"] = csrf_token
     Compress(app)
+    icons.register(app)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.autoescape = True
 
@@ -102,9 +104,11 @@ def register(app: Flask, settings: Settings) -> None:
         response.headers.extend([pair for pair in HEADERS.items() if pair[0].lower() not in present])
         if production and request.is_secure:
             response.headers.setdefault("Strict-Transport-Security", f"max-age={YEAR}")
-        if request.endpoint == "static" and response.status_code in {200, 304}:
+        if request.endpoint in {"static", "static_module"} and response.status_code in {200, 304}:
             # The content of a URL with a version never changes.
             versioned = "v" in request.args or request.path.startswith("/static/vendor/")
+            if request.endpoint == "static_module":
+                versioned = (request.view_args or {})["version"] == icons.script_version()
             response.headers["Cache-Control"] = (
                 f"public, max-age={YEAR}, immutable" if versioned else "public, max-age=300"
             )

@@ -11,7 +11,8 @@ from tests.browser.layout import too_wide
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
 from tests.browser.place import Place
 
-REQUESTS_MOST, BYTES_MOST, NODES_MOST = 8, 100_000, 1_500
+REQUESTS_MOST, BYTES_MOST, NODES_MOST = 16, 100_000, 1_500
+"""Of the requests, 13 are for sheets and modules, which later pages take from the cache."""
 SHIFT_MOST = 0.001
 """A layout shift (web.dev: CLS) that nobody can see; 0.1 counts as good."""
 WAITING = 60

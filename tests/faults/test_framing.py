@@ -233,7 +233,7 @@ def test_an_ambiguous_chunked_body_is_answered_once(service: Service, text: byte
 
 
 def test_a_good_request_before_an_ambiguous_one_is_answered(service: Service) -> None:
-    good = head(line=b"GET /static/app.css HTTP/1.1")
+    good = head(line=b"GET /static/css/base.css HTTP/1.1")
     answer = talk(service, good + TWO_FRAMINGS["length, then chunked"] + SMUGGLED)
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
     assert answer.count(b"HTTP/1.1 ") == 2
@@ -242,7 +242,7 @@ def test_a_good_request_before_an_ambiguous_one_is_answered(service: Service) ->
 
 def test_a_request_that_waits_for_leave_without_a_body_does_not_swallow_the_next(service: Service) -> None:
     waiting = head(b"Expect: 100-continue\r\n", line=b"GET /sign-in HTTP/1.1")
-    last = head(b"Connection: close\r\n", line=b"GET /static/app.css HTTP/1.1")
+    last = head(b"Connection: close\r\n", line=b"GET /static/css/base.css HTTP/1.1")
     answer = talk(service, waiting + last)
     assert answer.count(b"HTTP/1.1 200 OK") == 2
 
@@ -269,7 +269,7 @@ def test_one_name_with_a_comma_reaches_the_application(service: Service) -> None
 
 
 def test_http_1_0_needs_no_host(service: Service) -> None:
-    answer = talk(service, b"GET /static/app.css HTTP/1.0\r\n\r\n")
+    answer = talk(service, b"GET /static/css/base.css HTTP/1.0\r\n\r\n")
     assert answer.startswith(b"HTTP/1.0 200 ")
 
 
@@ -277,4 +277,4 @@ def test_a_head_that_never_ends_is_431(service: Service) -> None:
     answer = talk(service, head(b"X-A: " + b"a" * 70_000 + b"\r\n") + SMUGGLED)
     assert answer.startswith(b"HTTP/1.1 431 ")
     assert answer.count(b"HTTP/1.1 ") == 1
-    assert httpx.get(f"http://127.0.0.1:{service.settings.port}/static/app.css").status_code == 200
+    assert httpx.get(f"http://127.0.0.1:{service.settings.port}/static/css/base.css").status_code == 200

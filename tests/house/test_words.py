@@ -42,8 +42,8 @@ PAGES = (
     "CONTRIBUTING.md",
     "SECURITY.md",
     "scripts/*",
-    "static/*.js",
-    "static/*.css",
+    "static/js/**/*.js",
+    "static/css/*.css",
 )
 """What people read beside the code."""
 LANDED = "app/migrations/versions"

@@ -1,8 +1,10 @@
 """Who gets in, and what every unsafe request must prove."""
 
+import re
 import uuid
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -208,9 +210,29 @@ def test_pages_carry_strict_headers(visit: Visit, cast: Cast) -> None:
 
 def test_static_files_may_be_kept(client: FlaskClient) -> None:
     page = client.get("/sign-in").text
-    address = page.split('href="/static/app.css')[1].split('"')[0]
-    with client.get(f"/static/app.css{address}") as answer:
-        assert "immutable" in answer.headers["Cache-Control"]
+    for kept in ('href="(/static/css/base.css[^"]+)"', 'src="(/static/js/[0-9a-f]{10}/app.js)"'):
+        address = re.search(kept, page)
+        assert address
+        with client.get(address[1]) as answer:
+            assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_modules_of_another_version_are_not_kept_and_hide_no_other_file(client: FlaskClient) -> None:
+    with client.get("/static/js/0123456789/app.js") as answer:
+        assert answer.status_code == 200
+        assert answer.headers["Cache-Control"] == "public, max-age=300"
+    assert client.get("/static/js/0123456789/..%2f..%2fapp/settings.py").status_code == 404
+    assert client.get("/static/js/0123456789/none.js").status_code == 404
+
+
+def test_every_page_preloads_what_its_script_imports(client: FlaskClient) -> None:
+    page = client.get("/sign-in").text
+    preloaded = set(re.findall(r'rel="modulepreload" href="[^"]+/([^"/]+)"', page))
+    folder = Path(__file__).parents[2] / "static" / "js"
+    imported = {
+        name for path in folder.glob("*.js") for name in re.findall(r'"\./([^"]+)"', path.read_text())
+    }
+    assert imported | {"app.js"} == preloaded == {path.name for path in folder.glob("*.js")}
 
 
 def test_unknown_addresses_get_a_page(client: FlaskClient, visit: Visit, cast: Cast) -> None:
