@@ -38,7 +38,6 @@ lint: ## Format and lint, without changing anything
 	@scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/djlint templates tests/gallery/templates --check --quiet
 
 types: ## Type check
 	@scripts/setup dev
@@ -80,7 +79,6 @@ format: ## Format, and fix what lint can fix
 	@scripts/setup dev
 	@$(BIN)/ruff check --fix-only -q .
 	@$(BIN)/ruff format .
-	@$(BIN)/djlint templates tests/gallery/templates --reformat --quiet || test $$? -eq 1
 
 audit: ## Look for known vulnerabilities in what is installed, and list it in dist/ (CycloneDX)
 	@scripts/audit $(OPTIONS)
