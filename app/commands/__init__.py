@@ -1,1 +1,1 @@
-"""The command line: one module for each command. ``main`` lists them and imports a module when its command runs."""
+"""The command line, by subject. ``main`` lists the commands and imports a module when one of its commands runs."""

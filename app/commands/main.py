@@ -2,8 +2,8 @@
 
 Exit status: 0 success; 1 failure, for example when the database cannot be reached; 2 wrong usage, with the name of the
 option or setting. A command that uses the database migrates it first if needed, so every command works on an empty
-data folder. Commands may run while the server runs. Each command has its own module, imported only when the command
-runs, so that ``--help`` is fast.
+data folder. Commands may run while the server runs. A command's module is imported only when it runs, so that
+``--help`` is fast.
 """
 
 import contextlib
@@ -19,29 +19,29 @@ from app import __version__
 
 _COMMANDS = {
     "backup": ("app.commands.backup.command", "Write the whole database to a file, while the service runs."),
-    "create-account": ("app.commands.create_account", "Create a confirmed account; prints its id."),
-    "doctor": ("app.commands.doctor.command", "Check what the service stands on, and say what to do."),
-    "erase-user": ("app.commands.erase_user", "Erase a person; what they decided stays, without a name."),
+    "create-account": ("app.commands.people", "Create a confirmed account; prints its id."),
+    "doctor": ("app.commands.doctor.examination", "Check what the service stands on, and say what to do."),
+    "erase-user": ("app.commands.people", "Erase a person; what they decided stays, without a name."),
     "import-items": (
         "app.commands.import_items",
         "Import published fact-checks from a file of any form and size.",
     ),
     "match-claims": (
-        "app.commands.match_claims",
+        "app.commands.texts",
         "Match texts with fact-checked claims, one JSON object a line.",
     ),
-    "migrate": ("app.commands.migrate", "Bring the database to the version of this code."),
-    "mint-key": ("app.commands.mint_key", "Create an API key; the last line of the output is the key."),
-    "replay-deliveries": ("app.commands.replay_deliveries", "Send a community's webhook deliveries again."),
+    "migrate": ("app.commands.running", "Bring the database to the version of this code."),
+    "mint-key": ("app.commands.community", "Create an API key; the last line of the output is the key."),
+    "replay-deliveries": ("app.commands.community", "Send a community's webhook deliveries again."),
     "restore": ("app.commands.backup.command", "Put a backup in the place of the database."),
     "rotate-encryption-key": (
         "app.commands.rotate_encryption_key",
         "Seal every stored secret anew with another key.",
     ),
-    "score-texts": ("app.commands.score_texts", "Score texts from standard input, one JSON object a line."),
-    "seed": ("app.commands.seed", "Fill an empty database, with --demo with a whole community."),
-    "serve": ("app.commands.serve", "Migrate, then serve the API and the dashboard."),
-    "set-category": ("app.commands.set_category", "Set a category's thresholds and actions in a community."),
+    "score-texts": ("app.commands.texts", "Score texts from standard input, one JSON object a line."),
+    "seed": ("app.commands.running", "Fill an empty database, with --demo with a whole community."),
+    "serve": ("app.commands.running", "Migrate, then serve the API and the dashboard."),
+    "set-category": ("app.commands.community", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
     "use-pgvector": (
@@ -49,14 +49,14 @@ _COMMANDS = {
         "Let PostgreSQL search the vectors of fact-checks, with its extension pgvector.",
     ),
     "verify-draw": (
-        "app.commands.verify_draw",
+        "app.commands.verify",
         "Repeat the draw of a panel that has ended; exits with 1 if it differs.",
     ),
     "verify-history": (
-        "app.commands.verify_history",
+        "app.commands.verify",
         "Walk every history; exits with 1 when one was altered.",
     ),
-    "worker": ("app.commands.worker", "Run jobs and deliveries without serving."),
+    "worker": ("app.commands.running", "Run jobs and deliveries without serving."),
 }
 """By command name: its module, and its summary in --help."""
 _OPTION_OF = {

@@ -1,18 +1,17 @@
-"""``doctor``: runs the checks and collects their findings, with advice.
+"""``doctor``: runs all checks and shows their findings."""
 
-A failed check does not stop the others. ``fail``: the service does not work, or not safely; ``warn``: a person should
-look at it.
-"""
-
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+
+import click
 
 from app.commands.doctor import database, environment, work
 from app.commands.doctor.findings import Finding, State
+from app.commands.opening import prepared_settings
 from app.settings import Settings
 from app.wiring import Wiring, wire
-
-__all__ = ["Finding", "State", "examine"]
 
 _ADVICE = {
     "database": "PostgreSQL: start it, or correct BRIDGENOTE_DATABASE_URL; SQLite: see the data folder above",
@@ -75,3 +74,21 @@ def _wired(settings: Settings) -> Iterator[Wiring]:
         yield wiring
     finally:
         wiring.database.dispose()
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="A JSON array instead of lines.")
+def doctor(as_json: bool) -> None:
+    """Check what the service stands on, and say what to do; exits with 1 when something is wrong.
+
+    Each line is ok, warn (somebody should look) or fail.
+    """
+    findings = examine(prepared_settings())
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            advice = f" → {finding.advice}" if finding.advice else ""
+            click.echo(f"{finding.state:<5} {finding.what}: {finding.detail}{advice}")
+    if any(finding.state is State.FAIL for finding in findings):
+        raise click.exceptions.Exit(1)

@@ -1,10 +1,16 @@
-"""``seed``."""
+"""``migrate``, ``seed``, ``serve`` and ``worker``: the service itself."""
 
 import click
 
 from app.commands.opening import prepared_settings
 from app.demo import seed as seeding
 from app.process import runtime, startup
+
+
+@click.command("migrate")
+def migrate() -> None:
+    """Bring the database to the version of this code."""
+    click.echo(f"The database is at version {runtime.migrate(prepared_settings())}.")
 
 
 @click.command("seed")
@@ -30,3 +36,28 @@ def seed(demo: bool) -> None:
                     f"Opened community {seeding.FIRST}." if seeding.open_first_community(session) else ""
                 )
     click.echo(message or "The database is not empty: nothing was done.")
+
+
+@click.command("serve")
+@click.option("--host", metavar="ADDRESS", help="Instead of BRIDGENOTE_HOST.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Instead of BRIDGENOTE_PORT.")
+@click.option(
+    "--demo/--no-demo",
+    default=False,
+    help="Seed a demo community when the database is empty; show its sign-ins. Of several, the last one counts.",
+)
+def serve(host: str | None, port: int | None, demo: bool) -> None:
+    """Migrate, then serve the API and the dashboard until Ctrl-C or SIGTERM.
+
+    While there is no admin, it prints a link that creates the first one; it works once, for an hour.
+    """
+    startup.serve(prepared_settings(host=host, port=port), demo=demo)
+
+
+@click.command("worker")
+def worker() -> None:
+    """Run jobs and deliveries without serving, until Ctrl-C or SIGTERM.
+
+    For servers that run none themselves (BRIDGENOTE_JOBS_IN_PROCESS=false). Start as many as you like.
+    """
+    startup.work(prepared_settings())
