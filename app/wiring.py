@@ -17,8 +17,7 @@ from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import HttpObtainer
 from app.adapters.media.s3_store import S3Store
 from app.adapters.openai_notes import OpenAiCompatibleWriter
-from app.adapters.services.kinds import known_kinds
-from app.adapters.services.ledger import DatabaseLedger
+from app.adapters.services.kinds import DatabaseLedger, known_kinds
 from app.adapters.services.onnx_files import ModelLimits
 from app.adapters.webhook_sender import HttpSender
 from app.core import outbox

@@ -1,7 +1,7 @@
 """The JSON:API (docs/integrate/api.md).
 
-``blueprints`` checks each request first (the key with ``auth``, the query parameters with ``query``). Then the view
-runs: ``@input`` parses the body or the query strictly (``adapter`` calls ``parse`` or ``query``), the view calls the
+``blueprints`` checks each request first (the key with ``auth``, the query parameters with ``adapter``). Then the view
+runs: ``@input`` parses the body or the query strictly (``adapter`` does it with ``parse``), the view calls the
 core's verbs in a session, and ``jsonapi`` builds the response. ``app/errors.py`` handles exceptions; ``errors`` renders
 them.
 """
@@ -9,7 +9,6 @@ them.
 from apiflask import APIFlask
 
 from app.api import (  # noqa: F401 - importing them registers their views
-    ai_notes,
     community_servers,
     field_clients,
     metrics,

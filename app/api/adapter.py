@@ -2,33 +2,88 @@
 
 APIFlask's own adapter parses JSON leniently and has its own error format. With this one ``@public.input(Model)`` passes
 ``json_data`` from ``parse.body`` to the view, and ``@public.input(Model, location="query")`` passes ``query_data`` from
-``query.read``. The OpenAPI document shows the JSON:API form of a body, and the plain form where it is accepted.
+``read_query``, which refuses unknown parameters (docs/integrate/api.md). The OpenAPI document shows the JSON:API form
+of a body, and the plain form where it is accepted.
 """
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
+from urllib.parse import unquote, unquote_to_bytes
 
 from apiflask.schema_adapters import registry
 from apiflask.schema_adapters.pydantic import PydanticAdapter
 from flask import Request
+from pydantic import BaseModel, ValidationError
 
-from app.api import parse, query
+from app.api import parse
+from app.api.errors import Located, pydantic_problems
 from app.api.shapes import Body
+from app.core.errors import Malformed, Problem
+
+_FAMILIES = ("filter", "page", "field", "sort", "include")
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def query_names(model: type[BaseModel]) -> frozenset[str]:
+    """Return the names of the parameters that a query model reads."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+def check_query(request: Request, allowed: frozenset[str]) -> None:
+    """Refuse (400) repeated parameters, and unknown ones that may mean a filter, a page, fields, an order, an include.
+
+    Those are in every spelling: ``Filter[…]``, ``filters.…``, encoded twice. Passed over, one would give the caller
+    everything instead of the part that was asked for.
+    """
+    try:
+        unquote_to_bytes(request.query_string).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Malformed("The query is not UTF-8") from error
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise Malformed(f"Query parameter {name[:100]} is repeated")
+        if name not in allowed and _decoded(name).startswith(_FAMILIES):
+            known = ", ".join(sorted(allowed)) or "none"
+            raise Malformed(f"Unknown query parameter {name[:100]}; this call reads: {known}")
+
+
+def _decoded(name: str) -> str:
+    """The name in lower case without what encoding it once more, or several times, put into it."""
+    while (decoded := unquote(name)) != name:
+        name = decoded
+    return name.strip().lower()
+
+
+def read_query(request: Request, model: type[Model]) -> Model:
+    """Parse the query as ``model``. A bad value is 422, with ``loc`` such as ``query, page[size]``."""
+    try:
+        return model.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        problems = pydantic_problems(error, ("query",))
+        raise Located(*(_as_sent(problem, request) for problem in problems)) from error
+
+
+def _as_sent(problem: Problem, request: Request) -> Problem:
+    """The problem with the parameter's text as ``input``; pydantic may report what that text was converted to."""
+    return replace(problem, input=request.args.get(str(problem.loc[1]), problem.input))
+
 
 IGNORED: dict[str, Any] = {"description": "Accepted and ignored."}
 """The schema of a member that JSON:API allows and that we ignore."""
 
 
 class StrictAdapter(PydanticAdapter):
-    """Reads input with ``parse`` and ``query``."""
+    """Reads input with ``parse`` and ``read_query``."""
 
     def validate_input(self, request: Request, location: str, **kwargs: Any) -> Any:
-        """Return the parsed input of a view. Raises what ``parse.body`` and ``query.read`` raise."""
+        """Return the parsed input of a view. Raises what ``parse.body`` and ``read_query`` raise."""
         if location == "json":
             if not issubclass(self.model_class, Body):
                 raise TypeError(f"{self.model_class.__name__} is no Body")
             return parse.body(request, self.model_class)
         if location == "query":
-            return query.read(request, self.model_class)
+            return read_query(request, self.model_class)
         raise ValueError(f"no view reads input from {location}")
 
     def get_openapi_schema(self, **kwargs: Any) -> dict[str, Any]:

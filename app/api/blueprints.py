@@ -9,12 +9,7 @@ import flask
 from apiflask import APIBlueprint
 from werkzeug.routing import BaseConverter
 
-from app.api import (
-    adapter,  # noqa: F401 - replaces APIFlask's adapter before any view is decorated
-    auth,
-    parse,
-    query,
-)
+from app.api import adapter, auth, parse
 from app.core.vocabulary import Scope
 
 PREFIX = "/api/public/v1"
@@ -77,8 +72,8 @@ def _check_accept_and_query() -> None:
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
     # APIFlask stores what @input declared in ``_spec``, which is private; a test of unknown filters guards this.
     declared = getattr(view, "_spec", {}).get("args", [])
-    allowed = [query.names(model) for model, location in declared if location == "query"]
-    query.check(flask.request, frozenset().union(*allowed))
+    allowed = [adapter.query_names(model) for model, location in declared if location == "query"]
+    adapter.check_query(flask.request, frozenset().union(*allowed))
 
 
 def opens_communities(view: View) -> View:

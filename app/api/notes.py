@@ -1,4 +1,4 @@
-"""Notes: write, list, read, edit, delete, publish and dismiss (docs/integrate/api.md)."""
+"""Notes: write, list, read, edit, delete, publish and dismiss; AI notes are drafted first (docs/integrate/api.md)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from flask import Response
 from sqlalchemy.orm import Session
 
-from app.api import auth, community_servers, jsonapi, people
+from app.api import auth, community_servers, jsonapi, user_profiles
 from app.api.blueprints import public
 from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.core.history.why import Why
 from app.core.ids import require_id
-from app.core.models import Note
-from app.core.notes import lists, notes, verdicts
+from app.core.models import Note, Request
+from app.core.notes import ai_notes, lists, notes, verdicts
+from app.core.notes.ai_notes import Draft, Post
 from app.core.permissions import Actor
 from app.core.requests import submitting
 from app.core.upkeep import bare_ids
@@ -33,7 +34,9 @@ def create_note(json_data: NoteCreate) -> Response:
         request = None
         if json_data.request_id is not None:
             request = submitting.find(session, caller.actor, json_data.request_id, scope=community.id)
-        identity = people.resolve_identity(session, caller, json_data.author_id, community, "author_id")
+        identity = user_profiles.resolve_identity(
+            session, caller, json_data.author_id, community, "author_id"
+        )
         author = bare_ids.ensure(session, caller.actor, identity, community)
         note = notes.write(
             session,
@@ -175,3 +178,31 @@ def show(note: Note) -> dict[str, Any]:
         "community_server_id": note.community_id,
     }
     return jsonapi.resource("notes", note.id, attributes)
+
+
+@public.post("/requests/<any_id:reference>/ai-notes")
+@public.output(NoteDocument, 201, content_type=JSON_API)
+@public.doc(responses=[400, 404, 502, 503, 504])
+def create_ai_note(reference: str) -> Response:
+    """Have an AI note drafted for a request. It starts unrated; people decide whether it is shown. No body."""
+    caller = auth.caller()
+    with wired().database.reading() as session:
+        post, item = ai_notes.prepare(session, caller.actor, _find(session, reference))
+    auth.count("ai_notes", str(caller.key_id))
+    # No session is open here, because the provider may take many seconds.
+    draft = wired().note_writer.write(post, item)
+    with wired().database.writing() as session:
+        note = ai_notes.keep(session, caller.actor, _find(session, reference), draft, item)
+        shown = show(note)
+    return created(shown, meta={"language": language(post, draft)})
+
+
+def language(post: Post, draft: Draft) -> dict[str, str]:
+    """The languages of the post and of the note (BCP 47), and why they differ if they do."""
+    languages = {"post": post.language, "note": draft.language}
+    return languages | ({"reason": draft.language_gap} if draft.language_gap else {})
+
+
+def _find(session: Session, reference: str) -> Request:
+    caller = auth.caller()
+    return submitting.find(session, caller.actor, reference, scope=caller.scope_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response
 
-from app.api import auth, jsonapi, people
+from app.api import auth, jsonapi, user_profiles
 from app.api.blueprints import public
 from app.api.parse import JSON_API
 from app.api.schemas.notes import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
@@ -32,7 +32,7 @@ def create_rating(json_data: RatingCreate) -> Response:
     with wired().database.reading() as session:
         community_id = notes.get(session, caller.actor, json_data.note_id).community_id
         community = session.get_one(Community, community_id)
-        identity = people.resolve_identity(session, caller, json_data.rater_id, community, "rater_id")
+        identity = user_profiles.resolve_identity(session, caller, json_data.rater_id, community, "rater_id")
         rater = profiles.find(session, *identity)
         person_id = profiles.canonical(session, rater).id if rater is not None else None
     if person_id is None:

@@ -27,12 +27,10 @@ from app.core.requests.scorings import Scoring
 from app.core.review import claims, queue
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, Role
-from app.demo.desk import Desk
+from app.demo.desk import DemoWebhook, Desk
 from app.demo.people import People
-from app.demo.posts import MemberNote, Post
 from app.demo.sign_ins import COMMUNITY, PLATFORM, Demo
-from app.demo.threads import TimedPost, timed_posts
-from app.demo.webhook import DemoWebhook
+from app.demo.threads import MemberNote, Post, TimedPost, timed_posts
 
 NAME = "Harbour forum"
 DAYS = 42

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from pydantic import ConfigDict, create_model
 from werkzeug.test import TestResponse
 
-from app.api.schemas.field_clients import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
+from app.api.field_clients import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
 from app.api.schemas.requests import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"

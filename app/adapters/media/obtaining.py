@@ -1,10 +1,12 @@
 """Fetches attachments over HTTP and checks what came: the ``Obtainer`` used in production.
 
 Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), and again at every redirect. Nothing of
-the service or its readers is sent along: no cookie, no referrer, no credentials.
+the service or its readers is sent along: no cookie, no referrer, no credentials. What a file is, its first bytes say:
+its name and headers may lie.
 """
 
 import hashlib
+import re
 import ssl
 import tempfile
 import time
@@ -14,7 +16,7 @@ from urllib.parse import quote, urldefrag, urljoin
 
 import httpx
 
-from app.adapters.media import pictures, types
+from app.adapters.media import pictures
 from app.adapters.net import (
     Deadline,
     Dial,
@@ -30,6 +32,87 @@ from app.core import limits
 from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
 from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal
+
+HEAD_BYTES = 512
+"""How much of a file is looked at."""
+OTHER = "application/octet-stream"
+
+_AUDIO_BRANDS = (b"M4A ", b"M4B ")
+_VIDEO_BRANDS = (
+    b"isom",
+    b"iso2",
+    b"iso4",
+    b"iso5",
+    b"iso6",
+    b"mp41",
+    b"mp42",
+    b"avc1",
+    b"M4V ",
+    b"dash",
+    b"MSNV",
+    b"qt  ",
+)
+_MARKUP = re.compile(
+    rb"\s*(?:\xef\xbb\xbf)?\s*<(?:\?xml|!doctype|svg|html|!--|head|body|script)", re.IGNORECASE
+)
+
+
+def _type_of(head: bytes) -> tuple[str, AttachmentKind]:
+    """Return the media type of a file that begins with ``head``, and the kind of attachment that it is.
+
+    Pictures that this service cannot decode, SVG, pages and everything unknown are files of no particular type: they
+    are only offered for download.
+    """
+    for start, name in (
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff", "image/jpeg"),
+        (b"GIF87a", "image/gif"),
+        (b"GIF89a", "image/gif"),
+    ):
+        if head.startswith(start):
+            return name, AttachmentKind.IMAGE
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp", AttachmentKind.IMAGE
+    if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
+        return "audio/wav", AttachmentKind.AUDIO
+    if head[4:8] == b"ftyp":
+        return _of_brand(head[8:12])
+    if head.startswith(b"\x1aE\xdf\xa3"):
+        return ("video/webm", AttachmentKind.VIDEO) if b"webm" in head[:64] else (OTHER, AttachmentKind.FILE)
+    if head.startswith(b"OggS"):
+        is_video = b"\x80theora" in head
+        return ("video/ogg", AttachmentKind.VIDEO) if is_video else ("audio/ogg", AttachmentKind.AUDIO)
+    if head.startswith(b"fLaC"):
+        return "audio/flac", AttachmentKind.AUDIO
+    if head.startswith(b"%PDF-"):
+        return "application/pdf", AttachmentKind.FILE
+    if head.startswith(b"ID3") or (head[:1] == b"\xff" and head[1:2] in (b"\xfb", b"\xf3", b"\xf2", b"\xfa")):
+        return "audio/mpeg", AttachmentKind.AUDIO
+    return OTHER, AttachmentKind.FILE
+
+
+def _of_brand(brand: bytes) -> tuple[str, AttachmentKind]:
+    """The type of a file in the ISO base media format, by its major brand."""
+    if brand in (b"avif", b"avis"):
+        return "image/avif", AttachmentKind.IMAGE
+    if brand in _AUDIO_BRANDS:
+        return "audio/mp4", AttachmentKind.AUDIO
+    if brand in _VIDEO_BRANDS:
+        return "video/mp4", AttachmentKind.VIDEO
+    return OTHER, AttachmentKind.FILE
+
+
+def is_markup(head: bytes) -> bool:
+    """Whether this is SVG, XML or a page, which may carry scripts."""
+    return _MARKUP.match(head) is not None
+
+
+def is_unknown_picture(head: bytes) -> bool:
+    """Whether this is a picture in a format that this service does not decode: HEIC, TIFF, BMP, JPEG XL."""
+    brand = head[8:12] if head[4:8] == b"ftyp" else b""
+    starts = (b"II*\x00", b"MM\x00*", b"BM", b"\xff\x0a", b"\x00\x00\x00\x0cJXL ")
+    return brand in (b"heic", b"heix", b"mif1", b"msf1") or head.startswith(starts)
+
 
 REDIRECTS = 3
 SECONDS = {AttachmentKind.VIDEO: 120.0, AttachmentKind.AUDIO: 120.0}
@@ -159,14 +242,14 @@ def checked(content: IO[bytes], size: int, sha256: str, kind: AttachmentKind) ->
     Raises:
         FetchFailed: it is something else, or it is a picture that must not be shown.
     """
-    head = content.read(types.HEAD_BYTES)
+    head = content.read(HEAD_BYTES)
     content.seek(0)
     if not head:
         raise FetchFailed(AttachmentRefusal.DAMAGED)
-    media_type, found = types.media_type(head)
+    media_type, found = _type_of(head)
     if kind is AttachmentKind.IMAGE and found is not AttachmentKind.IMAGE:
         # SVG is a picture, but one that runs scripts.
-        is_other_picture = types.is_markup(head) or types.is_unknown_picture(head)
+        is_other_picture = is_markup(head) or is_unknown_picture(head)
         raise FetchFailed(AttachmentRefusal.UNSUPPORTED if is_other_picture else AttachmentRefusal.WRONG_TYPE)
     plays = (AttachmentKind.VIDEO, AttachmentKind.AUDIO)
     if kind in plays and found not in plays:

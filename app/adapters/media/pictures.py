@@ -67,7 +67,7 @@ def _decode(content: bytes, result: IO[bytes]) -> int:
     }
     try:
         return subprocess.run(  # noqa: S603 - our own program
-            # -P: this folder has a `types.py`, which would hide that of Python.
+            # -P: no file of this folder may hide a module of Python.
             [sys.executable, "-P", str(_PROGRAM), json.dumps(given)],
             input=content,
             stdout=result,

@@ -1,8 +1,9 @@
-"""All kinds of services that this installation knows: the shipped ones, and those of installed packages."""
+"""All kinds of services that this installation knows, and the account of their calls."""
 
 import functools
 import logging
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 
 from app.adapters.services import (
@@ -15,7 +16,26 @@ from app.adapters.services import (
     perspective,
 )
 from app.adapters.services.onnx_files import ModelLimits
+from app.core.db import Database
+from app.core.services import calls
+from app.core.services.calls import Call
 from app.core.services.kinds import ENTRY_POINTS, Kind
+
+
+class DatabaseLedger:
+    """Implements ``core.services.calls.Ledger``. Never used within a writing transaction."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+
+    def reserve(self, service_id: uuid.UUID, most: int | None, price: float) -> bool:
+        with self._database().writing() as session:
+            return calls.reserve(session, service_id, most, price)
+
+    def finish(self, service_id: uuid.UUID, call: Call) -> None:
+        with self._database().writing() as session:
+            calls.finish(session, service_id, call)
+
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from app.demo import sign_ins
-from app.demo.simulate.receiver import Receiver, Tally
-from app.demo.simulate.run import API, Integration, Rater, Run
+from app.demo.simulate.run import API, Integration, Rater, Receiver, Run, Tally
 
 RECEIVER_PORT = 8999
 

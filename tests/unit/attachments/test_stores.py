@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from app.adapters.media import sigv4
+from app.adapters.media import s3_store as sigv4
 from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.s3_store import S3Store
 from app.core.attachments.files import MediaStore, MissingFile, StoreFailed
