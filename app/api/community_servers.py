@@ -13,7 +13,7 @@ from app.api.auth import Caller
 from app.api.blueprints import opens_communities, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.api.schemas.requests import CommunityDocument, CommunityLookup
+from app.api.schemas.requests import CommunityAttributes, CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id
@@ -121,16 +121,13 @@ def _answer(community: Community, thresholds: ThresholdSet) -> Response:
 
 def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:
     """Return the resource object of a community. ``thresholds`` is its current threshold set, with the categories."""
-    attributes = {
-        "platform": community.platform,
-        "platform_community_server_id": community.platform_community_server_id,
-        "slug": community.slug,
-        "name": community.name,
-        "description": community.description,
-        "is_active": community.is_active and community.archived_at is None,
-        "is_public": community.is_public,
-        "config_version": thresholds.version,
-        "categories": [
+    return jsonapi.shown(
+        "community-servers",
+        CommunityAttributes,
+        community,
+        is_active=community.is_active and community.archived_at is None,
+        config_version=thresholds.version,
+        categories=[
             {"name": category.name}
             | {
                 declared.api: getattr(category, name)
@@ -139,7 +136,4 @@ def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:
             }
             for category in thresholds.categories
         ],
-        "created_at": community.created_at,
-        "updated_at": community.updated_at,
-    }
-    return jsonapi.resource("community-servers", community.id, attributes, null=("description",))
+    )

@@ -222,18 +222,11 @@ def answer(body: Mapping[str, Any], status: int = 200) -> Response:
 
 def show(community: Community) -> dict[str, Any]:
     """Return the flat object of a community."""
-    attributes = {
-        "id": community.id,
-        "platform": community.platform,
-        "platform_community_server_id": community.platform_community_server_id,
-        "slug": community.slug,
-        "name": community.name,
-        "description": community.description,
+    own = {
         "settings": community.supplied,
-        "server_stats": community.server_stats,
         "is_active": community.is_active and community.archived_at is None,
-        "is_public": community.is_public,
-        "created_at": community.created_at,
-        "updated_at": community.updated_at,
     }
-    return {name: json_value(value) for name, value in attributes.items()}
+    return {
+        name: json_value(own[name] if name in own else getattr(community, name))
+        for name in FlatCommunity.model_fields
+    }

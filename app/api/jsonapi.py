@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 import flask
 from flask import Response
+from pydantic import BaseModel
 
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.parse import JSON_API
@@ -32,6 +33,19 @@ def resource(
         if value is not None or name in null
     }
     return {"type": type, "id": str(id), "attributes": shown}
+
+
+def shown(type: str, schema: type[BaseModel], row: Any, **own: Any) -> dict[str, Any]:
+    """Return the resource object of a row with the attributes that ``schema`` declares.
+
+    ``own``: values of attributes that the row does not have under the same name. An attribute that is None is null if
+    the schema requires it, else left out.
+    """
+    fields = schema.model_fields
+    attributes = {name: own[name] if name in own else getattr(row, name) for name in fields}
+    return resource(
+        type, row.id, attributes, null=tuple(name for name, field in fields.items() if field.is_required())
+    )
 
 
 def json_value(value: Any) -> Any:

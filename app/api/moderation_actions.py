@@ -12,7 +12,14 @@ from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
+from app.api.schemas.actions import (
+    ActionAttributes,
+    ActionCreate,
+    ActionDocument,
+    ActionList,
+    ActionPatch,
+    ActionQuery,
+)
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid
 from app.core.history.why import Why
@@ -138,23 +145,11 @@ def _document(session: Session, action_id: uuid.UUID) -> dict[str, Any]:
 
 def show(action: Action) -> dict[str, Any]:
     """Return the resource object of an action that was read with ``actions.READ_OPTIONS``."""
-    attributes = {
-        "request_id": action.request.request_id,
-        "community_server_id": action.community_id,
-        "action_type": action.action_type,
-        "action_tier": action.action_tier,
-        "action_state": action.action_state,
-        "review_group": action.review_group,
-        "classifier_evidence": payloads.classifier_evidence(action),
-        "note_id": action.note_id,
-        "platform_action_id": action.platform_action_id,
-        "applied_at": action.applied_at,
-        "confirmed_at": action.confirmed_at,
-        "overturned_at": action.overturned_at,
-        "overturned_reason": action.overturned_reason,
-        "reason": action.reason,
-        "scan_exempt_content_hash": action.scan_exempt_content_hash,
-        "created_at": action.created_at,
-        "updated_at": action.updated_at,
-    }
-    return jsonapi.resource("moderation-actions", action.id, attributes, null=tuple(attributes))
+    return jsonapi.shown(
+        "moderation-actions",
+        ActionAttributes,
+        action,
+        request_id=action.request.request_id,
+        community_server_id=action.community_id,
+        classifier_evidence=payloads.classifier_evidence(action),
+    )

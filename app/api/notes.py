@@ -9,7 +9,15 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers, jsonapi, user_profiles
 from app.api.blueprints import public
 from app.api.parse import JSON_API
-from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
+from app.api.schemas.notes import (
+    NoteAttributes,
+    NoteCreate,
+    NoteDocument,
+    NoteEdit,
+    NoteList,
+    NoteQuery,
+    NoteVerdict,
+)
 from app.core.history.why import Why
 from app.core.ids import require_id
 from app.core.models import Note, Request
@@ -157,27 +165,9 @@ def _answer(note: Note) -> Response:
 
 def show(note: Note) -> dict[str, Any]:
     """Return the resource object of a note. ``author_id`` is as it was sent, ``request_id`` is our UUID."""
-    attributes = {
-        "author_id": note.author_ref,
-        "summary": note.summary,
-        "classification": note.classification,
-        "channel_id": note.channel_id,
-        "helpfulness_score": note.helpfulness_score,
-        "status": note.status,
-        "ai_generated": note.ai_generated,
-        "ai_provider": note.ai_provider,
-        "ai_model": note.ai_model,
-        "force_published": note.force_published,
-        "created_at": note.created_at,
-        "updated_at": note.updated_at,
-        "request_id": note.request_id,
-        "platform_message_id": note.platform_message_id,
-        "platform_channel_id": note.platform_channel_id,
-        "force_published_at": note.force_published_at,
-        "ratings_count": note.ratings_count,
-        "community_server_id": note.community_id,
-    }
-    return jsonapi.resource("notes", note.id, attributes)
+    return jsonapi.shown(
+        "notes", NoteAttributes, note, author_id=note.author_ref, community_server_id=note.community_id
+    )
 
 
 @public.post("/requests/<any_id:reference>/ai-notes")

@@ -7,7 +7,14 @@ from flask import Response
 from app.api import auth, jsonapi, user_profiles
 from app.api.blueprints import public
 from app.api.parse import JSON_API
-from app.api.schemas.notes import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
+from app.api.schemas.notes import (
+    RatingAttributes,
+    RatingCreate,
+    RatingDocument,
+    RatingEdit,
+    RatingList,
+    StatsDocument,
+)
 from app.api.shapes import Paged
 from app.core.errors import Forbidden
 from app.core.ids import require_id
@@ -123,14 +130,7 @@ def _answer(rating: Rating) -> Response:
 
 def show(rating: Rating) -> dict[str, Any]:
     """Return the resource object of a rating. ``rater_id`` is as it was sent."""
-    attributes = {
-        "note_id": rating.note_id,
-        "rater_id": rating.rater_ref,
-        "helpfulness_level": rating.helpfulness_level,
-        "created_at": rating.created_at,
-        "updated_at": rating.updated_at,
-    }
-    return jsonapi.resource("ratings", rating.id, attributes)
+    return jsonapi.shown("ratings", RatingAttributes, rating, rater_id=rating.rater_ref)
 
 
 def show_stats(note: Note, stats: Stats, decided: Decided | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from app.api.blueprints import public
 from app.api.community_servers import platform_of
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.api.schemas.requests import ProfileDocument, ProfileLink, ProfileLookup
+from app.api.schemas.requests import ProfileAttributes, ProfileDocument, ProfileLink, ProfileLookup
 from app.core import limits
 from app.core.communities import communities
 from app.core.errors import Forbidden, Invalid, Problem
@@ -125,15 +125,13 @@ def show(profile: Profile) -> dict[str, Any]:
     is_identified = profiles.is_complete(
         Identity(profile.platform, profile.platform_user_id, profile.provider_scope)
     )
-    attributes = {
-        "platform": profile.platform,
-        "platform_user_id": profile.platform_user_id,
-        "provider_scope": profile.provider_scope or None,
-        "display_name": profile.display_name if is_identified else None,
-        "trust_level": profile.trust_level if is_identified else None,
-        "is_linked": profile.account_id is not None and is_identified,
-        "metadata": (profile.extra or None) if is_identified else None,
-        "created_at": profile.created_at,
-        "updated_at": profile.updated_at,
-    }
-    return jsonapi.resource("user-profiles", profile.id, attributes, null=("display_name",))
+    return jsonapi.shown(
+        "user-profiles",
+        ProfileAttributes,
+        profile,
+        provider_scope=profile.provider_scope or None,
+        display_name=profile.display_name if is_identified else None,
+        trust_level=profile.trust_level if is_identified else None,
+        is_linked=profile.account_id is not None and is_identified,
+        metadata=(profile.extra or None) if is_identified else None,
+    )
