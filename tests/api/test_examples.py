@@ -7,7 +7,8 @@ import pytest
 from flask import Flask
 
 from app.api.blueprints import PREFIX
-from app.api.documents import example_bodies, examples
+from app.api.documents import examples
+from app.api.documents import examples as example_bodies
 from app.core.models import Account
 from app.core.people import keys, link_codes
 from app.core.permissions import SYSTEM

@@ -14,7 +14,7 @@ from apiflask import APIBlueprint, APIFlask
 from flask import Response
 
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
-from app.api.documents import events, example_bodies, parts
+from app.api.documents import events, parts
 from app.api.documents import examples as document_examples
 from app.api.documents.parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
 from app.api.documents.schemas import COMPONENT, markdown, merge_nested_schemas, parameter
@@ -182,7 +182,7 @@ def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> 
     model = view._spec["body"]
     examples = {
         name: {"summary": summary, "value": value}
-        for name, (summary, value) in example_bodies.BODIES.get(operation["operationId"], {}).items()
+        for name, (summary, value) in document_examples.BODIES.get(operation["operationId"], {}).items()
     }
     content = body["content"][JSON]
     if examples:
