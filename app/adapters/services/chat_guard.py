@@ -21,7 +21,7 @@ from app.adapters.services.chat_parsers import (
     scores_json,
     yes_no,
 )
-from app.adapters.services.http import bearer, member, post_json
+from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.classify import CATEGORIES
 from app.core.errors import Invalid
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind, Option
@@ -123,8 +123,7 @@ def _reply(answer: Mapping[str, Any]) -> Reply:
     text = member(message, "content", str).strip()
     if not text:
         raise Failure("broken answer: empty")
-    model = answer.get("model")
-    return Reply(text, choices[0].get("logprobs"), model if isinstance(model, str) else "")
+    return Reply(text, choices[0].get("logprobs"), model_of(answer))
 
 
 def category_map(options: Mapping[str, str]) -> CategoryMap:

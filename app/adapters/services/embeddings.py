@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.adapters.services.http import bearer, member, post_json
+from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.errors import Invalid
 from app.core.services.kinds import Connection, Embeddings, Failure, Kind, Option, scores_nothing
 
@@ -33,9 +33,8 @@ class OpenAiEmbeddings:
             found[row.get("index", place)] = vector
         if found.keys() != set(range(len(texts))):
             raise Failure(f"broken answer: {len(found)} vectors for {len(texts)} texts")
-        model = answer.get("model")
         vectors = [found[place] for place in range(len(texts))]
-        return Embeddings(vectors, model if isinstance(model, str) else "")
+        return Embeddings(vectors, model_of(answer))
 
 
 def _check(options: Mapping[str, str]) -> None:

@@ -126,6 +126,12 @@ def member(answer: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
+def model_of(answer: Mapping[str, Any]) -> str:
+    """The model's name as an answer gives it; "" if it gives none."""
+    model = answer.get("model")
+    return model if isinstance(model, str) else ""
+
+
 def _check_status(response: httpx.Response) -> None:
     status = response.status_code
     if 200 <= status < 300:

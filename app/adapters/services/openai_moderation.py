@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.adapters.services.http import bearer, member, post_json
+from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
 
 CATEGORY_MAP: CategoryMap = {
@@ -53,11 +53,8 @@ class OpenAiModeration:
         results = member(answer, "results", list)
         if len(results) != count:
             raise Failure(f"broken answer: {len(results)} results for {count} texts")
-        model = answer.get("model")
         has_images = any(isinstance(part, dict) and part["type"] == "image_url" for part in given)
-        return [
-            Answer(_scores(result, has_images), model if isinstance(model, str) else "") for result in results
-        ]
+        return [Answer(_scores(result, has_images), model_of(answer)) for result in results]
 
 
 def _parts(text: str, image: str) -> list[dict[str, Any]]:

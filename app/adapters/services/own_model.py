@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.adapters.services.http import bearer, member, post_json
+from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
 
 CATEGORY_MAP: CategoryMap = {
@@ -25,7 +25,6 @@ class OwnModel:
         results = member(answer, "results", list)
         if len(results) != len(texts):
             raise Failure(f"broken answer: {len(results)} results for {len(texts)} texts")
-        model = answer.get("model")
         return [
             Answer(
                 {
@@ -33,7 +32,7 @@ class OwnModel:
                     for name, value in member(result, "scores", dict).items()
                     if value is not None  # null: not scored
                 },
-                model if isinstance(model, str) else "",
+                model_of(answer),
                 calibrated=result.get("calibrated", answer.get("calibrated")) is True,
             )
             for result in results
