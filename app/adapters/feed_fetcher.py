@@ -11,16 +11,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from app.adapters.net import (
-    Deadline,
-    Dial,
-    GuardedBackend,
-    GuardedTransport,
-    Lookups,
-    Resolver,
-    authorities,
-    system_addresses,
-)
+from app.adapters.net import Deadline, Dial, Guarded, Resolver, body, coding, system_addresses
 from app.adapters.net import dial as dial_address
 from app.core.factcheck.feed_looks import FEED_BYTES, Fetched
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
@@ -49,9 +40,7 @@ class HttpFeedFetcher:
         most: int = FEED_BYTES,
     ) -> None:
         self._allow = allow
-        self._lookups = Lookups(resolver)
-        self._dial = dial
-        self._tls = tls or authorities()
+        self._guarded = Guarded(resolver, dial, tls)
         self._seconds = deadline
         self._most = most
 
@@ -80,17 +69,11 @@ class HttpFeedFetcher:
             except BadAddress as bad:
                 what = "The address" if number == 0 else f"It redirects to {_clean(url)[:100]}, which"
                 raise _Failed(f"{what} {bad.reason}") from None
-            backend = GuardedBackend(target, deadline, self._lookups, self._dial)
-            with GuardedTransport(backend, self._tls) as transport:
-                response = transport.handle_request(
-                    httpx.Request("GET", url, headers=_headers(etag, last_modified))
-                )
-                try:
-                    moved = response.headers.get("Location") if response.status_code in _MOVED else None
-                    if not moved:
-                        return self._answer(response)
-                finally:
-                    response.close()
+            request = httpx.Request("GET", url, headers=_headers(etag, last_modified))
+            with self._guarded.exchange(target, request, deadline) as response:
+                moved = response.headers.get("Location") if response.status_code in _MOVED else None
+                if not moved:
+                    return self._answer(response)
             url = urljoin(url, moved).split("#", 1)[0]
         raise _Failed(f"It redirects more than {REDIRECTS} times")
 
@@ -99,21 +82,19 @@ class HttpFeedFetcher:
             return Fetched(is_new=False)
         if response.status_code != 200:
             raise _Failed(f"It answered {response.status_code}")
-        coding = response.headers.get("Content-Encoding", "identity").strip().lower()
-        if coding not in ("", "identity", "gzip", "x-gzip"):
-            raise _Failed(f"Its answer is compressed in a form that was not asked for: {_clean(coding)[:40]}")
+        packed = coding(response)
+        if packed not in ("", "gzip", "x-gzip"):
+            raise _Failed(f"Its answer is compressed in a form that was not asked for: {_clean(packed)[:40]}")
         too_large = _Failed(f"It is larger than {self._most // 1_048_576} MB")
         announced = response.headers.get("Content-Length", "")
         if announced.isdigit() and len(announced) < 20 and int(announced) > self._most:
             raise too_large
-        received = bytearray()
-        # The raw stream: what is compressed is unpacked later, with a limit of its own.
-        for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
-            received += chunk
-            if len(received) > self._most:
-                raise too_large
+        # What is compressed is unpacked later, with a limit of its own.
+        received = body(response, self._most)
+        if received is None:
+            raise too_large
         return Fetched(
-            bytes(received),
+            received,
             etag=_header(response, "ETag"),
             last_modified=_header(response, "Last-Modified"),
             charset=(response.charset_encoding or "")[:_HEADER_MAX],

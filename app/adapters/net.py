@@ -14,8 +14,9 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -237,6 +238,55 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = httpcore.ConnectionPool(
             ssl_context=tls, max_connections=1, max_keepalive_connections=0, network_backend=backend
         )
+
+
+class Guarded:
+    """Exchanges over guarded connections, each over one of its own. Threads share one instance.
+
+    ``resolver`` resolves names and ``dial`` opens connections; ``tls`` has the trusted authorities, by default those
+    that httpx ships.
+    """
+
+    def __init__(
+        self, resolver: Resolver = system_addresses, dial: Dial = dial, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._lookups = Lookups(resolver)
+        self._dial = dial
+        self._tls = tls
+
+    @contextmanager
+    def exchange(
+        self, target: Target, request: httpx.Request, deadline: Deadline
+    ) -> Iterator[httpx.Response]:
+        """Send the request and yield the response with its body unread. Raises httpx.TransportError, TimeoutError."""
+        backend = GuardedBackend(target, deadline, self._lookups, self._dial)
+        with GuardedTransport(backend, self._tls or authorities()) as transport:
+            response = transport.handle_request(request)
+            try:
+                yield response
+            finally:
+                response.close()
+
+
+def coding(response: httpx.Response) -> str:
+    """The coding in which the body was sent, in lower case; "" if it was sent as it is."""
+    named: str = response.headers.get("Content-Encoding", "").strip().lower()
+    return "" if named == "identity" else named
+
+
+def chunks(response: httpx.Response) -> Iterator[bytes]:
+    """The body as it was sent: ``iter_bytes`` would decompress it, and a small one could unpack to any size."""
+    yield from response.stream  # type: ignore[misc]  # a sync transport gives a sync stream
+
+
+def body(response: httpx.Response, most: int) -> bytes | None:
+    """Read the body as it was sent; None if it is longer than ``most`` bytes, of which no more are read."""
+    received = bytearray()
+    for chunk in chunks(response):
+        received += chunk
+        if len(received) > most:
+            return None
+    return bytes(received)
 
 
 def _plain(host: str) -> str:

@@ -18,15 +18,7 @@ from typing import Any, Literal
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.adapters.net import (
-    Deadline,
-    GuardedBackend,
-    GuardedTransport,
-    Lookups,
-    authorities,
-    dial,
-    system_addresses,
-)
+from app.adapters.net import Deadline, Guarded, body, coding
 from app.core import clock
 from app.core.classify import Classifier
 from app.core.classify.language import detect
@@ -127,8 +119,7 @@ class OpenAiCompatibleWriter:
         self._fallback = fallback
         self._classifiers = classifiers
         self._seconds = deadline
-        self._lookups = Lookups(system_addresses)
-        self._tls = tls or authorities()
+        self._guarded = Guarded(tls=tls)
 
     def write(self, post: Post, item: Item | None) -> Draft:
         """Return a checked draft of the model, or the fallback's draft with the reason (see ``NoteWriter.write``)."""
@@ -213,7 +204,7 @@ class OpenAiCompatibleWriter:
         return faults + ai_notes.harsh(text, post, self._classifiers)
 
     def _ask(self, messages: list[dict[str, str]], deadline: Deadline) -> str:
-        body = json.dumps(
+        question = json.dumps(
             {
                 "model": self._model,
                 "messages": messages,
@@ -230,16 +221,11 @@ class OpenAiCompatibleWriter:
             "Accept-Encoding": "identity",
             "Connection": "close",
         }
-        request = httpx.Request("POST", self._url, content=body, headers=headers)
-        backend = GuardedBackend(self._target, deadline, self._lookups, dial)
+        request = httpx.Request("POST", self._url, content=question, headers=headers)
         try:
-            with GuardedTransport(backend, self._tls) as transport:
-                response = transport.handle_request(request)
-                try:
-                    _check_status(response)
-                    return _body(response)
-                finally:
-                    response.close()
+            with self._guarded.exchange(self._target, request, deadline) as response:
+                _check_status(response)
+                return _body(response)
         except (httpx.TimeoutException, TimeoutError) as error:
             raise UpstreamTimeout("AI provider did not answer in time") from error
         except httpx.TransportError as error:
@@ -334,14 +320,11 @@ def _check_status(response: httpx.Response) -> None:
 
 
 def _body(response: httpx.Response) -> str:
-    if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+    if coding(response):
         raise UpstreamFailed("AI provider sent an unusable answer")
-    received = bytearray()
-    # Read the raw stream: a compressed answer, which we did not accept, is never decompressed.
-    for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
-        received += chunk
-        if len(received) > REPLY_BYTES:
-            raise UpstreamFailed("AI provider sent an oversized answer")
+    received = body(response, REPLY_BYTES)
+    if received is None:
+        raise UpstreamFailed("AI provider sent an oversized answer")
     return received.decode("utf-8", "replace")
 
 

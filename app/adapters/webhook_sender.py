@@ -2,7 +2,7 @@
 
 Each attempt opens a new connection. So the addresses are checked again at every attempt, and no attempt is lost because
 a kept connection closes just as a POST is sent. The cost is a handshake: two cores still send some hundreds of
-deliveries per second, well above the hundred promised. Certificates are expensive to load and are read once per sender.
+deliveries per second, well above the hundred promised.
 """
 
 import ssl
@@ -11,16 +11,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from app.adapters.net import (
-    Deadline,
-    Dial,
-    GuardedBackend,
-    GuardedTransport,
-    Lookups,
-    Resolver,
-    authorities,
-    system_addresses,
-)
+from app.adapters.net import Deadline, Dial, Guarded, Resolver, chunks, coding, system_addresses
 from app.adapters.net import dial as dial_address
 from app.core.clock import now
 from app.core.outbound import AllowList, BadAddress, Target, check_url, excerpt_of, parse_retry_after
@@ -48,9 +39,7 @@ class HttpSender:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._allow = allow
-        self._lookups = Lookups(resolver)
-        self._dial = dial
-        self._tls = tls or authorities()
+        self._guarded = Guarded(resolver, dial, tls)
 
     def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
         """POST ``body`` (see ``Sender.send``). The response's body is read for at most one second after its head.
@@ -78,13 +67,10 @@ class HttpSender:
             return _failed(str(error) or type(error).__name__, started)
 
     def _exchange(self, target: Target, request: httpx.Request, limit: Deadline, started: float) -> Outcome:
-        backend = GuardedBackend(target, limit, self._lookups, self._dial)
-        with GuardedTransport(backend, self._tls) as transport:
-            response = transport.handle_request(request)
+        with self._guarded.exchange(target, request, limit) as response:
             elapsed = _milliseconds_since(started)
             limit.restart(BODY_SECONDS)
             excerpt = _excerpt(response)
-            response.close()
         delivered = 200 <= response.status_code < 300
         retry_after = None if delivered else parse_retry_after(response.headers.get("Retry-After"), now())
         return Outcome(response.status_code, elapsed, excerpt, None, retry_after)
@@ -100,17 +86,15 @@ def _excerpt(response: httpx.Response) -> str:
         return ""
     received = bytearray()
     try:
-        # Read more than the excerpt, so that an ordinary receiver can finish its response. Use the raw stream,
-        # because iter_bytes would decompress it.
-        for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
+        # Read more than the excerpt, so that an ordinary receiver can finish its response.
+        for chunk in chunks(response):
             received += chunk
             if len(received) >= BODY_LIMIT:
                 break
     except httpx.TransportError:
         pass  # The status counts; the part of the body that arrived is shown.
-    coding = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if coding not in ("", "identity"):
-        return excerpt_of(f"(compressed answer, not unpacked: {coding})".encode())
+    if packed := coding(response):
+        return excerpt_of(f"(compressed answer, not unpacked: {packed})".encode())
     return excerpt_of(bytes(received))
 
 

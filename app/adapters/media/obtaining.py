@@ -10,23 +10,13 @@ import re
 import ssl
 import tempfile
 import time
-from collections.abc import Iterator
 from typing import IO
 from urllib.parse import quote, urldefrag, urljoin
 
 import httpx
 
 from app.adapters.media import pictures
-from app.adapters.net import (
-    Deadline,
-    Dial,
-    GuardedBackend,
-    GuardedTransport,
-    Lookups,
-    Resolver,
-    authorities,
-    system_addresses,
-)
+from app.adapters.net import Deadline, Dial, Guarded, Resolver, chunks, coding, system_addresses
 from app.adapters.net import dial as dial_address
 from app.core import limits
 from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
@@ -150,9 +140,7 @@ class HttpObtainer:
         first_seconds: float = FIRST_SECONDS,
     ) -> None:
         self._allow = allow
-        self._lookups = Lookups(resolver)
-        self._dial = dial
-        self._tls = tls
+        self._guarded = Guarded(resolver, dial, tls)
         self._first_seconds = first_seconds
 
     def obtain(self, url: str, kind: AttachmentKind) -> Obtained:
@@ -190,19 +178,14 @@ class HttpObtainer:
         except (BadAddress, httpx.InvalidURL, ValueError) as error:
             raise FetchFailed(AttachmentRefusal.BAD_ADDRESS) from error
         deadline = Deadline(min(self._first_seconds, end - time.monotonic()))
-        backend = GuardedBackend(target, deadline, self._lookups, self._dial)
         try:
-            with GuardedTransport(backend, self._tls or authorities()) as transport:
-                response = transport.handle_request(request)
-                try:
-                    status = response.status_code
-                    if 300 <= status < 400 and status != 304 and "Location" in response.headers:
-                        return urljoin(address, response.headers["Location"])
-                    _check_status(status)
-                    most = MOST_BYTES.get(kind, limits.IMAGE_BYTES)
-                    return self._copied(response, content, most, deadline, end)
-                finally:
-                    response.close()
+            with self._guarded.exchange(target, request, deadline) as response:
+                status = response.status_code
+                if 300 <= status < 400 and status != 304 and "Location" in response.headers:
+                    return urljoin(address, response.headers["Location"])
+                _check_status(status)
+                most = MOST_BYTES.get(kind, limits.IMAGE_BYTES)
+                return self._copied(response, content, most, deadline, end)
         except (httpx.TimeoutException, TimeoutError) as error:
             raise FetchFailed(AttachmentRefusal.TOO_SLOW, retry=True) from error
         except httpx.TransportError as error:
@@ -213,14 +196,14 @@ class HttpObtainer:
     def _copied(
         self, response: httpx.Response, content: IO[bytes], most: int, deadline: Deadline, end: float
     ) -> tuple[int, str]:
-        if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+        if coding(response):
             # It was not accepted, and a small answer could unpack to any size.
             raise FetchFailed(AttachmentRefusal.UNSUPPORTED)
         announced = response.headers.get("Content-Length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:18]) > most:
             raise FetchFailed(AttachmentRefusal.TOO_LARGE)
         began, size, digest = time.monotonic(), 0, hashlib.sha256()
-        for chunk in _chunks(response):
+        for chunk in chunks(response):
             size += len(chunk)
             if size > most:
                 raise FetchFailed(AttachmentRefusal.TOO_LARGE)
@@ -261,11 +244,6 @@ def checked(content: IO[bytes], size: int, sha256: str, kind: AttachmentKind) ->
         content.close()
         return obtained
     return Obtained(PreparedFile(sha256, size, media_type, content))
-
-
-def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    # The raw stream: iter_bytes would decompress it.
-    yield from response.stream  # type: ignore[misc]  # a sync transport gives a sync stream
 
 
 def _check_status(status: int) -> None:

@@ -10,15 +10,8 @@ from typing import Any, NoReturn
 
 import httpx
 
-from app.adapters.net import (
-    Deadline,
-    GuardedBackend,
-    GuardedTransport,
-    Lookups,
-    authorities,
-    dial,
-    system_addresses,
-)
+from app.adapters import net
+from app.adapters.net import Deadline, Guarded
 from app.core import clock
 from app.core.outbound import BadAddress, check_url, parse_retry_after
 from app.core.services.kinds import Connection, Failure
@@ -27,7 +20,7 @@ ANSWER_BYTES = 1024 * 1024
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which asking again may help."""
 
-_lookups = Lookups(system_addresses)
+_guarded = Guarded()
 
 
 class Refusal(Failure):
@@ -73,17 +66,12 @@ def post_json(
             **headers,
         },
     )
-    backend = GuardedBackend(target, deadline, _lookups, dial)
     try:
-        with GuardedTransport(backend, authorities()) as transport:
-            response = transport.handle_request(request)
-            try:
-                if reads_refusal and response.status_code == 400:
-                    raise Refusal(_body(response, most))
-                _check_status(response)
-                received = _body(response, most)
-            finally:
-                response.close()
+        with _guarded.exchange(target, request, deadline) as response:
+            if reads_refusal and response.status_code == 400:
+                raise Refusal(_body(response, most))
+            _check_status(response)
+            received = _body(response, most)
     except (httpx.TimeoutException, TimeoutError) as error:
         raise Failure(f"no answer within {round(connection.deadline, 2):g} s") from error
     except httpx.RemoteProtocolError as error:
@@ -148,12 +136,9 @@ def _check_status(response: httpx.Response) -> None:
 
 
 def _body(response: httpx.Response, most: int) -> bytes:
-    if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+    if net.coding(response):
         raise Failure("broken answer: compressed")
-    received = bytearray()
-    # Read the raw stream: a compressed answer, which we did not accept, is never decompressed.
-    for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
-        received += chunk
-        if len(received) > most:
-            raise Failure(f"broken answer: more than {most // 1024} KB")
-    return bytes(received)
+    received = net.body(response, most)
+    if received is None:
+        raise Failure(f"broken answer: more than {most // 1024} KB")
+    return received
