@@ -44,10 +44,6 @@ _COMMANDS = {
     "set-category": ("app.commands.community", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
-    "use-pgvector": (
-        "app.commands.use_pgvector",
-        "Let PostgreSQL search the vectors of fact-checks, with its extension pgvector.",
-    ),
     "verify-draw": (
         "app.commands.verify",
         "Repeat the draw of a panel that has ended; exits with 1 if it differs.",

@@ -19,7 +19,6 @@ from app.core.factcheck import (
     formats,
     import_steps,
     imports,
-    pgvectors,
     spaces,
 )
 from app.core.factcheck.feed_looks import FeedFetcher
@@ -141,8 +140,6 @@ def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_
     while has_more:
         with database.writing() as session:
             has_more = filling.forget_retired(session)
-    # A new model's space gets its index before the old one's is deleted, which may take long.
-    follow_in_postgresql(database)
     with database.reading() as session:
         unused = filling.unused(session, pool)
     for space_id in unused:
@@ -150,21 +147,6 @@ def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_
         while has_more:
             with database.writing() as session:
                 has_more = filling.delete(session, space_id)
-
-
-def follow_in_postgresql(database: Database) -> None:
-    """Copy what is new to pgvector and make the indexes, where an operator switched that on."""
-    with database.reading() as session:
-        if not pgvectors.is_on(session):
-            return
-        searched = pgvectors.searched(session)
-    for space_id in searched:
-        has_more = True
-        while has_more:
-            with database.writing() as session:
-                has_more = pgvectors.copy(session, space_id)
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        pgvectors.build(connection, searched)
 
 
 def _embed(

@@ -8,7 +8,6 @@ import argparse
 import os
 import random
 import statistics
-import sys
 import tempfile
 import time
 import uuid
@@ -19,16 +18,12 @@ import numpy as np
 import sqlalchemy as sa
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy.orm import Session
 
 from app import migrations
-from app.core import clock
 from app.core.db import Database
-from app.core.factcheck import pgvectors, search
+from app.core.factcheck import search
 from app.core.factcheck.matching.candidates import NEAR_MOST
-from app.core.factcheck.nearest import Nearest, Vectors
-from app.core.models import VectorSpace
-from app.jobs import fact_checks
+from app.core.factcheck.nearest import Vectors
 from tests import postgres
 from tests.cast import assemble
 from tools.bench._fact_checks import DIMENSIONS, Draw, fill, say, space_of, words
@@ -133,28 +128,14 @@ def ways(
     kept, dice = Vectors(), np.random.default_rng(9)
     space_id = space_of(database, community_id)
 
-    def near(session: Session, in_database: bool) -> Nearest | None:
+    def by_vectors(text: str) -> object:
         asked = dice.normal(size=DIMENSIONS).astype(np.float32)
         asked /= np.linalg.norm(asked)
-        if in_database:
-            return pgvectors.nearest(session, space_id, asked, NEAR_MOST)
-        return kept.nearest(session, space_id, asked, NEAR_MOST)
-
-    def by_vectors(text: str, in_database: bool = False) -> object:
         with database.reading() as session:
-            return search.find(session, text, community_id, "en", near(session, in_database))
+            near = kept.nearest(session, space_id, asked, NEAR_MOST)
+            return search.find(session, text, community_id, "en", near)
 
     yield "words and vectors in memory", by_vectors
-    with database.reading() as session:
-        found = pgvectors.extension(session)
-    if found is not None:
-        with database.writing() as session:
-            session.get_one(VectorSpace, space_id).complete_at = clock.now()
-            pgvectors.switch_on(session)
-        begin = time.monotonic()
-        fact_checks.follow_in_postgresql(database)
-        print(f"pgvector {found.offered}: index made in {time.monotonic() - begin:.0f} s", file=sys.stderr)
-        yield "words and pgvector", lambda text: by_vectors(text, True)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def near(claims: Vectors, post: Vectors) -> _Near:
     return _Near(
         cosines,
         [int(place) for place in best if cosines[place] > 0],
-        meaning.background(cosines, len(cosines)),
+        meaning.background(cosines),
     )
 
 
@@ -157,7 +157,7 @@ def _without_gold(case: Case, cosines: _Near) -> Case:
     of_words = features.with_leads(case.features[wrong]) if len(left) else case.features[wrong]
     gone = [one.number for one, right in zip(case.found.found, case.right, strict=True) if right]
     rest = np.delete(cosines.near, gone)
-    background = meaning.background(rest, len(rest))
+    background = meaning.background(rest)
     assert background is not None
     near_left = cosines.near[[one.number for one in left]].astype(np.float64)
     of_meaning = meaning.matrix(near_left, background, of_words[:, NAMES.index("post_in_both")])

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, TypeVar
@@ -13,17 +12,13 @@ from typing import IO, TypeVar
 import sqlalchemy as sa
 
 from app.core.errors import Conflict
-from app.core.factcheck import pgvectors
 from app.process.runtime import RESTORE_UNFINISHED
 
 Done = TypeVar("Done")
 
-_PGVECTOR = re.compile(rf"EXTENSION (?:- )?{pgvectors.EXTENSION}\b")
-"""An entry for the extension or its comment."""
 _DROP_ALL = """
 DO $$ DECLARE one record; BEGIN
   DROP SCHEMA IF EXISTS dbos CASCADE;
-  DROP SCHEMA IF EXISTS bridgenote_vectors CASCADE;
   FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
     EXECUTE format('DROP TABLE public.%I CASCADE', one.tablename);
   END LOOP;
@@ -41,9 +36,7 @@ def write(url: sa.URL, target: Path) -> None:
     """Dump the whole database, in one snapshot, to ``target``. Other connections can read and write meanwhile."""
     server_major = _server_major(url)
     program = _program("pg_dump", server_major)
-    # The copies for pgvector are made again from what is in the backup (docs/run/operations.md).
-    left_out = f"--exclude-schema={pgvectors.SCHEMA}"
-    _run([program, "--format=custom", "--no-owner", "--no-privileges", left_out, f"--file={target}"], url)
+    _run([program, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"], url)
     _run([_program("pg_restore", server_major), "--list", str(target)], url)
 
 
@@ -90,21 +83,8 @@ def _check_free(connection: sa.Connection, force: bool) -> None:
 
 def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
     """Load the whole backup or nothing: the script ends in COMMIT only if all of the backup could be read."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as wanted:
-        wanted.write(_contents(_run([pg_restore, "--list", str(backup)], url)))
-        wanted.flush()
-        _load_listed(pg_restore, psql, backup, url, wanted.name)
-
-
-def _contents(listed: str) -> str:
-    """A backup's list of contents without pgvector, which the server to restore to may not have."""
-    lines = listed.splitlines(keepends=True)
-    return "".join(line for line in lines if not _PGVECTOR.search(line))
-
-
-def _load_listed(pg_restore: str, psql: str, backup: Path, url: sa.URL, wanted: str) -> None:
     environment = _environment(url)
-    reading = ["--no-owner", "--no-privileges", "--exit-on-error", f"--use-list={wanted}", "--file=-"]
+    reading = ["--no-owner", "--no-privileges", "--exit-on-error", "--file=-"]
     reader = subprocess.Popen(  # noqa: S603 - PostgreSQL's own program, no shell
         [pg_restore, *reading, str(backup)],
         stdout=subprocess.PIPE,

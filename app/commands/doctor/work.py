@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
-from app.core.factcheck import pgvectors, spaces
+from app.core.factcheck import spaces
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
 from app.core.review.conditions import JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
@@ -157,9 +157,6 @@ def vectors(wiring: Wiring) -> Iterator[Finding]:
     with wiring.database.reading() as session:
         found = spaces.progress(session, wiring.services)
         today = calls.period(session, [progress.service.id for progress in found], 1)
-        searched = _where_searched(session) if found else ""
-    if searched:
-        yield ok(what, searched)
     for progress in found:
         name, period = progress.service.name, today[progress.service.id]
         is_failing = fails_mostly(period)
@@ -173,20 +170,6 @@ def vectors(wiring: Wiring) -> Iterator[Finding]:
             f"{count}; it fails: {why}. Meanwhile posts are matched by their words alone",
             "look at its page under Classifiers",
         )
-
-
-def _where_searched(session: Session) -> str:
-    """Where vectors are searched, if the server has pgvector; empty if it has not."""
-    extension = pgvectors.extension(session)
-    if extension is None:
-        return ""
-    if not pgvectors.is_on(session):
-        return f"searched in memory; the server has pgvector {extension.offered}, see `use-pgvector --help`"
-    wanted = pgvectors.searched(session)
-    ready = sum(pgvectors.is_ready(session, space_id) for space_id in wanted)
-    return (
-        f"{ready} of {len(wanted)} spaces are searched with pgvector {extension.installed}, others in memory"
-    )
 
 
 def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:

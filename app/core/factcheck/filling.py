@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
-from app.core.factcheck import items, nearest, pgvectors, search, spaces
+from app.core.factcheck import items, nearest, search, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector, identity, text_hash
@@ -189,7 +189,7 @@ def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "
     if space is None:
         return
     bytes_needed = nearest.size(spaces.count(session, space_id), space.dimensions) if covered else 0
-    if bytes_needed > nearest.BYTES_MAX and not pgvectors.takes(session, space.dimensions):
+    if bytes_needed > nearest.BYTES_MAX:
         space.complete_at, covered, problem = None, "", _too_large(bytes_needed)
     space.problem = problem[:255]
     space.leased_until = clock.now() + AGAIN if problem and not covered else None

@@ -128,7 +128,7 @@ class _Space:
             return {item_id: cosine for item_id, cosine in found.items() if cosine != 0}
 
         seen = near if np.count_nonzero(near) == len(near) else near[near != 0]
-        return Nearest([self.ids[place] for place in best], is_whole, background(seen, len(seen)), cosines)
+        return Nearest([self.ids[place] for place in best], is_whole, background(seen), cosines)
 
 
 class Vectors:

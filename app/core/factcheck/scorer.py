@@ -2,7 +2,6 @@
 
 import threading
 import time
-import uuid
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from app.core import limits
 from app.core.classify import Context, FactCheck, Result
 from app.core.classify.names import FACT_CHECKS
 from app.core.db import Database
-from app.core.factcheck import items, pgvectors, search
+from app.core.factcheck import items, search
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.candidates import NEAR_MOST
@@ -152,7 +151,7 @@ class FactCheckScorer:
             with self._database.reading() as session:
                 near = Nearest(is_whole=not post.terms.words)
                 if vector is not None:
-                    near = self._nearest(session, self._serving.space_id, vector)
+                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
                 found, item = self._find(session, text, context, near)
             if near.is_whole:
                 self._keep(post, found, item)
@@ -183,14 +182,6 @@ class FactCheckScorer:
         self._kept.keep(post.key, found)
         if found is not None and item is not None and not post.is_cut:
             self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
-
-    def _nearest(self, session: Session, space_id: uuid.UUID, vector: Vector) -> Nearest:
-        if pgvectors.is_ready(session, space_id):
-            found = pgvectors.nearest(session, space_id, vector, NEAR_MOST)
-            if found is not None:
-                self._vectors.drop(space_id)
-                return found
-        return self._vectors.nearest(session, space_id, vector, NEAR_MOST)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""

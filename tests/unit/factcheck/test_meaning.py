@@ -57,7 +57,7 @@ class Known:
 
     @property
     def background(self) -> Background | None:
-        return meaning.background(np.array(self.near), len(self.near))
+        return meaning.background(np.array(self.near))
 
     def cosines(self, numbers: Collection[int]) -> Mapping[int, float]:
         return {number: self.near[number] for number in numbers if number not in self.unknown}
@@ -113,14 +113,6 @@ def test_too_few_items_or_one_without_a_vector_leave_it_to_words() -> None:
     assert cosines.background is None
     found, alone = (match(IN_OTHER_WORDS, few, shipped(), near=near) for near in (cosines, None))
     assert (found.shown, found.ranked[0]) == (None, alone.ranked[0])
-
-
-def test_a_search_that_found_too_few_nearest_items_leaves_it_to_words() -> None:
-    sample = np.linspace(-0.5, 0.5, 400)
-    largest = [0.9 - place / 100 for place in range(meaning.LARGEST)]
-    assert meaning.background(sample, 4_000, []) is None
-    assert meaning.background(sample, 4_000, largest[:-1]) is None
-    assert meaning.background(sample, 4_000, largest) is not None
 
 
 def test_near_items_never_displace_the_candidates_of_words_alone() -> None:

@@ -38,21 +38,12 @@ class Background:
     largest: Sequence[float]
 
 
-def background(
-    cosines: NDArray[np.floating], items: int, largest: Sequence[float] | None = None
-) -> Background | None:
-    """The background of a post from its cosines with the ``items``; None if they are too few.
-
-    ``largest``: the largest ones, largest first, if ``cosines`` are only those of a part of the items. It may have
-    fewer than there are, or none, because an index looks at some items only, and deleted ones are among them.
-    """
-    if items < LEAST or not len(cosines):
+def background(cosines: NDArray[np.floating]) -> Background | None:
+    """The background of a post from its cosines with all items; None if they are too few."""
+    if len(cosines) < LEAST:
         return None
-    if largest is None:
-        largest = np.sort(np.partition(cosines, -LARGEST)[-LARGEST:])[::-1].tolist()
-    if len(largest) < LARGEST:
-        return None
-    return Background(float(cosines.mean()), float(cosines.std()), largest[:LARGEST])
+    largest = np.sort(np.partition(cosines, -LARGEST)[-LARGEST:])[::-1].tolist()
+    return Background(float(cosines.mean()), float(cosines.std()), largest)
 
 
 def matrix(cosines: Floats, background: Background, post_in_both: Floats) -> Floats:
