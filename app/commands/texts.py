@@ -15,9 +15,9 @@ from app.commands import files
 from app.core.classify import CATEGORIES, Classifier, Context
 from app.core.classify.language import language_of
 from app.core.communities import communities
-from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.search import MemoryIndex
 from app.core.models import Community
 from app.core.permissions import SYSTEM
 from app.core.requests.scorings import combined, score_text

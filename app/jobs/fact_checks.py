@@ -128,7 +128,7 @@ def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_
     end = time.monotonic() + seconds
     with database.reading() as session:
         due = [
-            (service, settings, spaces.state(session, service))
+            (service, settings, spaces.state(session))
             for service, settings in spaces.services(session, pool)
             if spaces.is_due(session, service, settings)
         ]

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.attachments import fetching
-from app.core.factcheck import imports, search
+from app.core.factcheck import imports
 from app.core.history import heads
 from app.core.history import pruning as history
 from app.core.history.marks import Broken
@@ -43,7 +43,7 @@ EXPORT_DEADLINE = 10.0
 
 
 def sweep(wiring: Wiring) -> None:
-    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
+    """Find work that a lost job left undone, reviews, claims and holds whose time is over.
 
     What fails does not keep the rest.
     """
@@ -62,8 +62,7 @@ def sweep(wiring: Wiring) -> None:
         with part("going on with overturns"), wiring.database.writing() as session:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
-        has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
-        has_lost = fetching.has_lost(session)
+        has_left_behind, has_lost = imports.has_left_behind(session), fetching.has_lost(session)
     if has_left_behind:
         with part("going on with imports"), wiring.database.writing() as session:
             imports.enqueue_stalled(session)
@@ -71,10 +70,7 @@ def sweep(wiring: Wiring) -> None:
     if has_lost:
         with part("fetching attachments whose jobs were lost"), wiring.database.writing() as session:
             fetching.enqueue_lost(session)
-    with part("indexing fact-checks"):
-        while has_waiting:
-            with wiring.database.writing() as session:
-                has_waiting = search.add_waiting(session) == search.WAITING
+
 
 
 def prune(wiring: Wiring) -> None:

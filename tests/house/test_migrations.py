@@ -66,6 +66,8 @@ def _is_known(difference: object, dialect: str) -> bool:
         return False
     if difference[0] == "add_index" and dialect == "sqlite":
         return bool(difference[1].dialect_kwargs.get("postgresql_using"))
+    if difference[0] == "remove_index":
+        return is_foreign(difference[1].table.name, None)
     return difference[0] == "remove_table" and is_foreign(difference[1].name, None)
 
 

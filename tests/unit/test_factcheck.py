@@ -147,7 +147,7 @@ def test_a_claim_is_found_in_a_very_long_post(wiring: Wiring) -> None:
         assert found is not None
 
 
-def test_finding_asks_five_queries_however_many_items_there_are(wiring: Wiring) -> None:
+def test_finding_asks_four_queries_however_many_items_there_are(wiring: Wiring) -> None:
     counted: list[str] = []
 
     def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
@@ -160,7 +160,7 @@ def test_finding_asks_five_queries_however_many_items_there_are(wiring: Wiring) 
         event.listen(wiring.database.engine, "before_cursor_execute", note)
         assert items.find(session, f"{CLAIM}, says my aunt") is not None
         event.remove(wiring.database.engine, "before_cursor_execute", note)
-    assert len(counted) == 5, counted
+    assert len(counted) == 4, counted
 
 
 def test_the_builtin_writer_quotes_a_fact_check() -> None:

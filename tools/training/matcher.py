@@ -19,8 +19,8 @@ from scipy.optimize import minimize
 from app.core.factcheck.matching import candidates, rarity, terms
 from app.core.factcheck.matching.candidates import Candidates
 from app.core.factcheck.matching.features import NAMES, contradicts
-from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.weights import CODE_VERSION, FARTHEST, ahead
+from app.core.factcheck.search import MemoryIndex
 from tools.training.examples import json_lines
 from tools.training.packing import zipped
 

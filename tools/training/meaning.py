@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from app.core.factcheck.matching import candidates, features, meaning, terms
 from app.core.factcheck.matching.features import NAMES, contradicts
-from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import FARTHEST, Weights
+from app.core.factcheck.search import MemoryIndex
 from tools.training import matcher
 from tools.training.matcher import Case, Query
 from tools.training.packing import zipped

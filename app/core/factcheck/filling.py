@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
-from app.core.factcheck import items, nearest, search, spaces
+from app.core.factcheck import items, nearest, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector, identity, text_hash
@@ -110,7 +110,7 @@ def pending(
         )
         .where(
             items.serving(community_id),
-            FactCheckItem.number >= 0,
+            FactCheckItem.retired_at.is_(None),
             lacking,
             *beginning,
         )
@@ -207,7 +207,7 @@ def _too_large(bytes_needed: int) -> str:
 def forget_retired(session: Session) -> bool:
     """Delete some vectors of fact-checks that match no post any more. Returns whether there may be more."""
     is_retired = sa.exists().where(
-        FactCheckItem.id == FactCheckVector.item_id, FactCheckItem.number == search.REMOVED
+        FactCheckItem.id == FactCheckVector.item_id, FactCheckItem.retired_at.is_not(None)
     )
     chosen = session.scalars(
         sa.select(FactCheckVector.item_id).where(is_retired).distinct().limit(DELETED_AT_ONCE)

@@ -170,7 +170,7 @@ def find(
 def by_id(session: Session, item_id: uuid.UUID) -> Item | None:
     """An item that posts can match."""
     row = session.get(FactCheckItem, item_id)
-    return None if row is None or row.number in (None, search.REMOVED) else _item(row)
+    return None if row is None or row.retired_at is not None else _item(row)
 
 
 def referenced(session: Session, request: Request) -> Item | None:

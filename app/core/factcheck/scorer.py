@@ -18,7 +18,6 @@ from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.candidates import NEAR_MOST
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped, shipped_meaning
-from app.core.factcheck.near_equal import NearEqual
 from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
@@ -49,7 +48,6 @@ class KeptMatches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[object, ...], Match | None] = OrderedDict()
-        self.near_equal = NearEqual()
 
     def get(self, key: tuple[object, ...]) -> tuple[bool, Match | None]:
         """Whether this post has been matched, and the match."""
@@ -144,7 +142,7 @@ class FactCheckScorer:
             is_known, found, item = self._known(session, post)
             if not is_known and self._serving is None:
                 found, item = self._find(session, text, context)
-                self._keep(post, found, item)
+                self._kept.keep(post.key, found)
         if not is_known and self._serving is not None:
             # No transaction is open while the service is asked.
             vector = self._vector(self._serving, text) if post.terms.words else None
@@ -154,21 +152,18 @@ class FactCheckScorer:
                     near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
                 found, item = self._find(session, text, context, near)
             if near.is_whole:
-                self._keep(post, found, item)
+                self._kept.keep(post.key, found)
         return item, 0.0 if found is None else found.probability
 
     def _post(self, session: Session, text: str, context: Context) -> _Post:
-        sizes = search.sizes(session, context.community_id)
+        state = search.last_number(session)
         # A post that matched nothing is matched again when more fact-checks have their vectors.
         vectors = None if self._serving is None else (self._serving.space_id, self._serving.covered)
-        return _Post((context.community_id, sizes, vectors, context.primary_language), terms.read(text), text)
+        return _Post((context.community_id, state, vectors, context.primary_language), terms.read(text), text)
 
     def _known(self, session: Session, post: _Post) -> tuple[bool, Match | None, Item | None]:
-        """Whether the same or nearly the same was matched before, and its match."""
+        """Whether the same was matched before, and its match."""
         is_known, found = self._kept.get(post.key)
-        if not is_known and not post.is_cut:
-            found = self._kept.near_equal.find(post.context, post.terms)
-            is_known = found is not None
         item = None if found is None else items.by_id(session, found.item_id)
         return is_known and (found is None or item is not None), found, item
 
@@ -177,11 +172,6 @@ class FactCheckScorer:
     ) -> tuple[Match | None, Item | None]:
         found = search.find(session, text, context.community_id, context.primary_language, near)
         return found, None if found is None else items.by_id(session, found.item_id)
-
-    def _keep(self, post: _Post, found: Match | None, item: Item | None) -> None:
-        self._kept.keep(post.key, found)
-        if found is not None and item is not None and not post.is_cut:
-            self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""

@@ -1,48 +1,86 @@
-"""The full-text index of fact-checks in the database, and matching posts with it (docs/moderate/fact-checks.md).
+"""The database's full-text search over fact-checks, and matching posts with it (docs/moderate/fact-checks.md).
 
-A row holds a word and the numbers of up to 16,384 items whose claim or title contains it, two bytes each. A post of
-fifteen words reads some dozens of rows, whatever the database, and both databases rank alike. An item gets a new
-number whenever its text changes; rows that still name the old number lead nowhere.
+``search_fact_checks`` holds the claim and title of every fact-check that is not retired: FTS5 on SQLite, ``tsvector``
+on PostgreSQL, each with its own English stemmer. ``add`` and ``remove`` write it. An item gets a new number, above all
+others, whenever its text changes.
 """
 
+import json
 import threading
 import uuid
-from collections import Counter, OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
+from functools import lru_cache, partial
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from app.core.classify.language import UNKNOWN, detect, named
 from app.core.db import serialise
-from app.core.factcheck import postings
 from app.core.factcheck.matching import terms
+from app.core.factcheck.matching.candidates import Found
 from app.core.factcheck.matching.features import Candidate
-from app.core.factcheck.matching.index import Found, Numbers
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.meaning import Background
+from app.core.factcheck.matching.rarity import weight
+from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.nearest import Nearest
-from app.core.factcheck.postings import EVERY_ITEM
 from app.core.listed import is_one_of
-from app.core.models import FactCheckItem, FactCheckPosting
+from app.core.models import FactCheckItem
 
-SHARED = uuid.UUID(int=0)
-"""The owner of the items that every community uses."""
-REMOVED = -1
-"""The number of an item that no post matches any more."""
 INDEX_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
 """Used as the lock's id, in place of a community's: imports wait only for each other."""
 KEPT = 1_500
 """Items whose words a process keeps, the most recently used ones."""
-WAITING = 100
-_WORDS_AT_ONCE = 500
+HITS = 5_000
+"""How many times the words of a post may occur in all fact-checks: the most common ones are not searched beyond it.
 
-_kept: OrderedDict[tuple[uuid.UUID, uuid.UUID, int], Candidate] = OrderedDict()
+With 10,000 fact-checks every word is searched, with 200,000 those that are in less than about one of fifty.
+"""
+SQLITE_TABLE = "CREATE VIRTUAL TABLE search_fact_checks USING fts5(words, tokenize='porter unicode61')"
+
+_FOUND_MOST = """
+SELECT number FROM ({hits}) AS hits JOIN fact_check_items ON number = found
+WHERE community_id IS NULL OR community_id = :community
+ORDER BY weight DESC, number LIMIT :most
+"""
+_BEST = {
+    "sqlite": _FOUND_MOST.format(
+        hits="SELECT search_fact_checks.rowid AS found, sum(asked.value) AS weight FROM json_each(:asked) AS asked "
+        "CROSS JOIN search_fact_checks ON search_fact_checks MATCH asked.key GROUP BY search_fact_checks.rowid"
+    ),
+    "postgresql": _FOUND_MOST.format(
+        hits="SELECT item AS found, sum(CAST(asked.value AS float)) AS weight "
+        "FROM json_each_text(CAST(:asked AS json)) AS asked "
+        "JOIN search_fact_checks ON words @@ phraseto_tsquery('english', asked.key) GROUP BY item"
+    ),
+}
+_COUNTS = {
+    "sqlite": "SELECT asked.value, count(*) FROM json_each(:asked) AS asked "
+    "CROSS JOIN search_fact_checks ON search_fact_checks MATCH asked.value GROUP BY asked.value",
+    # Counting would take as long as the search. PostgreSQL knows the thousand most common words for its plans.
+    "postgresql": "SELECT asked.value, CAST(max(usual.share) * :items AS integer) "
+    "FROM json_array_elements_text(CAST(:asked AS json)) AS asked JOIN ("
+    "SELECT unnest(CAST(CAST(most_common_elems AS text) AS text[])) AS lexeme, "
+    "unnest(most_common_elem_freqs) AS share FROM pg_stats WHERE schemaname = current_schema() "
+    "AND tablename = 'search_fact_checks' AND attname = 'words') AS usual "
+    "ON usual.lexeme = ANY(tsvector_to_array(to_tsvector('english', asked.value))) GROUP BY asked.value",
+}
+_ADD = {
+    "sqlite": "INSERT INTO search_fact_checks (rowid, words) VALUES (:number, :text)",
+    "postgresql": "INSERT INTO search_fact_checks (item, words) VALUES (:number, to_tsvector('english', "
+    "regexp_replace(:text, '\\W+|_+', ' ', 'g')))",
+}
+_REMOVE = {
+    "sqlite": "DELETE FROM search_fact_checks WHERE rowid = :number",
+    "postgresql": "DELETE FROM search_fact_checks WHERE item = :number",
+}
+
+_kept: OrderedDict[tuple[uuid.UUID, int], Candidate] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -67,82 +105,116 @@ def find(
     near the items are to the post by their meaning, if that is known; the nearest are candidates too.
     """
     index = DatabaseIndex(session, community_id)
-    if index.size == 0:
-        return None
     numbered = None if near is None else _Near(index, near, index.numbers_of(near.ids))
     shown = match(content, index, shipped(), language, near=numbered).shown
     return None if shown is None else Match(index.ids[shown.number], shown.score)
 
 
 class DatabaseIndex:
-    """The items that a community uses, as one index: the shared ones first, then its own."""
+    """The items that a community uses, its own and the shared ones, by their numbers."""
 
     def __init__(self, session: Session, community_id: uuid.UUID | None) -> None:
-        self._session = session
+        self._session, self._community_id = session, community_id
+        self._dialect = session.get_bind().dialect.name
+        self._count = last_number(session) + 1
         self.ids: dict[int, uuid.UUID] = {}
-        sizes = _sizes(session, _owners(community_id))
-        self._sizes = {owner: size for owner, size in sizes.items() if size}
-        self._parts = [
-            postings.Owner(owner, size, _first(session, owner)) for owner, size in self._sizes.items()
-        ]
-        self._starts: dict[uuid.UUID, int] = {}
-        self.size = 0
-        for owner, size in self._sizes.items():
-            self._starts[owner] = self.size
-            self.size += size
 
-    def postings(self, words: Collection[str]) -> Mapping[str, Sequence[Numbers]]:
-        found: dict[str, list[Numbers]] = {}
-        for part in self._parts:
-            start = self._starts[part.id]
-            for word, numbers in postings.numbers(self._session, part, words).items():
-                # NumPy adds at places of eight bytes twice as fast as at places of four.
-                found.setdefault(word, []).append(numbers.astype(np.int64) + start)
-        return found
+    def best(self, post: Terms, background: NDArray[np.uint8], most: int) -> list[int]:
+        """The numbers of the items that share the most and rarest words with a post, best first."""
+        forms = {stem: form.replace(".", " ") for stem, form in post.forms.items()}
+        if self._dialect == "sqlite":
+            forms = {stem: f'"{form}"' for stem, form in forms.items()}
+        counts = self._counts(list(forms.values()))
+        searched: dict[str, float] = {}
+        hits = 0
+        for stem, form in sorted(forms.items(), key=lambda pair: (counts.get(pair[1], 0), pair)):
+            hits += counts.get(form, 0)
+            if hits > HITS and searched:
+                break
+            searched[form] = weight(stem, counts.get(form, 0), self._count, background)
+        if not searched:
+            return []
+        community = sa.bindparam("community", self._community_id, sa.Uuid())
+        asked = {"asked": json.dumps(searched, ensure_ascii=False), "most": most}
+        return list(self._session.scalars(sa.text(_BEST[self._dialect]).bindparams(community), asked))
 
-    def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        found: Counter[str] = Counter()
-        for part in self._parts:
-            found.update(postings.counts(self._session, part, words))
-        return found
+    def _counts(self, forms: Sequence[str]) -> Mapping[str, int]:
+        """How many items have each of these words; on PostgreSQL about, and only of common words."""
+        asked: dict[str, object] = {"asked": json.dumps(forms, ensure_ascii=False)}
+        if self._dialect == "postgresql":
+            asked["items"] = self._count
+        return {form: count for form, count in self._session.execute(sa.text(_COUNTS[self._dialect]), asked)}
 
     def numbers_of(self, ids: Sequence[uuid.UUID]) -> list[int]:
         """The numbers of these items, in their order; items that are gone are left out."""
         if not ids:
             return []
         rows = self._session.execute(
-            sa.select(FactCheckItem.id, FactCheckItem.community_id, FactCheckItem.number).where(
-                is_one_of(self._session, FactCheckItem.id, ids), FactCheckItem.number >= 0
+            sa.select(FactCheckItem.id, FactCheckItem.number).where(
+                is_one_of(self._session, FactCheckItem.id, ids),
+                FactCheckItem.retired_at.is_(None),
+                sa.or_(
+                    FactCheckItem.community_id.is_(None), FactCheckItem.community_id == self._community_id
+                ),
             )
         )
-        starts = {
-            item_id: self._starts[community_id or SHARED] + number
-            for item_id, community_id, number in rows
-            if number is not None and (community_id or SHARED) in self._starts
-        }
-        return [starts[item_id] for item_id in ids if item_id in starts]
+        numbers = {item_id: number for item_id, number in rows if number is not None}
+        return [numbers[item_id] for item_id in ids if item_id in numbers]
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
+        """The items with these numbers, in any order; numbers of items that are gone are left out."""
+        rows = self._session.execute(
+            sa.select(
+                FactCheckItem.id,
+                FactCheckItem.number,
+                FactCheckItem.claim,
+                FactCheckItem.title,
+                FactCheckItem.search_language,
+            ).where(is_one_of(self._session, FactCheckItem.number, numbers))
+        )
         found = []
-        for owner, start in self._starts.items():
-            own = [number - start for number in numbers if 0 <= number - start < self._sizes[owner]]
-            if not own:
-                continue
-            rows = self._session.execute(
-                sa.select(
-                    FactCheckItem.id,
-                    FactCheckItem.number,
-                    FactCheckItem.claim,
-                    FactCheckItem.title,
-                    FactCheckItem.search_language,
-                ).where(_owned_by(owner), is_one_of(self._session, FactCheckItem.number, own))
-            )
-            for item_id, number, claim, title, language in rows:
-                assert number is not None  # noqa: S101 - one of ``own``; narrows the type
-                self.ids[start + number] = item_id
-                read = partial(_candidate, (owner, item_id, number), claim, title)
-                found.append(Found(start + number, read, named(language)))
+        for item_id, number, claim, title, language in rows:
+            assert number is not None  # noqa: S101 - one of ``numbers``; narrows the type
+            self.ids[number] = item_id
+            read = partial(_candidate, (item_id, number), claim, title)
+            found.append(Found(number, read, named(language)))
         return found
+
+
+class MemoryIndex(DatabaseIndex):
+    """An index of (claim, title) pairs in a SQLite database in memory; an item's number is its place.
+
+    ``language_of`` names an item's language from its text; without it, none is known.
+    """
+
+    def __init__(
+        self, texts: Sequence[tuple[str, str]], language_of: Callable[[str], str | None] | None = None
+    ) -> None:
+        engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+        session = Session(engine)
+        session.execute(sa.text("CREATE TABLE fact_check_items (number INTEGER PRIMARY KEY, community_id)"))
+        session.execute(sa.text(SQLITE_TABLE))
+        if texts:
+            numbers = [{"number": number} for number in range(len(texts))]
+            session.execute(sa.text("INSERT INTO fact_check_items (number) VALUES (:number)"), numbers)
+            index(session, [(number, "\n".join(text)) for number, text in enumerate(texts)])
+        super().__init__(session, None)
+        self.size = len(texts)
+        self._items = [Candidate(terms.read(claim), terms.read(title)) for claim, title in texts]
+        self._best: dict[Terms, list[int]] = {}
+        self._language = lru_cache(None)(lambda number: language_of and language_of("\n".join(texts[number])))
+
+    def best(self, post: Terms, background: NDArray[np.uint8], most: int) -> list[int]:
+        # Training compares each post with vectors of many kinds.
+        if post not in self._best:
+            self._best[post] = super().best(post, background, most)
+        return self._best[post]
+
+    def items(self, numbers: Sequence[int]) -> Sequence[Found]:
+        return [
+            Found(number, partial(self._items.__getitem__, number), self._language(number))
+            for number in numbers
+        ]
 
 
 @dataclass(frozen=True)
@@ -163,13 +235,7 @@ class _Near:
         return {number_of[item_id]: cosine for item_id, cosine in found.items()}
 
 
-def _owned_by(owner: uuid.UUID) -> sa.ColumnElement[bool]:
-    if owner == SHARED:
-        return FactCheckItem.community_id.is_(None)
-    return FactCheckItem.community_id == owner
-
-
-def _candidate(key: tuple[uuid.UUID, uuid.UUID, int], claim: str, title: str | None) -> Candidate:
+def _candidate(key: tuple[uuid.UUID, int], claim: str, title: str | None) -> Candidate:
     """The words of an item. They never change for one number, so they are kept."""
     with _lock:
         kept = _kept.get(key)
@@ -185,115 +251,36 @@ def _candidate(key: tuple[uuid.UUID, uuid.UUID, int], claim: str, title: str | N
 
 
 def add(session: Session, rows: Sequence[FactCheckItem]) -> None:
-    """Index these items again, some hundreds at most. Call it after every change of a claim, title or owner."""
+    """Let posts match these items. Call it after every change of a claim, title or owner."""
     serialise(session, INDEX_LOCK)
-    by_owner = sorted(rows, key=lambda row: (row.community_id or SHARED).hex)
-    for owner, owned in groupby(by_owner, key=lambda row: row.community_id or SHARED):
-        first = _size(session, owner)
-        words: dict[tuple[str, int], list[int]] = {}
-        for number, row in enumerate(owned, first):
-            candidate = Candidate(terms.read(row.claim), terms.read(row.title or ""))
-            row.number = number
-            row.search_language = _language(row)
-            for word in (EVERY_ITEM, *candidate.both):
-                words.setdefault((word, number // postings.BLOCK), []).append(number % postings.BLOCK)
-        _append(session, owner, words)
+    rows = list(dict.fromkeys(rows))
+    remove(session, rows)
+    for number, row in enumerate(rows, last_number(session) + 1):
+        row.number, row.search_language = number, _language(row)
     session.flush()
+    index(session, [(row.number or 0, f"{row.claim}\n{row.title or ''}") for row in rows])
 
 
-def remove(session: Session, ids: Collection[uuid.UUID]) -> None:
+def index(session: Session, texts: Sequence[tuple[int, str]]) -> None:
+    """Write the texts of items, given with their numbers, to the full-text index."""
+    rows = [{"number": number, "text": text} for number, text in texts]
+    session.execute(sa.text(_ADD[session.get_bind().dialect.name]), rows)
+
+
+def remove(session: Session, rows: Sequence[FactCheckItem]) -> None:
     """Let no post match these items any more. ``add`` brings them back."""
-    session.execute(
-        sa.update(FactCheckItem)
-        .where(FactCheckItem.id.in_(ids))
-        .values(number=REMOVED)
-        .execution_options(synchronize_session="fetch")
-    )
+    numbers = [{"number": row.number} for row in rows if row.number is not None]
+    if numbers:
+        session.execute(sa.text(_REMOVE[session.get_bind().dialect.name]), numbers)
 
 
-def has_waiting(session: Session) -> bool:
-    """Whether an item was stored without being indexed."""
-    return (
-        session.scalar(sa.select(FactCheckItem.id).where(FactCheckItem.number.is_(None)).limit(1)) is not None
-    )
-
-
-def add_waiting(session: Session) -> int:
-    """Index up to ``WAITING`` items that were stored without; return how many. For items of before an upgrade."""
-    serialise(session, INDEX_LOCK)
-    rows = session.scalars(
-        sa.select(FactCheckItem).where(FactCheckItem.number.is_(None)).limit(WAITING)
-    ).all()
-    if rows:
-        add(session, rows)
-    return len(rows)
-
-
-def sizes(session: Session, community_id: uuid.UUID | None) -> tuple[int, ...]:
-    """How many numbers the shared and the community's own items have been given; they grow with every change."""
-    return tuple(_sizes(session, _owners(community_id)).values())
-
-
-def _owners(community_id: uuid.UUID | None) -> tuple[uuid.UUID, ...]:
-    return (SHARED,) if community_id is None else (SHARED, community_id)
-
-
-def _size(session: Session, owner: uuid.UUID) -> int:
-    """How many numbers the owner's items have been given so far: the lowest one that is free."""
-    return _sizes(session, (owner,))[owner]
-
-
-def _sizes(session: Session, owners: Sequence[uuid.UUID]) -> dict[uuid.UUID, int]:
-    rows = session.execute(
-        sa.select(
-            FactCheckPosting.owner, FactCheckPosting.block, sa.func.length(FactCheckPosting.numbers)
-        ).where(FactCheckPosting.owner.in_(owners), FactCheckPosting.word == EVERY_ITEM)
-    )
-    sizes = dict.fromkeys(owners, 0)
-    for owner, block, used in rows:
-        sizes[owner] = max(sizes[owner], block * postings.BLOCK + used // 2)
-    return sizes
-
-
-def _first(session: Session, owner: uuid.UUID) -> uuid.UUID | None:
-    """The item with the owner's lowest number."""
-    return session.scalar(
-        sa.select(FactCheckItem.id)
-        .where(_owned_by(owner), FactCheckItem.number >= 0)
-        .order_by(FactCheckItem.number)
-        .limit(1)
-    )
+def last_number(session: Session) -> int:
+    """The highest number of an item, -1 without items; it rises with every change of a text."""
+    found = session.scalar(sa.select(sa.func.max(FactCheckItem.number)))
+    return -1 if found is None else found
 
 
 def _language(row: FactCheckItem) -> str:
     if row.language:
         return row.language.lower().replace("_", "-").split("-")[0][:8]
     return detect(f"{row.claim}\n{row.title or ''}") or UNKNOWN
-
-
-def _append(session: Session, owner: uuid.UUID, words: Mapping[tuple[str, int], list[int]]) -> None:
-    """Add numbers to the rows of these (word, block) pairs."""
-    known: dict[tuple[str, int], bytes] = {}
-    keys = sorted(words)
-    for start in range(0, len(keys), _WORDS_AT_ONCE):
-        chunk = keys[start : start + _WORDS_AT_ONCE]
-        rows = session.execute(
-            sa.select(FactCheckPosting.word, FactCheckPosting.block, FactCheckPosting.numbers).where(
-                FactCheckPosting.owner == owner,
-                is_one_of(session, FactCheckPosting.word, {word for word, _ in chunk}),
-                FactCheckPosting.block.in_({block for _, block in chunk}),
-            )
-        )
-        known |= {(word, block): numbers for word, block, numbers in rows}
-    new: list[dict[str, object]] = []
-    longer: list[dict[str, object]] = []
-    for word, block in keys:
-        added = np.array(words[word, block], dtype="<u2").tobytes()
-        before = known.get((word, block))
-        (new if before is None else longer).append(
-            {"owner": owner, "word": word, "block": block, "numbers": (before or b"") + added}
-        )
-    if new:
-        session.execute(sa.insert(FactCheckPosting), new)
-    if longer:
-        session.execute(sa.update(FactCheckPosting), longer)

@@ -131,7 +131,7 @@ def _settings_of(session: Session, space: VectorSpace) -> ServiceSettings:
 def is_due(session: Session, service: ConnectedService, settings: ServiceSettings) -> bool:
     """Whether a fact-check may lack its vector, so that ``lease`` is worth a writing transaction."""
     space = wanted(session, service, settings)
-    return space is None or space.complete_at is None or space.covered != state(session, service)
+    return space is None or space.complete_at is None or space.covered != state(session)
 
 
 def wanted(session: Session, service: ConnectedService, settings: ServiceSettings) -> VectorSpace | None:
@@ -140,9 +140,9 @@ def wanted(session: Session, service: ConnectedService, settings: ServiceSetting
     return found[0] if found else None
 
 
-def state(session: Session, service: ConnectedService) -> str:
-    """Names the state of the datasets that a service's community uses; it changes whenever a text changes."""
-    return ":".join(map(str, search.sizes(session, service.community_id)))
+def state(session: Session) -> str:
+    """Names the state of all datasets; it changes whenever a text changes."""
+    return str(search.last_number(session))
 
 
 def progress(
@@ -154,7 +154,7 @@ def progress(
         both = wanted(session, service, settings), used(session, service, settings)
         present, serves = both
         usable = sa.select(sa.func.count(FactCheckItem.id)).where(
-            items.serving(service.community_id), FactCheckItem.number >= 0
+            items.serving(service.community_id), FactCheckItem.retired_at.is_(None)
         )
         found.append(
             Progress(
@@ -177,7 +177,7 @@ def count(session: Session, space_id: uuid.UUID) -> int:
             sa.select(sa.func.count())
             .select_from(FactCheckVector)
             .join(FactCheckItem, FactCheckItem.id == FactCheckVector.item_id)
-            .where(FactCheckVector.space_id == space_id, FactCheckItem.number >= 0)
+            .where(FactCheckVector.space_id == space_id, FactCheckItem.retired_at.is_(None))
         )
         or 0
     )

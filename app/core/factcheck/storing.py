@@ -97,14 +97,14 @@ def _write(row: FactCheckItem, item: Item, community_id: uuid.UUID | None) -> No
 
 
 def hide(session: Session, ids: Sequence[uuid.UUID]) -> None:
-    """Retire these items: without rows in the word index, no post matches them."""
-    search.remove(session, ids)
-    session.execute(
-        sa.update(FactCheckItem)
-        .where(FactCheckItem.id.in_(ids), FactCheckItem.retired_at.is_(None))
-        .values(retired_at=clock.now())
-        .execution_options(synchronize_session="fetch")
-    )
+    """Retire these items: no post matches them any more."""
+    rows = session.scalars(
+        sa.select(FactCheckItem).where(FactCheckItem.id.in_(ids), FactCheckItem.retired_at.is_(None))
+    ).all()
+    search.remove(session, rows)
+    for row in rows:
+        row.retired_at = clock.now()
+    session.flush()
 
 
 def get(session: Session, actor: Actor, community_id: uuid.UUID, item_id: uuid.UUID) -> FactCheckItem | None:

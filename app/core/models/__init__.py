@@ -16,7 +16,7 @@ from app.core.models.desk import (
     ReasonTemplate,
     SavedFilter,
 )
-from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
+from app.core.models.factcheck import AiDraft, FactCheckItem, NoteDraft
 from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.imports import (
     DatasetFeed,
@@ -79,7 +79,6 @@ __all__ = [
     "Delivery",
     "Event",
     "FactCheckItem",
-    "FactCheckPosting",
     "FactCheckVector",
     "FormerSecret",
     "HistoryEntry",

@@ -1,4 +1,4 @@
-"""Fact-check items, the words that index their claims, how AI notes were written, and moderators' drafts."""
+"""Fact-check items, how AI notes were written, and moderators' drafts."""
 
 import uuid
 from datetime import date, datetime
@@ -18,19 +18,20 @@ class FactCheckItem(Stamped, Base):
 
     ``rating`` is None when we do not know the publisher's term; ``rating_given`` keeps that term. ``community_id``
     None: shared by every community; otherwise only that community uses it. (No foreign key: communities are never
-    deleted.) ``title`` is that of the publisher's article. ``number`` is the item's in the full-text index, -1 where no
-    post matches it any more, None until it is indexed. ``search_language`` is ``language`` or what was detected.
+    deleted.) ``title`` is that of the publisher's article. ``number`` is the item's in the full-text index
+    (``search_fact_checks``); it gets a new one, above all others, whenever its text changes. ``search_language`` is
+    ``language`` or what was detected.
     """
 
     __tablename__ = "fact_check_items"
     __table_args__ = (
         sa.UniqueConstraint("dataset_name", "item_id"),
-        sa.Index("ix_fact_check_items_community_id_number", "community_id", "number"),
+        sa.Index("ix_fact_check_items_number", "number", "community_id"),
         sa.Index(
-            "ix_fact_check_items_waiting",
-            "id",
-            sqlite_where=sa.text("number IS NULL"),
-            postgresql_where=sa.text("number IS NULL"),
+            "ix_fact_check_items_serving",
+            "community_id",
+            sqlite_where=sa.text("retired_at IS NULL"),
+            postgresql_where=sa.text("retired_at IS NULL"),
         ),
     )
 
@@ -50,21 +51,6 @@ class FactCheckItem(Stamped, Base):
     language: Mapped[str | None] = mapped_column(sa.String(16))
     number: Mapped[int | None] = mapped_column()
     search_language: Mapped[str | None] = mapped_column(sa.String(8))
-
-
-class FactCheckPosting(Base):
-    """The full-text index that matching reads: the numbers of the items with a word in their claim or title.
-
-    ``owner`` is the items' community, or 0 for those of the service. A row holds the numbers from ``block`` times
-    16,384 on, as what remains, two bytes each, the low byte first (app/core/factcheck/search.py).
-    """
-
-    __tablename__ = "fact_check_postings"
-
-    owner: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    word: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
-    block: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    numbers: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
 class AiDraft(Base):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.factcheck import postings, search
-from app.core.models import Community, ConnectedService, FactCheckPosting, LearnedCategory, RulePackVersion
+from app.core.models import Community, ConnectedService, FactCheckItem, LearnedCategory, RulePackVersion
 
 
 class InForce(NamedTuple):
@@ -33,12 +32,12 @@ COLUMNS = (
     sa.exists()
     .where(LearnedCategory.community_id == Community.id, LearnedCategory.version_in_force > 0)
     .correlate(Community),
-    sa.exists()
-    .where(
-        FactCheckPosting.owner.in_([search.SHARED, Community.id]),
-        FactCheckPosting.word == postings.EVERY_ITEM,
-    )
-    .correlate(Community),
+    sa.or_(
+        sa.exists().where(FactCheckItem.community_id.is_(None), FactCheckItem.retired_at.is_(None)),
+        sa.exists()
+        .where(FactCheckItem.community_id == Community.id, FactCheckItem.retired_at.is_(None))
+        .correlate(Community),
+    ),
 )
 """The fields of ``InForce`` for a statement that selects from communities."""
 _READ = sa.select(*COLUMNS).where(Community.id == sa.bindparam("community"))

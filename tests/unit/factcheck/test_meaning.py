@@ -11,7 +11,6 @@ import pytest
 
 from app.core.factcheck.matching import candidates, meaning, terms
 from app.core.factcheck.matching.features import NAMES
-from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.matcher import Outcome, match
 from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import (
@@ -20,6 +19,7 @@ from app.core.factcheck.matching.weights import (
     shipped,
     shipped_meaning,
 )
+from app.core.factcheck.search import MemoryIndex
 from tools.training import spaces
 
 SEAWATER = "Drinking seawater every morning cures diabetes within two weeks"
@@ -37,10 +37,10 @@ OTHERS = [
 ]
 INDEX = MemoryIndex([(SEAWATER, "Does seawater cure diabetes?"), *((text, "") for text in OTHERS)])
 SEA = 0
-IN_OTHER_WORDS = "Drinking ocean water every morning cured him of diabetes"
+IN_OTHER_WORDS = "Drinking ocean water every morning healed his diabetes"
 """Too few of its words are the claim's to be sure."""
 SURE = "They say that drinking seawater each morning cured diabetes in two weeks"
-DENIED = "Drinking ocean water every morning never cured him of diabetes"
+DENIED = "Drinking ocean water every morning never healed his diabetes"
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """From an index to candidates with their features."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.factcheck.matching import features, meaning
-from app.core.factcheck.matching.index import Found, Index, Near
+from app.core.factcheck.matching.features import Candidate
+from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.rarity import rarities
 from app.core.factcheck.matching.terms import Terms
 
@@ -26,6 +29,52 @@ LONG = 45
 AROUND = 8
 """Words before and after that part."""
 _POST_IN_BOTH = features.NAMES.index("post_in_both")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An item of an index. ``language`` is a primary language subtag, None where it is unknown.
+
+    ``read`` gives its words: of the items that are found, some are left out before their words are needed.
+    """
+
+    number: int
+    read: Callable[[], Candidate]
+    language: str | None = None
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        return self.read()
+
+
+class Index(Protocol):
+    """A full-text search over fact-checks, which it knows by numbers."""
+
+    def best(self, post: Terms, background: NDArray[np.uint8], most: int) -> Sequence[int]:
+        """The numbers of the items that share the most and rarest words with a post, best first."""
+        ...
+
+    def items(self, numbers: Sequence[int]) -> Sequence[Found]:
+        """The items with these numbers, in any order; numbers of items that are gone are left out."""
+        ...
+
+
+class Near(Protocol):
+    """How near the items are to a post by their meaning (``meaning``)."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The items that are nearest to it, nearest first."""
+        ...
+
+    @property
+    def background(self) -> Background | None:
+        """How near all items are to it; None where they are too few to say what near means."""
+        ...
+
+    def cosines(self, numbers: Collection[int]) -> Mapping[int, float]:
+        """How near each of these items is; items without a vector are left out. Ask only for what ``items`` gave."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -85,15 +134,8 @@ def find(
 
     ``near``: how near the items are to the post by their meaning, if that is known.
     """
-    words = sorted(post.distinct | post.signed)
-    postings = index.postings(words)
-    counts = {word: sum(map(len, parts)) for word, parts in postings.items()}
-    rarity = rarities(words, counts, index.size, background)
-    sums = np.zeros(index.size)
-    for word in sorted(postings):
-        for numbers in postings[word]:
-            sums[numbers] += rarity[word]
-    by_words, by_meaning = _best(sums, MOST + SPARE), [] if near is None else near.numbers[:NEAR_MOST]
+    by_words = index.best(post, background, MOST + SPARE)
+    by_meaning = [] if near is None else near.numbers[:NEAR_MOST]
     best = fused(by_words, by_meaning)
     items = {
         one.number: one
@@ -103,8 +145,8 @@ def find(
     # What words alone find stays, whatever is near by meaning.
     kept = {*[number for number in by_words if number in items][:MOST], *by_meaning}
     found = [items[number] for number in best if number in items and number in kept]
-    others = frozenset().union(*(one.candidate.both for one in found)) - rarity.keys()
-    rarity |= rarities(others, index.counts(others), index.size, background)
+    words = (post.distinct | post.signed).union(*(one.candidate.both for one in found))
+    rarity = rarities(words, background)
     of_words = _features(post, found, rarity)
     return Candidates(post, found, rarity, of_words, _meaning(found, of_words, near))
 
@@ -129,11 +171,3 @@ def fused(by_words: Sequence[int], by_meaning: Sequence[int]) -> list[int]:
         for place, number in enumerate(numbers):
             scores[number] = scores.get(number, 0.0) + 1.0 / (RANK_OFFSET + place)
     return sorted(scores, key=lambda number: -scores[number])
-
-
-def _best(sums: NDArray[np.float64], most: int) -> list[int]:
-    """The places of the largest sums above 0, the largest first, the smaller place before the larger."""
-    least = np.partition(sums, len(sums) - most)[len(sums) - most] if len(sums) > most else 0.0
-    places = np.flatnonzero(sums >= least) if least > 0 else np.flatnonzero(sums)
-    order = np.lexsort((places, -sums[places]))[:most]
-    return [int(place) for place in places[order]]

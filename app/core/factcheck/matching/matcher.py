@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.factcheck.matching import candidates, meaning, terms
-from app.core.factcheck.matching.candidates import Candidates
+from app.core.factcheck.matching.candidates import Candidates, Index, Near
 from app.core.factcheck.matching.features import contradicts
-from app.core.factcheck.matching.index import Index, Near
 from app.core.factcheck.matching.weights import MeaningWeights, Weights, probability, shipped_meaning
 
 PASSAGE = 1_200

@@ -1,8 +1,4 @@
-"""How rare words are: counted among the fact-checks, with ordinary posts as the starting point.
-
-A community with twenty fact-checks has too few to say that "people" is common and "seawater" is not. The shipped
-figures of ordinary posts (one byte for each of 65,536 hashed words) say it until the fact-checks are many.
-"""
+"""How rare words are in ordinary posts: one byte for each of 65,536 hashed words, part of the shipped weights."""
 
 import math
 import zlib
@@ -17,8 +13,9 @@ STEPS = 12.0
 PRIOR = 2_000.0
 """The ordinary posts weigh as much as so many fact-checks."""
 LEAST = 0.5
-_USUAL = [PRIOR * 2.0 ** (-step / STEPS) for step in range(256)]
+_USUAL = [PRIOR * 2.0 ** (-step / STEPS) + LEAST for step in range(256)]
 """For each value of a byte, how many of ``PRIOR`` posts contain the word."""
+_RARITY = [max(0.0, math.log(PRIOR / usual) / math.log(PRIOR / LEAST)) for usual in _USUAL]
 
 
 def bucket(word: str) -> int:
@@ -26,16 +23,15 @@ def bucket(word: str) -> int:
     return zlib.crc32(word.encode()) % BUCKETS
 
 
-def rarities(
-    words: Iterable[str], counts: Mapping[str, int], items: int, background: NDArray[np.uint8]
-) -> dict[str, float]:
-    """For each word its rarity, 0.0 to 1.0. ``counts`` are the numbers of items that contain it, of ``items``."""
-    rarest = math.log((items + PRIOR) / LEAST)
-    steps, found = background.tobytes(), {}
-    for word in words:
-        often = counts.get(word, 0) + _USUAL[steps[bucket(word)]] + LEAST
-        found[word] = max(0.0, math.log((items + PRIOR) / often) / rarest)
-    return found
+def rarities(words: Iterable[str], background: NDArray[np.uint8]) -> dict[str, float]:
+    """For each word (a stem) its rarity, 0.0 to 1.0."""
+    steps = background.tobytes()
+    return {word: _RARITY[steps[bucket(word)]] for word in words}
+
+
+def weight(word: str, count: int, items: int, background: NDArray[np.uint8]) -> float:
+    """What sharing a word says in a search (inverse document frequency); ``count`` of the ``items`` contain it."""
+    return math.log((items + PRIOR) / (count + _USUAL[background[bucket(word)]]))
 
 
 def measured(counts: Mapping[str, int], posts: int) -> NDArray[np.uint8]:

@@ -6,8 +6,8 @@ embedded post. Their words are taken apart or left out here, so that both sides 
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 TEXT_MAX = 4_000
@@ -89,7 +89,8 @@ class Terms:
 
     ``entities`` are stems of words written like a name inside a sentence, or with digits. ``signed`` are stems from
     the signature of an embedded post: who wrote it, not what it says. ``negated_at`` and ``denied_at`` are the places
-    in ``words`` before which a negation ("not") stands, and at which a denial ("hoax") stands.
+    in ``words`` before which a negation ("not") stands, and at which a denial ("hoax") stands. ``forms`` has for each
+    stem the word as it was written, in small letters: the database's search has a stemmer of its own.
     """
 
     words: tuple[str, ...]
@@ -97,6 +98,7 @@ class Terms:
     signed: frozenset[str] = frozenset()
     negated_at: tuple[int, ...] = ()
     denied_at: tuple[int, ...] = ()
+    forms: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def part(self, start: int, end: int) -> "Terms":
         """The words from ``start`` up to ``end``, as if they were the whole text."""
@@ -163,25 +165,28 @@ def read(text: str) -> Terms:
     text = _REPOSTED.sub(" ", text)
     signature = _SIGNATURE.search(text) if "(@" in text else None
     signed: frozenset[str] = frozenset()
+    forms: dict[str, str] = {}
     if signature:
         text = text[: signature.start()]
-        signed = frozenset(word for word, _ in _words(f"{signature['name']} {signature['handle']}"))
+        by = list(_words(f"{signature['name']} {signature['handle']}"))
+        signed, forms = frozenset(word for word, _, _ in by), {word: form for word, _, form in by}
     words: list[str] = []
     entities, negated_at, denied_at = set(), [], []
-    for word, is_entity in _words(text):
+    for word, is_entity, form in _words(text):
         if word in NEGATIONS:
             negated_at.append(len(words))
             continue
         if word in DENIALS or (word in TRUE and negated_at and negated_at[-1] == len(words)):
             denied_at.append(len(words))
         words.append(word)
+        forms[word] = form
         if is_entity:
             entities.add(word)
-    return Terms(tuple(words), frozenset(entities), signed, tuple(negated_at), tuple(denied_at))
+    return Terms(tuple(words), frozenset(entities), signed, tuple(negated_at), tuple(denied_at), forms)
 
 
-def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """Each content word as a stem, with whether it is written like a name or number."""
+def _words(text: str) -> Iterator[tuple[str, bool, str]]:
+    """Each content word as a stem, whether it is written like a name or number, and the word in small letters."""
     if "#" in text or "@" in text:
         text = _TAG.sub(_apart, text)
     text = _GROUPED.sub("", text)
@@ -195,11 +200,11 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
         if not word:
             continue
         if word in NEGATIONS or (is_alphabetic and (is_shouted or not written[0].isupper())):
-            yield word, False
+            yield word, False, written.casefold()[:WORD_MAX]
         else:
             between = text[before : found.start()]
             starts = before == 0 or not _ENDS.isdisjoint(between)
-            yield word, not starts or not is_alphabetic
+            yield word, not starts or not is_alphabetic, written.casefold()[:WORD_MAX]
 
 
 @lru_cache(maxsize=16_384)

@@ -18,7 +18,7 @@ from app.core.factcheck.matching.features import NAMES
 
 Floats = NDArray[np.float64]
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Changes with the code that reads words and computes features, because the weights fit only that code."""
 FARTHEST = 5.0
 """A feature counts as at most so many standard deviations from its mean."""
