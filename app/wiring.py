@@ -30,7 +30,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
 from app.core.factcheck import spaces
-from app.core.factcheck.feed_looks import FeedFetcher
+from app.core.factcheck.feed_fetches import FeedFetcher
 from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
 from app.core.insights.monitoring import LastTotals

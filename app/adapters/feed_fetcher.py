@@ -13,7 +13,7 @@ import httpx
 
 from app.adapters.net import Deadline, Dial, Guarded, Resolver, body, coding, system_addresses
 from app.adapters.net import dial as dial_address
-from app.core.factcheck.feed_looks import FEED_BYTES, Fetched
+from app.core.factcheck.feed_fetches import FEED_BYTES, Fetched
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
 
 DEADLINE = 60.0

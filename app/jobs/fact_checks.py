@@ -14,14 +14,14 @@ from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import (
     clearing,
-    feed_looks,
+    feed_fetches,
     filling,
     formats,
     import_steps,
     imports,
     spaces,
 )
-from app.core.factcheck.feed_looks import FeedFetcher
+from app.core.factcheck.feed_fetches import FeedFetcher
 from app.core.factcheck.published import Fault, Found
 from app.core.factcheck.reading import BadFile
 from app.core.models import ConnectedService
@@ -105,22 +105,22 @@ def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec
         import_steps.finish_reading(session, import_id, read)
 
 
-def look(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> None:
+def fetch_feed(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> None:
     """Fetch a feed and begin an import if its content is new."""
     with database.reading() as session:
-        known = feed_looks.to_fetch(session, feed_id)
+        known = feed_fetches.to_fetch(session, feed_id)
     if known is None:
         return
     url, etag, last_modified = known
     fetched = fetcher.fetch(url, etag, last_modified)
     with database.writing() as session:
-        feed_looks.finish(session, feed_id, url, fetched)
+        feed_fetches.finish(session, feed_id, url, fetched)
 
 
-def look_at_feeds(database: Database) -> None:
-    """Enqueue a look at each feed that is due."""
+def fetch_due_feeds(database: Database) -> None:
+    """Enqueue a fetch of each feed that is due."""
     with database.writing() as session:
-        feed_looks.enqueue_due(session)
+        feed_fetches.enqueue_due(session)
 
 
 def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_SECONDS) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import event
 from app.adapters.builtin_notes import BuiltinWriter, shorten
 from app.commands.main import cli
 from app.core.errors import Invalid
-from app.core.factcheck import items, storing, words
+from app.core.factcheck import items, ratings, storing
 from app.core.factcheck.items import Imported, Item
 from app.core.models import FactCheckItem
 from app.core.notes import ai_notes
@@ -76,12 +76,12 @@ def post(searched: int = 0) -> Post:
     ],
 )
 def test_a_publishers_words_are_read_or_left_unread(given: str, meaning: ClaimRating | None) -> None:
-    assert words.read_rating(given) is meaning
+    assert ratings.read_rating(given) is meaning
 
 
 @pytest.mark.parametrize("rating", list(ClaimRating))
 def test_every_rating_is_read_by_its_own_name(rating: ClaimRating) -> None:
-    assert words.read_rating(rating.value) is rating
+    assert ratings.read_rating(rating.value) is rating
 
 
 def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from app.adapters.builtin_notes import BuiltinWriter
 from app.commands.main import cli
 from app.core.classify import Context
-from app.core.factcheck import items, published, search, storing, words
+from app.core.factcheck import items, published, ratings, search, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import candidates, features, terms
 from app.core.factcheck.matching.matcher import match
@@ -256,7 +256,7 @@ def test_what_a_rating_was_found_to_mean_when_it_was_imported_counts(wiring: Wir
         "publisher": "Pruefer",
     }
     imported = published.read(row, published.Defaults("checks"))
-    assert words.read_rating("Falsch") is None, "its word alone tells nothing"
+    assert ratings.read_rating("Falsch") is None, "its word alone tells nothing"
     keep(wiring, imported)
     scorer = FactCheckScorer(wiring.database, KeptMatches())
     (result,) = scorer.score([MADE[0]], Context(cast.community_id))

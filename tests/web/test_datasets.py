@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.core import limits
 from app.core.factcheck import items
-from app.core.factcheck.feed_looks import Fetched
+from app.core.factcheck.feed_fetches import Fetched
 from app.core.models import Account, Action, DatasetFeed, DatasetImport, FactCheckItem, HistoryEntry, Request
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring

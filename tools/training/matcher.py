@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from app.core.factcheck.matching import candidates, rarity, terms
+from app.core.factcheck.matching import candidates, terms
 from app.core.factcheck.matching.candidates import Candidates
 from app.core.factcheck.matching.features import NAMES, contradicts
-from app.core.factcheck.matching.weights import CODE_VERSION, FARTHEST, ahead
+from app.core.factcheck.matching.weights import CODE_VERSION, FARTHEST, ahead, bucket, measured
 from app.core.factcheck.search import MemoryIndex
 from tools.training.examples import json_lines
 from tools.training.packing import zipped
@@ -84,7 +84,7 @@ def background(path: Path) -> NDArray[np.uint8]:
         if row.get("lang", "en") == "en" and row.get("source") not in SKIPPED_SOURCES:
             counts.update(terms.read(row["text"]).distinct)
             posts += 1
-    return rarity.measured(counts, posts)
+    return measured(counts, posts)
 
 
 def train(
@@ -180,7 +180,7 @@ def _without_gold(case: Case) -> Case:
 
 def _fold(case: Case) -> int:
     """Posts about one claim are in one fold, so that figures are of claims that the model has not seen."""
-    return rarity.bucket(case.claims) % FOLDS
+    return bucket(case.claims) % FOLDS
 
 
 def fit_ranking(

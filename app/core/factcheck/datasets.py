@@ -1,4 +1,4 @@
-"""Datasets of fact-checks for the dashboard: the community's own, and those shared by every community."""
+"""Datasets of fact-checks and their items for operators: the community's own, and those that every community uses."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,6 +13,10 @@ from app.core.factcheck.items import Imported, Item
 from app.core.history import chain as history
 from app.core.models import FactCheckItem
 from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ClaimRating
+
+PAGE = 25
+_DEEPEST = 200
 
 
 @dataclass(frozen=True)
@@ -85,3 +89,66 @@ def record(
             "serves_all": serves_all(actor),
         },
     )
+
+
+@dataclass(frozen=True)
+class Search:
+    """What to look for; empty values match everything. ``text`` is a part of claim, title, publisher or id."""
+
+    text: str = ""
+    dataset: str = ""
+    rating: ClaimRating | None = None
+    is_unknown: bool = False
+    is_retired: bool = False
+    page: int = 1
+
+
+@dataclass(frozen=True)
+class Results:
+    """One page of items; ``count`` is the number of all that match."""
+
+    rows: Sequence[FactCheckItem]
+    count: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, min(_DEEPEST, -(-self.count // PAGE)))
+
+
+def search(session: Session, actor: Actor, community_id: uuid.UUID, filters: Search) -> Results:
+    """Find items that the community uses, the last changed first."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    which = [items.serving(community_id), FactCheckItem.retired_at.is_not(None)]
+    if not filters.is_retired:
+        which[1] = FactCheckItem.retired_at.is_(None)
+    for word in filters.text.split()[:8]:
+        which.append(
+            sa.or_(
+                *(
+                    column.icontains(word, autoescape=True)
+                    for column in (
+                        FactCheckItem.claim,
+                        FactCheckItem.title,
+                        FactCheckItem.publisher,
+                        FactCheckItem.item_id,
+                    )
+                )
+            )
+        )
+    if filters.dataset:
+        which.append(FactCheckItem.dataset_name == filters.dataset)
+    if filters.rating is not None:
+        which.append(FactCheckItem.rating == filters.rating)
+    if filters.is_unknown:
+        which.append(FactCheckItem.rating.is_(None))
+    count = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*which)) or 0
+    page = max(1, min(filters.page, _DEEPEST, -(-count // PAGE)))
+    rows = session.scalars(
+        sa.select(FactCheckItem)
+        .where(*which)
+        .order_by(FactCheckItem.updated_at.desc(), FactCheckItem.id.desc())
+        .limit(PAGE)
+        .offset((page - 1) * PAGE)
+    ).all()
+    return Results(rows, count, page)

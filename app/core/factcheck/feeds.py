@@ -1,4 +1,4 @@
-"""Feeds: addresses whose fact-checks are imported again and again. ``feed_looks`` looks at them."""
+"""Feeds: addresses whose fact-checks are imported again and again. ``feed_fetches`` fetches them."""
 
 import uuid
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from app.core.outbound import AllowList, BadAddress, check_url
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import FeedOutcome, ImportState
 
-LOOK_JOB = "look_at_feed"
+FETCH_FEED_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)
 _AGAIN_MINUTES = (15, 60, 240)
 """Minutes until the next fetch after the first, second and later failures in a row, unless it is due earlier."""
@@ -215,7 +215,7 @@ def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
 def enqueue(session: Session, feed: DatasetFeed, moment: str) -> None:
     """Enqueue one fetch of the feed; ``moment`` tells it from others."""
     args = {"feed_id": str(feed.id)}
-    outbox.enqueue(session, LOOK_JOB, args, community_id=feed.community_id, key=f"{feed.id}:{moment}")
+    outbox.enqueue(session, FETCH_FEED_JOB, args, community_id=feed.community_id, key=f"{feed.id}:{moment}")
 
 
 def _record(session: Session, actor: Actor, feed: DatasetFeed, what: str) -> None:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import BinaryIO
 
 from app.core.errors import Invalid
-from app.core.factcheck import claim_review, columns, document_items, pages, published, reading
+from app.core.factcheck import claim_review, columns, document_items, published, reading
 from app.core.factcheck.documents import Malformed, Unreadable
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile, refuse_utf16
@@ -149,11 +149,11 @@ def _lines(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
 
 
 def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
-    content = file.read(pages.PAGE_BYTES + 1)
-    if len(content) > pages.PAGE_BYTES:
-        raise BadFile(f"The file is a web page larger than {pages.PAGE_BYTES // 1_048_576} MB")
+    content = file.read(reading.PAGE_BYTES + 1)
+    if len(content) > reading.PAGE_BYTES:
+        raise BadFile(f"The file is a web page larger than {reading.PAGE_BYTES // 1_048_576} MB")
     number = 0
-    for number, script in enumerate(pages.scripts(pages.text(content)), start=1):
+    for number, script in enumerate(reading.scripts(reading.page_text(content)), start=1):
         place = f"script {number}"
         try:
             # Pages often have line breaks within strings, which only a strict reader refuses.

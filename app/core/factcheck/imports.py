@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import columns, datasets, feeds, formats, pages
+from app.core.factcheck import columns, datasets, feeds, formats, reading
 from app.core.factcheck.reading import BadFile, pieces
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -130,12 +130,12 @@ def _read_beginning(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
         return formats.unpacked(pieces(upload.content))
 
     beginning, total = formats.read_beginning(plain())
-    charset = pages.codec(upload.charset) if upload.charset else None
+    charset = reading.codec(upload.charset) if upload.charset else None
     is_text = formats.detect(io.BytesIO(beginning), upload.name) in (ImportFormat.CSV, ImportFormat.PAGE)
-    if charset is None or not is_text or pages.is_utf8(plain()):
+    if charset is None or not is_text or reading.is_utf8(plain()):
         return pieces(upload.content), beginning, total
-    beginning, total = formats.read_beginning(pages.as_utf8(plain(), charset))
-    return pages.as_utf8(plain(), charset), beginning, total
+    beginning, total = formats.read_beginning(reading.as_utf8(plain(), charset))
+    return reading.as_utf8(plain(), charset), beginning, total
 
 
 def get(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:

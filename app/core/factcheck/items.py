@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import limits
 from app.core.classify.language import named
 from app.core.errors import Invalid, Problem
-from app.core.factcheck import search, words
+from app.core.factcheck import ratings, search
 from app.core.models import FactCheckItem, Request
 from app.core.vocabulary import ClaimRating
 
@@ -64,7 +64,7 @@ class Item:
 
     @property
     def rating(self) -> ClaimRating | None:
-        return self.meaning or words.read_rating(self.rating_given)
+        return self.meaning or ratings.read_rating(self.rating_given)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -1,19 +1,64 @@
 """One fact-check as a file gives it: its members validated, its id kept or derived, its rating understood."""
 
 import hashlib
-from collections.abc import Mapping
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import days, items, markup, ratings
+from app.core.factcheck import items, ratings
 from app.core.factcheck.items import Item
 from app.core.vocabulary import ClaimRating
 
 TITLE_MAX = 500
 LANGUAGE_MAX = 16
+
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_INLINE = "a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|time|u|wbr"
+_BLOCK = (
+    "article|aside|blockquote|br|caption|center|dd|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|iframe|"
+    "img|li|main|nav|ol|p|pre|script|section|style|table|tbody|td|tfoot|th|thead|tr|ul|video"
+)
+_ATTRIBUTES = r"""(?:\s++[\w:-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>]++))*+\s*+/?+"""
+_MARKUP_CHARS = 50_000
+"""Longer texts are too long for every member of a fact-check, and stay as they are."""
+_TAG = re.compile(rf"</?(?:(?:{_INLINE})|({_BLOCK})){_ATTRIBUTES}>", re.IGNORECASE)
+
+_DATE_CHARS = 64
+_MONTHS = (
+    "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari января",
+    "february feb februar février févr fevr febrero febbraio fevereiro fev februari февраля",
+    "march mar märz mrz mars marzo março marco maart mrt марта",
+    "april apr avril avr abril abr aprile апреля",
+    "may mai mayo maggio mag maio mei мая",
+    "june jun juni juin junio giugno giu junho июня",
+    "july jul juli juillet juil julio luglio lug julho июля",
+    "august aug août aout agosto ago augustus августа",
+    "september sep sept septembre septiembre settembre set setembro сентября",
+    "october oct oktober okt octobre octubre ottobre ott outubro out октября",
+    "november nov novembre noviembre novembro ноября",
+    "december dec dezember dez décembre déc diciembre dic dicembre dezembro desember декабря",
+)
+_MONTH = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
+_BEFORE = r"(?:[^\W\d_]{2,12}+[.,]{0,2}\s+)??"
+"""A day of the week, or a word such as "Published"."""
+_ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
+_YEAR_FIRST = re.compile(r"(\d{4})\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?!\d)")
+_DAY_FIRST = re.compile(_BEFORE + r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
+_EITHER_FIRST = re.compile(_BEFORE + r"(\d{1,2})[-/](\d{1,2})[-/](\d{4})(?!\d)")
+_DAY_AND_NAME = re.compile(
+    _BEFORE
+    + rf"(\d{{1,2}}){_ORDINAL}[\s-]*(?:(?:of|de)\s+)?([^\W\d_]{{3,12}})[.,]{{0,2}}[\s-]*(?:del?\s+)?(\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+_NAME_AND_DAY = re.compile(
+    rf"{_BEFORE}([^\W\d_]{{3,12}})\.?\s+(\d{{1,2}}){_ORDINAL},?\s+(\d{{4}})(?!\d)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +124,7 @@ def read(
         row["item_id"] = derived_id(row.get("url"), row.get("claim"))
     for member in ("claim", "rating", "publisher", "title"):
         if isinstance(row.get(member), str):
-            row[member] = markup.plain(row[member])
+            row[member] = plain(row[member])
     try:
         item = items.read(row)
     except Invalid as refused:
@@ -131,9 +176,9 @@ def _text(value: Any, most: int) -> str:
     # These members only help readers, so a strange one does not keep the item out.
     if not isinstance(value, str):
         return ""
-    plain = " ".join(value.split())[:most]
+    shown = " ".join(value.split())[:most]
     try:
-        return limits.storable(plain, "title")
+        return limits.storable(shown, "title")
     except Invalid:
         return ""
 
@@ -142,6 +187,54 @@ def _day(value: Any) -> tuple[date | None, str]:
     """The day, and otherwise what cannot be read as one."""
     if _is_missing(value) or (isinstance(value, str) and not value.strip()):
         return None, ""
-    found = days.read(value) if isinstance(value, str) else None
+    found = read_date(value) if isinstance(value, str) else None
     given = str(value) if isinstance(value, str | int | float) else type(value).__name__
     return found, "" if found else (_text(given[:200], 40) or "?")
+
+
+def plain(text: str) -> str:
+    """The text without markup: entities decoded once, then tags taken away.
+
+    "<" and "&" stay as they are where they are no markup, as in "5 < 6", "AT&T" and "<b and c>".
+    """
+    if len(text) > _MARKUP_CHARS or ("&" not in text and "<" not in text):
+        return text
+    decoded = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
+    # What blocks keep apart stays apart: "one<br>two".
+    bare = _TAG.sub(lambda found: " " if found[1] else "", decoded)
+    return text if bare == text else " ".join(bare.split())
+
+
+def read_date(given: str) -> date | None:
+    """The day that a text names, or None. "03/04/2024" is not read: either number may be the month."""
+    written = unicodedata.normalize("NFC", " ".join(given.split()))[:_DATE_CHARS]
+    for parse in (datetime.fromisoformat, date.fromisoformat):
+        for text in (written[:32], written[:10]):
+            try:
+                found = parse(text)
+            except ValueError:
+                continue
+            return found.date() if isinstance(found, datetime) else found
+    for year, month, day in _dates(written):
+        try:
+            return date(year, month, day)
+        except ValueError:
+            continue
+    return None
+
+
+def _dates(written: str) -> Iterator[tuple[int, int, int]]:
+    if found := _YEAR_FIRST.match(written):
+        yield int(found[1]), int(found[2]), int(found[3])
+    if found := _DAY_FIRST.match(written):
+        yield int(found[3]), int(found[2]), int(found[1])
+    if found := _EITHER_FIRST.match(written):
+        first, second, year = int(found[1]), int(found[2]), int(found[3])
+        if first > 12 or first == second:
+            yield year, second, first
+        elif second > 12:
+            yield year, first, second
+    if found := _DAY_AND_NAME.match(written):
+        yield int(found[3]), _MONTH.get(found[2].casefold(), 0), int(found[1])
+    if found := _NAME_AND_DAY.match(written):
+        yield int(found[3]), _MONTH.get(found[1].casefold(), 0), int(found[2])

@@ -1,4 +1,4 @@
-"""Publishers' ratings in more forms than ``words`` knows: other languages, terms with reasons, numbers of a scale.
+"""What publishers' ratings mean: terms in English and other languages, terms with reasons, numbers of a scale.
 
 What a term means is decided carefully: a rating that we do not know stays unknown, and the publisher's words are kept.
 """
@@ -9,9 +9,33 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from app.core.factcheck import words
 from app.core.vocabulary import ClaimRating as R
 
+_ENGLISH: Mapping[R, str] = {
+    R.FALSE: (
+        "false|pants on fire|fake|fabricated|hoax|wrong|incorrect|inaccurate|not true|untrue|debunked|scam|altered|"
+        "doctored|manipulated|four pinocchios|digitally altered|totally false"
+    ),
+    R.MOSTLY_FALSE: "mostly false|largely false|mainly false|barely true|mostly inaccurate|three pinocchios",
+    R.MIXTURE: (
+        "mixture|mixed|half true|half false|partly true|partly false|partially true|partially false|"
+        "two pinocchios|true and false"
+    ),
+    R.MOSTLY_TRUE: "mostly true|largely true|mainly true|mostly correct|mostly accurate|one pinocchio",
+    R.TRUE: "true|correct|accurate|verified|confirmed|authentic|geppetto checkmark",
+    R.MISLEADING: (
+        "misleading|missing context|lacks context|needs context|out of context|miscaptioned|misattributed|"
+        "cherry picks|cherry picked|distorts the facts|spins the facts|exaggerated|exaggerates|deceptive"
+    ),
+    R.UNPROVEN: (
+        "unproven|unverified|unsupported|unfounded|unsubstantiated|no evidence|lacks evidence|inconclusive|"
+        "undetermined|not proven|unconfirmed"
+    ),
+    R.SATIRE: "satire|labeled satire|labelled satire|originated as satire|parody|joke",
+    R.LEGEND: "legend|urban legend|lost legend|myth|folklore",
+    R.OUTDATED: "outdated|no longer true|old news|old",
+}
+_BY_WORD = {written: rating for rating, words in _ENGLISH.items() for written in words.split("|")}
 _OTHER_LANGUAGES: Mapping[R, str] = {
     R.FALSE: (
         "falsch|frei erfunden|erfunden|fälschung|gefälscht|falschmeldung|unwahr|unzutreffend|manipuliert|lüge|"
@@ -83,6 +107,20 @@ _NEEDS_ALL_WORDS = frozenset({R.TRUE, R.MOSTLY_TRUE})
 _NUMBER = re.compile(r"\s*([+-]?\d{1,9}(?:[.,]\d{1,9})?)\s*")
 
 
+_APOSTROPHES = re.compile("['’ʼ]")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+
+
+def read_rating(rating_text: str) -> R | None:
+    """The rating that a publisher's term means, or None when we do not know the term."""
+    plain = " ".join(_PLAIN_WORD.findall(_folded(rating_text)))
+    return _BY_WORD.get(plain)
+
+
+def _folded(text: str) -> str:
+    return _APOSTROPHES.sub("", unicodedata.normalize("NFKC", text)).casefold()
+
+
 def _plain(term: str) -> str:
     # The capitals of Turkish i and ı are read as one letter: "YANLIŞ" is "yanlış".
     folded = unicodedata.normalize("NFKC", term).casefold().replace("i\u0307", "i").replace("ı", "i")
@@ -104,7 +142,7 @@ def by_words(term: str) -> R | None:
 
 
 def _known(term: str) -> R | None:
-    known = words.read_rating(term)
+    known = read_rating(term)
     return known if known is not None else _BY_TERM.get(_plain(term))
 
 

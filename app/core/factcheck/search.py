@@ -25,9 +25,8 @@ from app.core.factcheck.matching.candidates import Found
 from app.core.factcheck.matching.features import Candidate
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.meaning import Background
-from app.core.factcheck.matching.rarity import weight
 from app.core.factcheck.matching.terms import Terms
-from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.matching.weights import shipped, weight
 from app.core.factcheck.nearest import Nearest
 from app.core.listed import is_one_of
 from app.core.models import FactCheckItem
@@ -201,14 +200,7 @@ class MemoryIndex(DatabaseIndex):
         super().__init__(session, None)
         self.size = len(texts)
         self._items = [Candidate(terms.read(claim), terms.read(title)) for claim, title in texts]
-        self._best: dict[Terms, list[int]] = {}
         self._language = lru_cache(None)(lambda number: language_of and language_of("\n".join(texts[number])))
-
-    def best(self, post: Terms, background: NDArray[np.uint8], most: int) -> list[int]:
-        # Training compares each post with vectors of many kinds.
-        if post not in self._best:
-            self._best[post] = super().best(post, background, most)
-        return self._best[post]
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
         return [

@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid
-from app.core.factcheck import datasets, feed_looks, feeds
+from app.core.factcheck import datasets, feed_fetches, feeds
 from app.core.factcheck.feeds import FeedDraft
 from app.core.permissions import Permission
 from app.web import auth, forms, page
@@ -127,7 +127,7 @@ def _show(feed_id: uuid.UUID, form: FeedForm | None = None, **options: Any) -> R
     with wired().database.reading() as session:
         feed = feeds.get(session, auth.current_actor(), feed_id)
         auth.enter(feed.community_id)
-        checks = feed_looks.checks(session, feed)
+        checks = feed_fetches.checks(session, feed)
     filled = FeedForm(
         url=feed.url,
         dataset_name=feed.dataset_name,

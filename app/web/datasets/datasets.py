@@ -7,9 +7,9 @@ from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, Str
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search, spaces
+from app.core.factcheck import datasets, feed_fetches, feeds, imports, spaces
+from app.core.factcheck.datasets import Results, Search
 from app.core.factcheck.imports import Upload
-from app.core.factcheck.item_search import Results, Search
 from app.core.permissions import Permission
 from app.core.services import calls
 from app.core.vocabulary import AfterReading, ClaimRating
@@ -141,10 +141,10 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
     wanted = filters.wanted()
     with wired().database.reading() as session:
         rows = datasets.list_datasets(session, actor, community.id)
-        found = item_search.search(session, actor, community.id, wanted)
+        found = datasets.search(session, actor, community.id, wanted)
         begun = imports.recent(session, actor, community.id)
         feed_rows = feeds.visible(session, actor, community.id)
-        last = feed_looks.last_checks(session, feed_rows)
+        last = feed_fetches.last_checks(session, feed_rows)
         progress = spaces.progress(session, wired().services, community.id)
         today = calls.period(session, [one.service.id for one in progress], 1)
     filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
@@ -176,6 +176,6 @@ def _links(found: Results, filters: SearchForm) -> page.PageLinks:
         target = url_for("web.list_datasets", **query, page=number, _anchor="items-title")
         return target if is_there else None
 
-    first = (found.page - 1) * item_search.PAGE
+    first = (found.page - 1) * datasets.PAGE
     summary = f"{first + 1:,} to {first + len(found.rows):,} of {found.count:,}" if found.rows else "None"
     return page.PageLinks(url(found.page - 1), url(found.page + 1), summary)

@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.factcheck import columns, days, feed_looks, feeds, formats, imports, markup, published
-from app.core.factcheck.feed_looks import Fetched
+from app.core.factcheck import columns, feed_fetches, feeds, formats, imports, published
+from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.imports import Upload
@@ -98,7 +98,7 @@ def test_an_item_that_was_imported_with_its_markup_keeps_its_id() -> None:
     ],
 )
 def test_plain_text_with_signs_of_markup_stays_as_it_is(text: str) -> None:
-    assert markup.plain(text) == text
+    assert published.plain(text) == text
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_plain_text_with_signs_of_markup_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_dates_are_read_as_people_write_them_and_never_guessed(given: str, read_as: str | None) -> None:
-    assert days.read(given) == (date.fromisoformat(read_as) if read_as else None)
+    assert published.read_date(given) == (date.fromisoformat(read_as) if read_as else None)
 
 
 def test_a_date_that_cannot_be_read_is_said_and_the_item_imported_without_it(
@@ -268,7 +268,7 @@ def look(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], 
                 added.append(feeds.add(session, SYSTEM, wiring.allow, cast.community_id, draft))
         jobs.run_all()
         with wiring.database.reading() as session:
-            check = feed_looks.checks(session, added[0])[0]
+            check = feed_fetches.checks(session, added[0])[0]
             return check.outcome, check.problem
 
     return look

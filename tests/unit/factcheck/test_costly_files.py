@@ -19,8 +19,8 @@ from app.core.factcheck import (
     documents,
     formats,
     imports,
-    markup,
-    pages,
+    published,
+    reading,
 )
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.imports import Upload
@@ -222,9 +222,9 @@ def test_a_small_document_is_malformed_in_plain_words() -> None:
 def test_patterns_take_no_longer_than_texts_are_long() -> None:
     began = time.process_time()
     for text in ("<a ", '<a x="', "<p" + " a" * 500, "&", "<", "<p  ", "<a b='", "&#1"):
-        markup.plain(text * (50_000 // len(text)))
+        published.plain(text * (50_000 // len(text)))
     tag = b"<script type=" + b" " * 1_980 + b">"
-    list(pages.scripts(b"<html>" + tag * 2_600))
+    list(reading.scripts(b"<html>" + tag * 2_600))
     assert time.process_time() - began < 20, "what takes the square of the length takes hours"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.adapters.feed_fetcher import HttpFeedFetcher
-from app.core.factcheck.feed_looks import Fetched
+from app.core.factcheck.feed_fetches import Fetched
 from app.core.outbound import AllowList
 from tests.unit.webhook_sender.conftest import Receiver, http, replying
 

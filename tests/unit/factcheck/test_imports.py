@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from app.core import clock, limits
 from app.core.batches import BatchSize
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, storing
-from app.core.factcheck.feed_looks import Fetched
+from app.core.factcheck import feed_fetches, feeds, import_steps, imports, items, storing
+from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
 from app.core.factcheck.items import Imported
@@ -277,10 +277,10 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         fetcher.answer = answer
         advance(seconds=6 * 3600 + 60)
         with wiring.database.writing() as session:
-            feed_looks.enqueue_due(session)
+            feed_fetches.enqueue_due(session)
         jobs.run_all()
         with wiring.database.reading() as session:
-            check = feed_looks.checks(session, session.get_one(DatasetFeed, feed.id))[0]
+            check = feed_fetches.checks(session, session.get_one(DatasetFeed, feed.id))[0]
             return check.outcome, check.problem
 
     assert look(Fetched(is_new=False)) == (FeedOutcome.UNCHANGED, "")
@@ -337,7 +337,7 @@ def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
         fetcher.asked.clear()
         advance(days=2)
         with wiring.database.writing() as session:
-            feed_looks.enqueue_due(session)
+            feed_fetches.enqueue_due(session)
         jobs.run_all()
         return sorted(url for url, _, _ in fetcher.asked)
 
@@ -351,19 +351,19 @@ def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
     jobs.run_all()
     assert fetcher.asked == []
     with wiring.database.writing() as session:
-        before = len(feed_looks.checks(session, own))
-        feed_looks.finish(session, own.id, URL, fetcher.answer)
-        assert len(feed_looks.checks(session, own)) == before
+        before = len(feed_fetches.checks(session, own))
+        feed_fetches.finish(session, own.id, URL, fetcher.answer)
+        assert len(feed_fetches.checks(session, own)) == before
     archive(False)
     assert look() == [own.url, shared.url]
 
     # An import that was begun by a look before.
     with wiring.database.writing() as session:
-        feed_looks.finish(session, own.id, URL, Fetched(lines(1, 2, 3)))
+        feed_fetches.finish(session, own.id, URL, Fetched(lines(1, 2, 3)))
     archive(True)
     jobs.run_all()
     with wiring.database.reading() as session:
-        last = feed_looks.checks(session, own)[0].import_id
+        last = feed_fetches.checks(session, own)[0].import_id
         found = session.get_one(DatasetImport, last)
         assert (found.state, found.problem) == (ImportState.FAILED, "The community was archived.")
         assert session.get_one(DatasetFeed, own.id).content_sha256 is None, "read again once it is opened"
@@ -385,7 +385,7 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
     jobs.run_all()
     assert len(served(wiring)) == 40
     with wiring.database.reading() as session:
-        problem = feed_looks.checks(session, feed)[0].import_id
+        problem = feed_fetches.checks(session, feed)[0].import_id
         assert problem is not None
         assert (
             "38 of 40 items are not in the feed any more" in session.get_one(DatasetImport, problem).problem
@@ -412,7 +412,7 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
             feeds.look_now(session, operator, feed.id)
         jobs.run_all()
         with wiring.database.reading() as session:
-            return feed_looks.checks(session, feed)[0].outcome
+            return feed_fetches.checks(session, feed)[0].outcome
 
     with pytest.raises(Conflict, match="is a feed of this community already"):
         revise(FeedDraft(second.url, "example"))
@@ -428,9 +428,9 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
     with wiring.database.writing() as session:
         feeds.look_now(session, operator, feed.id)
     fetcher.answer = Fetched(lines(1, 2), etag='"two"')
-    fact_checks.look(wiring.database, fetcher, feed.id)
+    fact_checks.fetch_feed(wiring.database, fetcher, feed.id)
     with wiring.database.writing() as session:
-        begun = feed_looks.checks(session, feed)[0].import_id
+        begun = feed_fetches.checks(session, feed)[0].import_id
         assert begun is not None
         imports.stop(session, operator, begun)
     assert served(wiring) == {"item-1"}
@@ -455,10 +455,10 @@ def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Acto
         with pytest.raises(Conflict):
             feeds.add(session, operator, wiring.allow, cast.community_id, FeedDraft(URL, "d"))
         feeds.pause(session, operator, feed.id, paused=True)
-        feed_looks.enqueue_due(session)
+        feed_fetches.enqueue_due(session)
         assert feed.due_at <= clock.now(), "a paused feed waits"
         feeds.pause(session, operator, feed.id, paused=False)
-        feed_looks.enqueue_due(session)
+        feed_fetches.enqueue_due(session)
         assert feed.due_at > clock.now()
         feeds.remove(session, operator, feed.id)
         assert feeds.visible(session, operator, cast.community_id) == []

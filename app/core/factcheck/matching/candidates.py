@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from app.core.factcheck.matching import features, meaning
 from app.core.factcheck.matching.features import Candidate
 from app.core.factcheck.matching.meaning import Background
-from app.core.factcheck.matching.rarity import rarities
 from app.core.factcheck.matching.terms import Terms
+from app.core.factcheck.matching.weights import rarities
 
 MOST = 40
 """Candidates that are compared closely; the right one is among them for 96 of 100 posts that have one."""

@@ -1,10 +1,15 @@
-"""The shipped model of the matcher: a file of numbers, read once (docs/moderate/fact-checks.md)."""
+"""The shipped model of the matcher: a file of numbers, read once (docs/moderate/fact-checks.md).
+
+It also says how rare words are in ordinary posts: one byte for each of 65,536 hashed words.
+"""
 
 import hashlib
 import io
 import json
+import math
 import threading
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -22,6 +27,15 @@ CODE_VERSION = 2
 """Changes with the code that reads words and computes features, because the weights fit only that code."""
 FARTHEST = 5.0
 """A feature counts as at most so many standard deviations from its mean."""
+BUCKETS = 1 << 16
+STEPS = 12.0
+"""A byte of the shipped figures is so many times the binary logarithm of "one post in …"."""
+PRIOR = 2_000.0
+"""The ordinary posts weigh as much as so many fact-checks."""
+LEAST = 0.5
+_USUAL = [PRIOR * 2.0 ** (-step / STEPS) + LEAST for step in range(256)]
+"""For each value of a byte, how many of ``PRIOR`` posts contain the word."""
+_RARITY = [max(0.0, math.log(PRIOR / usual) / math.log(PRIOR / LEAST)) for usual in _USUAL]
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class Weights:
     """``ranking`` orders candidates; ``showing`` turns the first one into the probability that it is right.
 
     ``showing`` has a weight for each feature, three for how far the first is ahead of the others, and a constant.
-    ``bar``: the probability from which the first one is shown. ``background``: see ``rarity``.
+    ``bar``: the probability from which the first one is shown. ``background``: see ``rarities``.
     """
 
     means: Floats
@@ -155,3 +169,27 @@ def shipped_meaning() -> MeaningWeights:
         if not _kept_meaning:
             _kept_meaning.append(read_meaning_weights(meaning_file().read_bytes(), shipped()))
         return _kept_meaning[0]
+
+
+def bucket(word: str) -> int:
+    """The place of a word among the shipped figures."""
+    return zlib.crc32(word.encode()) % BUCKETS
+
+
+def rarities(words: Iterable[str], background: NDArray[np.uint8]) -> dict[str, float]:
+    """For each word (a stem) its rarity, 0.0 to 1.0."""
+    steps = background.tobytes()
+    return {word: _RARITY[steps[bucket(word)]] for word in words}
+
+
+def weight(word: str, count: int, items: int, background: NDArray[np.uint8]) -> float:
+    """What sharing a word says in a search (inverse document frequency); ``count`` of the ``items`` contain it."""
+    return math.log((items + PRIOR) / (count + _USUAL[background[bucket(word)]]))
+
+
+def measured(counts: Mapping[str, int], posts: int) -> NDArray[np.uint8]:
+    """The figures to ship: from the number of posts that contain each word."""
+    sums = np.zeros(BUCKETS)
+    for word, count in counts.items():
+        sums[bucket(word)] += count
+    return np.clip(np.rint(STEPS * np.log2(posts / np.maximum(sums, 0.3))), 0, 255).astype(np.uint8)

@@ -1,6 +1,6 @@
-"""Looks at feeds: which are due, what is fetched with, and what follows from what was fetched.
+"""Fetches of feeds: which feeds are due, what a request asks with, and what follows from its answer.
 
-A look is: claim the feed, fetch outside of any transaction, record the result. Every look is kept for the feed's page.
+A fetch is: claim the feed, ask outside of any transaction, record the result. The last ones are kept for the page.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from app.core.models import Community, DatasetFeed, DatasetFeedCheck, DatasetImp
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
 
-SWEEP_JOB = "look_at_feeds"
-SWEEP_SECONDS = 60.0
+FETCH_DUE_JOB = "look_at_feeds"
+FETCH_DUE_SECONDS = 60.0
 FEED_BYTES = 33_554_432
 CHECKS_KEPT = 100
 
@@ -33,7 +33,7 @@ CHECKS_KEPT = 100
 class Fetched:
     """The result of one fetch. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
 
-    ``is_new`` False: the server says that nothing changed since the last look. ``charset``: what it says that the
+    ``is_new`` False: the server says that nothing changed since the last fetch. ``charset``: what it says that the
     content is written in; empty if it does not.
     """
 
@@ -64,13 +64,13 @@ def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[Dat
     ).all()
 
 
-def last_checks(session: Session, looked_at: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
+def last_checks(session: Session, listed: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
     """The newest fetch of each of these feeds."""
     # PostgreSQL has no max() of UUIDs; as text they have the same order, that of time.
     last = sa.func.max(sa.cast(DatasetFeedCheck.id, sa.Text))
     newest = (
         sa.select(sa.cast(last, sa.Uuid))
-        .where(DatasetFeedCheck.feed_id.in_([feed.id for feed in looked_at]))
+        .where(DatasetFeedCheck.feed_id.in_([feed.id for feed in listed]))
         .group_by(DatasetFeedCheck.feed_id)
     )
     rows = session.scalars(sa.select(DatasetFeedCheck).where(DatasetFeedCheck.id.in_(newest)))
@@ -78,7 +78,7 @@ def last_checks(session: Session, looked_at: Sequence[DatasetFeed]) -> dict[uuid
 
 
 def enqueue_due(session: Session) -> None:
-    """Enqueue a look at every feed that is due, and set the time of the next one.
+    """Enqueue a fetch of every feed that is due, and set the time of the next one.
 
     A feed of an archived community rests until that is opened again, unless it serves every community.
     """
