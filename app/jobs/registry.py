@@ -82,7 +82,11 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     by_id(imports.IMPORT_JOB, lambda import_id: fact_checks.run_import(database, import_id), attempts=3)
     # A look that fails is recorded, and its next turn is the retry.
-    by_id(feeds.FETCH_FEED_JOB, lambda feed_id: fact_checks.fetch_feed(database, wiring.feeds, feed_id), attempts=2)
+    by_id(
+        feeds.FETCH_FEED_JOB,
+        lambda feed_id: fact_checks.fetch_feed(database, wiring.feeds, feed_id),
+        attempts=2,
+    )
     # A refit that fails is due again a minute later, and the sweep finds it; so is what a lost panel job left.
     by_id(refits.REFIT_JOB, lambda community_id: rescoring.refit(database, community_id), attempts=1)
     by_id(TEND_JOB, lambda community_id: communities.tend_panels(database, community_id), attempts=1)
@@ -98,7 +102,11 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     periodic(schedule.LEARN_JOB, schedule.LEARN_SECONDS, lambda: communities.learn_all(database))
     periodic(ROLLUP_JOB, ROLLUP_SECONDS, lambda: communities.roll_up(database))
     periodic(ATTENTION_JOB, ATTENTION_SECONDS, lambda: communities.find_attention(database))
-    periodic(feed_fetches.FETCH_DUE_JOB, feed_fetches.FETCH_DUE_SECONDS, lambda: fact_checks.fetch_due_feeds(database))
+    periodic(
+        feed_fetches.FETCH_DUE_JOB,
+        feed_fetches.FETCH_DUE_SECONDS,
+        lambda: fact_checks.fetch_due_feeds(database),
+    )
     periodic(
         fact_checks.EMBED_JOB, fact_checks.EMBED_SECONDS, lambda: fact_checks.embed(database, wiring.services)
     )

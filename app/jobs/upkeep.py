@@ -72,7 +72,6 @@ def sweep(wiring: Wiring) -> None:
             fetching.enqueue_lost(session)
 
 
-
 def prune(wiring: Wiring) -> None:
     """Remove all that is older than its setting says. A run that ends early is made up for by the next.
 
