@@ -17,13 +17,15 @@ from app import migrations
 from app.commands.main import cli
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
-from app.core.models import Removal
+from app.core.factcheck import search, storing
+from app.core.models import FactCheckItem, Removal
 from app.core.people import accounts, link_codes, members
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.jobs.tables import is_foreign
 from app.process import runtime
 from tests import postgres
+from tests.unit.test_matching import item
 from tools.bench.scale import migrating
 from tools.bench.scale.__main__ import filled
 
@@ -78,6 +80,9 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
         community = communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
         account = accounts.create(session, "ann@example.org", "correct horse battery")
         link_codes.show(session, account)
+        storing.keep(session, [item("Drinking seawater cures the common cold within a day.", 1)])
+        storing.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
+        storing.keep(session, [item("The moon landing was filmed in a studio in Nevada.", 2)])
         membership = accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
         members.remove(session, SYSTEM, membership.id, "Spam")
     database.dispose()
@@ -89,6 +94,13 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     assert _tables(empty_engine) == tables
     with database.reading() as session:
         assert session.get(Removal, (community.id, account.id)) is not None
+        kept = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.retired_at.is_(None))).one()
+        found = search.find(session, "they filmed the moon landing in a studio in Nevada", community.id)
+        assert found is not None
+        assert found.item_id == kept
+        assert (
+            search.find(session, "drinking seawater cures the common cold within a day", community.id) is None
+        )
     database.dispose()
 
 
