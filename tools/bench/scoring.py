@@ -3,9 +3,8 @@
     python -m tools.bench.scoring            # 5k to 1.5M ratings
     python -m tools.bench.scoring 50000      # these sizes
 
-Communities have two camps of raters with activity and popularity by a power law, and fixed seeds. Large ones are
-scored by two threads. Memory is the peak resident set of a process of its own that scores once, less what it had with
-the ratings loaded.
+Communities have two camps of raters with activity and popularity by a power law, and fixed seeds. Memory is the peak
+resident set of a process of its own that scores once, less what it had with the ratings loaded.
 """
 
 import cProfile

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.core.scoring import HELPFUL_AT, BoolArray, Facts, FloatArray, IntArray, Scores, rules, score
-from app.core.scoring.scale import OFFSET
+from app.core.scoring.verdict import OFFSET
 from app.core.vocabulary import NoteStatus
 from tools.bench import votes_by_panels
 

@@ -15,8 +15,7 @@ from app.core.panels import panels
 from app.core.scoring import BoolArray, Facts, FloatArray, IntArray, Model, Regime, Scores, score
 from app.core.scoring.arrays import Ratings
 from app.core.scoring.rules import STATUSES, judge
-from app.core.scoring.sums import NEGATIVE, POSITIVE
-from app.core.scoring.tally import RaterArrays, tally
+from app.core.scoring.sums import NEGATIVE, POSITIVE, RaterArrays, tally
 from app.core.vocabulary import NoteStatus
 
 SEATS, ANSWERING, DRAWS = 12, 0.6, 2

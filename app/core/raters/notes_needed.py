@@ -20,7 +20,7 @@ from app.core.raters import help_needed, help_order, samples
 from app.core.raters.help_needed import MOST_COUNTED, Reader
 from app.core.raters.help_order import Candidate
 from app.core.raters.samples import Asked
-from app.core.scoring.scale import NOT_HELPFUL_AT
+from app.core.scoring.verdict import NOT_HELPFUL_AT
 from app.core.vocabulary import NoteStatus, ReviewGroup
 
 

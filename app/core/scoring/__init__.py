@@ -5,24 +5,25 @@ It uses no database, no clock and no randomness.
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.axis import AxisTest, Camps
-from app.core.scoring.codes import RULES, slug_of
 from app.core.scoring.model import Facts, Model, Rater
-from app.core.scoring.rounds import score, score_full
+from app.core.scoring.rounds import Scores, score, score_full
 from app.core.scoring.rules import FOR_BELOW, decide
-from app.core.scoring.scale import (
+from app.core.scoring.sums import Counts, Sides, Sums
+from app.core.scoring.verdict import (
     BLIND_MARGIN,
     BLIND_RATINGS,
     GRAVE_MARGIN,
     HELPFUL_AT,
     INERTIA,
     MIN_RATINGS,
+    RULES,
     VALUES,
+    Regime,
+    Verdict,
     not_helpful_at,
     shown,
+    slug_of,
 )
-from app.core.scoring.scores import FullScores, Scores
-from app.core.scoring.sums import Counts, Sides, Sums
-from app.core.scoring.verdict import Regime, Verdict
 
 __all__ = [
     "BLIND_MARGIN",
@@ -40,7 +41,6 @@ __all__ = [
     "Counts",
     "Facts",
     "FloatArray",
-    "FullScores",
     "IntArray",
     "Model",
     "Rater",

@@ -1,24 +1,22 @@
-"""Ratings as arrays: validated and sorted once, so that the same ratings give the same result bit for bit."""
+"""Ratings as arrays, validated and sorted once, and as a sparse matrix of notes by raters.
+
+The same ratings in any order give the same result bit for bit. All sums of the solver are products of the matrix.
+"""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sparse
+from scipy.sparse.csgraph import connected_components
 
-from app.core.scoring.blocks import (
-    LARGE,
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    at_once,
-    blocks,
-    count,
-    each_block,
-)
-
-__all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "Ratings", "ratings", "whole_numbers"]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+IndexArray = npt.NDArray[np.int32]
+BoolArray = npt.NDArray[np.bool_]
+Cells = Any
+"""A SciPy ``csr_array`` of floats; SciPy's annotations do not cover its products."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +37,27 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.note)
 
-    @cached_property
+    @property
     def per_note(self) -> IntArray:
         """The number of ratings of each note."""
-        return count(self.note, len(self.note_ids))
-
-    @cached_property
-    def per_rater(self) -> IntArray:
-        """The number of ratings by each rater."""
-        return count(self.rater, len(self.rater_ids))
+        return np.bincount(self.note, minlength=len(self.note_ids))
 
     @property
-    def value(self) -> FloatArray:
-        halves: FloatArray = np.multiply(self.level, 0.5, dtype=np.float64)
-        return halves
+    def per_rater(self) -> IntArray:
+        """The number of ratings by each rater."""
+        return np.bincount(self.rater, minlength=len(self.rater_ids))
+
+    def eligible(self, per_note: int, per_rater: int) -> BoolArray:
+        """Which ratings stay after three passes over notes, raters, notes; no more (docs/develop/consensus.md)."""
+        stays = np.ones(len(self), np.bool_)
+        for places, size, least in (
+            (self.note, len(self.note_ids), per_note),
+            (self.rater, len(self.rater_ids), per_rater),
+            (self.note, len(self.note_ids), per_note),
+        ):
+            enough = np.bincount(places[stays], minlength=size) >= least
+            stays &= enough[places]
+        return stays
 
 
 def ratings(
@@ -62,57 +67,22 @@ def ratings(
     valid: npt.ArrayLike | None = None,
 ) -> Ratings:
     """Validate and sort ratings. Raises ValueError naming the invalid argument."""
-    note_column, rater_column = _numbers(note_ids, "note_ids"), _numbers(rater_ids, "rater_ids")
+    note_column, rater_column = whole_numbers(note_ids, "note_ids"), whole_numbers(rater_ids, "rater_ids")
     level = _levels(values)
     if len(rater_column) != len(note_column):
         raise ValueError(f"rater_ids: {len(rater_column)} of them, but {len(note_column)} note_ids")
     if len(level) != len(note_column):
         raise ValueError(f"values: {len(level)} of them, but {len(note_column)} note_ids")
-    large = len(level) >= LARGE
-    (notes, note), (raters, rater) = at_once(
-        partial(_ranked, note_column), partial(_ranked, rater_column), large=large
-    )
-    # One integer per rating sorts faster than three columns: note, rater, level, valid. Their bits stand beside each
-    # other: a remainder would take longer to find.
-    bits = len(raters).bit_length()
-    flags = None if valid is None else _flags(valid, len(level))
-    packed = np.empty(len(level), np.int64)
-
-    def pack(part: slice) -> None:
-        here = note[part].astype(np.int64)
-        here <<= bits
-        here |= rater[part]
-        here <<= 3
-        here |= level[part] << 1
-        here |= 1 if flags is None else flags[part]
-        packed[part] = here
-
-    each_block(len(packed), pack)
-    packed.sort()
-    return _unpacked(packed, notes, raters, bits)
-
-
-def _unpacked(packed: IntArray, notes: IntArray, raters: IntArray, bits: int) -> Ratings:
-    size = len(packed)
-    note, rater = np.empty(size, np.int32), np.empty(size, np.int32)
-    level, valid = np.empty(size, np.int8), np.empty(size, np.bool_)
-
-    def unpack(part: slice) -> None:
-        flags = packed[part]
-        pair = flags >> 3
-        before = packed[part.start - 1] >> 3 if part.start else -1
-        twice = np.flatnonzero(np.diff(pair, prepend=before) == 0)
-        if len(twice):
-            row, column = divmod(int(pair[twice[0]]), 1 << bits)
-            what = f"note {notes[row]}, rater {raters[column]}"
-            raise ValueError(f"note_ids, rater_ids: more than one rating of {what}")
-        note[part] = pair >> bits
-        rater[part] = pair & ((1 << bits) - 1)
-        level[part] = (flags >> 1) & 3
-        valid[part] = flags & 1
-
-    each_block(size, unpack)
-    return Ratings(notes, raters, note, rater, level, valid)
+    flags = np.ones(len(level), np.bool_) if valid is None else _flags(valid, len(level))
+    notes, note = np.unique(note_column, return_inverse=True)
+    raters, rater = np.unique(rater_column, return_inverse=True)
+    order = np.lexsort((rater, note))
+    note, rater = note[order], rater[order]
+    twice = np.flatnonzero((np.diff(note) == 0) & (np.diff(rater) == 0))
+    if len(twice):
+        what = f"note {notes[note[twice[0]]]}, rater {raters[rater[twice[0]]]}"
+        raise ValueError(f"note_ids, rater_ids: more than one rating of {what}")
+    return Ratings(notes, raters, note.astype(np.int32), rater.astype(np.int32), level[order], flags[order])
 
 
 def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
@@ -127,28 +97,15 @@ def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     return column.astype(np.int64, copy=False)
 
 
-def _numbers(values: npt.ArrayLike, name: str) -> IntArray | IndexArray:
-    """As ``whole_numbers``; but short ones stay short, for a million take memory."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == np.int32:
-        return values
-    return whole_numbers(values, name)
-
-
 def _levels(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
     column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError("values: must be one-dimensional")
-    if column.size == 0:
-        return np.zeros(0, np.int8)
-    if column.dtype.kind not in "fiu":
+    if column.size and column.dtype.kind not in "fiu":
         raise ValueError("values: must be numbers")
-    levels = np.empty(len(column), np.int8)
-    for part in blocks(len(column)):
-        here = column[part]
-        if not np.all((here == 0) | (here == 0.5) | (here == 1)):
-            raise ValueError("values: must be 0, 0.5 or 1")
-        levels[part] = here * 2
-    return levels
+    if not np.isin(column, (0, 0.5, 1)).all():
+        raise ValueError("values: must be 0, 0.5 or 1")
+    return (column * 2).astype(np.int8)
 
 
 def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
@@ -160,20 +117,63 @@ def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
     return column.astype(np.bool_)
 
 
-def _ranked(column: IntArray | IndexArray) -> tuple[IntArray, IndexArray]:
-    """The distinct ids, ascending, and the index of each entry among them."""
-    if column.size == 0:
-        return column.astype(np.int64), column.astype(np.int32)
-    low, high = int(column.min()), int(column.max())
-    if high - low < 4 * column.size + 1024:
-        # Ids that are close together, like row numbers: a lookup table is several times faster than a sort.
-        present = np.zeros(high - low + 1, np.bool_)
-        for part in blocks(len(column)):
-            present[column[part] - low] = True
-        rank = np.cumsum(present, dtype=np.int32) - np.int32(1)
-        ranks = np.empty(len(column), np.int32)
-        for part in blocks(len(column)):
-            ranks[part] = rank[column[part] - low]
-        return np.flatnonzero(present) + low, ranks
-    distinct, place = np.unique(column, return_inverse=True)
-    return distinct.astype(np.int64), place.astype(np.int32)
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The ratings used in a fit.
+
+    ``notes`` and ``raters`` are ascending indexes into ``Ratings.note_ids`` and ``Ratings.rater_ids``; each has at
+    least one rating here. ``values`` has the ratings' values, ``pattern`` ones in the same cells. ``note_part`` and
+    ``rater_part`` number the connected components that they belong to; there are ``parts`` components.
+    """
+
+    notes: IntArray
+    raters: IntArray
+    values: Cells
+    pattern: Cells
+    note_counts: FloatArray
+    rater_counts: FloatArray
+    note_part: IndexArray
+    rater_part: IndexArray
+    parts: int
+
+    @classmethod
+    def from_ratings(cls, ratings: Ratings, chosen: BoolArray) -> "Matrix":
+        """The matrix of the ``chosen`` ratings (one flag per rating), of which there must be at least one."""
+        notes, row = np.unique(ratings.note[chosen], return_inverse=True)
+        raters, column = np.unique(ratings.rater[chosen], return_inverse=True)
+        shape = (len(notes), len(raters))
+        note_counts = np.bincount(row)
+        ends = np.concatenate([[0], np.cumsum(note_counts)]).astype(np.int32)
+        columns = column.astype(np.int32)
+        values = sparse.csr_array((ratings.level[chosen] * 0.5, columns, ends), shape=shape)
+        pattern = with_entries(values, np.ones(values.nnz))
+        # Notes and raters as one graph: raters are numbered after the notes.
+        ends = np.concatenate([ends, np.full(len(raters), ends[-1])])
+        graph = sparse.csr_array(
+            (pattern.data, columns + np.int32(len(notes)), ends), shape=(sum(shape),) * 2
+        )
+        parts, part = connected_components(graph, directed=False)
+        return cls(
+            notes.astype(np.int64),
+            raters.astype(np.int64),
+            values,
+            pattern,
+            note_counts.astype(np.float64),
+            np.bincount(column).astype(np.float64),
+            part[: shape[0]],
+            part[shape[0] :],
+            int(parts),
+        )
+
+    def __len__(self) -> int:
+        return int(self.pattern.nnz)
+
+    def residuals(self, level: FloatArray, note_intercept: FloatArray) -> Cells:
+        """The residuals of the additive model, ``r - level[rater] - note_intercept[note]``, in the same cells."""
+        by_note = np.repeat(note_intercept, np.diff(self.values.indptr))
+        return with_entries(self.values, self.values.data - level[self.values.indices] - by_note)
+
+
+def with_entries(cells: Cells, entries: FloatArray) -> Cells:
+    """The same cells with other entries."""
+    return sparse.csr_array((entries, cells.indices, cells.indptr), shape=cells.shape)

@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from app.core.scoring.arrays import FloatArray
-from app.core.scoring.blocks import Cells, Entries, at_once, blocks
-from app.core.scoring.matrix import Matrix
-from app.core.scoring.solver import Fit, Ridges, Start, fit, started
+from app.core.scoring.arrays import Cells, FloatArray, Matrix, with_entries
+from app.core.scoring.solver import Ridges, fit
 
 ENOUGH_RATINGS, ENOUGH_EACH = 600, 8
 """With fewer ratings in total, or per rater, the test overlooks too many camps. Camps are then presumed."""
@@ -34,9 +32,7 @@ chance level, z = 0, presumed camps are given up after 22 % more ratings, and fo
 SHRUNK = 0.80
 """A community that lost more than a fifth of its ratings counts new ratings from the remaining number."""
 FEW_FLIPS, MOST_FLIPS, RATINGS_FLIPPED = 4, 16, 400_000
-"""Random sign flips: enough to reach 400,000 ratings, within these bounds. A clear case needs only the fewest, and
-one where a flip has that many ratings itself.
-"""
+"""Random sign flips: enough to reach 400,000 ratings, within these bounds. A clear case needs only the fewest."""
 CLEAR_AT = 3 * FOUND_AT
 USUAL_SPREAD, USUAL_WEIGHT = 0.22, 8
 """Relative standard deviation of the top singular value under flips, times the square root of the smaller side of
@@ -115,10 +111,8 @@ class Camps:
         return camps
 
 
-def axis_test(matrix: Matrix, ridges: Ridges) -> tuple[AxisTest | None, Start | None]:
-    """The test, and where the fit of a large matrix may start: at the additive model and the axis that was found.
-
-    Compare the top singular value of the additive model's residuals with the same under fixed random sign flips.
+def axis_test(matrix: Matrix, ridges: Ridges) -> AxisTest | None:
+    """Compare the top singular value of the additive model's residuals with the same under fixed random sign flips.
 
     Residuals are scaled by ``1/sqrt((c_n + mean c_n)(c_u + mean c_u))``: with less than the mean added, a few
     ratings of notes and raters with almost no others have a larger singular value than the camps of all (Qin, Rohe
@@ -128,51 +122,39 @@ def axis_test(matrix: Matrix, ridges: Ridges) -> tuple[AxisTest | None, Start | 
     """
     size = len(matrix)
     if size < max(ENOUGH_RATINGS, ENOUGH_EACH * len(matrix.raters)):
-        return None, None
+        return None
     light = Ridges(*(RIDGE_SHARE * rho for rho in astuple(ridges)))
     additive = fit(matrix, light, factored=False)
     if additive.error < NOTHING_LEFT**2 * size:
-        return AxisTest(0.0, AT_LEAST, size), None
-    scaled = _scaled_residuals(matrix, additive)
+        return AxisTest(0.0, AT_LEAST, size)
+    level = additive.rater_intercept + additive.mu[matrix.rater_part]
+    residuals = matrix.residuals(level, additive.note_intercept)
+    scale = np.repeat(_scale(matrix.note_counts), np.diff(residuals.indptr))
+    scaled = with_entries(residuals, residuals.data * scale * _scale(matrix.rater_counts)[residuals.indices])
 
     def flipped(flip: int) -> float:
-        return _strongest(scaled.with_entries(_flipped(scaled.entries, flip)))[0]
+        return _strongest(with_entries(scaled, scaled.data * _signs(size, flip)))
 
-    large = matrix.is_large
-    (observed, axis), first = at_once(lambda: _strongest(scaled), lambda: flipped(0), large=large)
-    flips = min(MOST_FLIPS, max(FEW_FLIPS, RATINGS_FLIPPED // size))
-    usual = USUAL_SPREAD / sqrt(min(scaled.shape))
-    chance = [first]
+    observed, usual = _strongest(scaled), USUAL_SPREAD / sqrt(min(scaled.shape))
+    chance = [flipped(flip) for flip in range(FEW_FLIPS)]
     ratio, z = _compared(observed, chance, usual)
-    looked_at = {1, FEW_FLIPS} if large else {FEW_FLIPS}
-    while len(chance) < flips and not (len(chance) in looked_at and z >= CLEAR_AT):
-        chance.append(flipped(len(chance)))
+    if z < CLEAR_AT:
+        flips = min(MOST_FLIPS, max(FEW_FLIPS, RATINGS_FLIPPED // size))
+        chance += [flipped(flip) for flip in range(FEW_FLIPS, flips)]
         ratio, z = _compared(observed, chance, usual)
-    if not large or matrix.parts > 1:  # In several parts, the axis is that of one of them.
-        return AxisTest(ratio, z, size), None
-    # A rater's entry is a sum over scaled ratings: divided by their number, and by the scale, it is a factor.
-    counts = matrix.rater_counts
-    direction = axis / (_scale(counts) * (counts + ridges.rater_intercept))
-    return AxisTest(ratio, z, size), started(additive, direction)
+    return AxisTest(ratio, z, size)
 
 
 def _compared(observed: float, chance: list[float], usual: float) -> tuple[float, float]:
-    """The ratio of what was observed to chance, and the same in standard deviations of chance."""
-    ratio = observed / float(np.mean(chance))
-    return ratio, (ratio - 1.0) / _spread(np.array(chance), usual)
+    """The ratio of what was observed to chance, and the same in standard deviations of chance.
 
-
-def _scaled_residuals(matrix: Matrix, additive: Fit) -> Cells:
-    level = additive.rater_intercept + additive.mu[matrix.rater_part]
-    cells, entries = matrix.pattern, matrix.residuals(level, additive.note_intercept)
-    note_scale, rater_scale = _scale(matrix.note_counts), _scale(matrix.rater_counts)
-
-    def scale(rows: slice, part: slice) -> None:
-        entries[part] *= rater_scale[cells.column[part]]
-        entries[part] *= np.repeat(note_scale[rows], np.diff(cells.row[rows.start : rows.stop + 1]))
-
-    cells.each_row_block(scale)
-    return cells.with_entries(entries)
+    The flips' relative standard deviation is shrunk towards the ``usual`` one.
+    """
+    mean, weight = float(np.mean(chance)), len(chance) - 1
+    measured = float(np.var(chance, ddof=1)) / mean**2
+    spread = sqrt((USUAL_WEIGHT * usual**2 + weight * measured) / (USUAL_WEIGHT + weight))
+    ratio = observed / mean
+    return ratio, (ratio - 1.0) / spread
 
 
 def _scale(counts: FloatArray) -> FloatArray:
@@ -180,32 +162,21 @@ def _scale(counts: FloatArray) -> FloatArray:
     return scale
 
 
-def _spread(chance: FloatArray, usual: float) -> float:
-    """Relative standard deviation of the flips' values, shrunk towards the usual one."""
-    measured = float(np.var(chance, ddof=1)) / float(np.mean(chance)) ** 2 if len(chance) > 1 else 0.0
-    weight = len(chance) - 1
-    return sqrt((USUAL_WEIGHT * usual**2 + weight * measured) / (USUAL_WEIGHT + weight))
+def _signs(size: int, flip: int) -> FloatArray:
+    """Fixed pseudo-random signs: the top bit of splitmix64 (Steele, Lea, Flood 2014)."""
+    with np.errstate(over="ignore"):
+        z = np.arange(1, size + 1, dtype=np.uint64) + np.uint64(flip << 40)
+        z *= np.uint64(0x9E3779B97F4A7C15)
+        z ^= z >> np.uint64(30)
+        z *= np.uint64(0xBF58476D1CE4E5B9)
+        z ^= z >> np.uint64(27)
+        z *= np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return np.where(z >> np.uint64(63), 1.0, -1.0)
 
 
-def _flipped(entries: Entries, flip: int) -> Entries:
-    """The entries with fixed pseudo-random signs: the top bit of splitmix64 (Steele, Lea, Flood 2014)."""
-    turned = np.empty_like(entries)
-    for part in blocks(len(entries)):
-        with np.errstate(over="ignore"):
-            z = np.arange(part.start + 1, part.stop + 1, dtype=np.uint64)
-            z += np.uint64(flip << 40)
-            z *= np.uint64(0x9E3779B97F4A7C15)
-            z ^= z >> np.uint64(30)
-            z *= np.uint64(0xBF58476D1CE4E5B9)
-            z ^= z >> np.uint64(27)
-            z *= np.uint64(0x94D049BB133111EB)
-            z ^= z >> np.uint64(31)
-        turned[part] = np.where(z >> np.uint64(63), entries[part], -entries[part])
-    return turned
-
-
-def _strongest(matrix: Cells) -> tuple[float, FloatArray]:
-    """The largest singular value and the raters' entries of its vector.
+def _strongest(matrix: Cells) -> float:
+    """The largest singular value.
 
     Golub-Kahan bidiagonalisation with full reorthogonalisation; ``STEPS`` steps are accurate to about 1 %.
     """
@@ -217,17 +188,16 @@ def _strongest(matrix: Cells) -> tuple[float, FloatArray]:
     vector *= 1.0 / float(np.linalg.norm(vector))
     for step in range(steps):
         right[step] = vector
-        other = matrix.times(vector)[0]
+        other = matrix @ vector
         other -= left[:step].T @ (left[:step] @ other)
         diagonal[step] = np.linalg.norm(other)
         if diagonal[step] < 1e-12:
             break
         left[step] = other / diagonal[step]
-        vector = matrix.transposed_times(left[step])[0]
+        vector = matrix.T @ left[step]
         vector -= right[: step + 1].T @ (right[: step + 1] @ vector)
         above[step] = float(np.linalg.norm(vector))
         if above[step] < 1e-12:
             break
         vector *= 1.0 / above[step]
-    _, values, vectors = np.linalg.svd(np.diag(diagonal) + np.diag(above[:-1], 1))
-    return float(values[0]), vectors[0] @ right
+    return float(np.linalg.norm(np.diag(diagonal) + np.diag(above[:-1], 1), 2))

@@ -8,8 +8,7 @@ import numpy as np
 
 from app.core.scoring.arrays import BoolArray, IntArray
 from app.core.scoring.axis import Camps
-from app.core.scoring.scale import HELPFUL_AT, MIN_RATINGS, OFFSET
-from app.core.scoring.verdict import Regime
+from app.core.scoring.verdict import HELPFUL_AT, MIN_RATINGS, OFFSET, Regime
 
 COLD_WEIGHT = 2.0
 COLD_MEAN = 0.5

@@ -4,15 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.scoring.arrays import BoolArray, FloatArray, Ratings
+from app.core.scoring.arrays import BoolArray, Matrix, Ratings
 from app.core.scoring.axis import AxisTest, Camps, axis_test
-from app.core.scoring.blocks import LARGE, begin, count
-from app.core.scoring.likeness import correlated
-from app.core.scoring.matrix import Matrix, eligible
 from app.core.scoring.model import Facts, Model
-from app.core.scoring.reputation import Reputation, high_volume, reputation
-from app.core.scoring.solver import Fit, Ridges, fit
-from app.core.scoring.tally import RaterArrays
+from app.core.scoring.reputation import Reputation, correlated, high_volume, reputation
+from app.core.scoring.solver import Fit, Ridges, Start, fit
+from app.core.scoring.sums import RaterArrays
 from app.core.scoring.verdict import Regime
 
 NOTE_RATINGS, RATER_RATINGS = 5, 10
@@ -53,11 +50,11 @@ class Outcome:
 
 
 def full_filter(ratings: Ratings) -> BoolArray:
-    return eligible(ratings, NOTE_RATINGS, RATER_RATINGS)
+    return ratings.eligible(NOTE_RATINGS, RATER_RATINGS)
 
 
 def warm_filter(ratings: Ratings) -> BoolArray:
-    return eligible(ratings, WARM_RATINGS_EACH, WARM_RATINGS_EACH)
+    return ratings.eligible(WARM_RATINGS_EACH, WARM_RATINGS_EACH)
 
 
 def cold(ratings: Ratings, facts: Facts) -> Outcome:
@@ -71,10 +68,10 @@ def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
     matrix = Matrix.from_ratings(ratings, chosen)
     size, notes, raters = len(matrix), len(matrix.notes), len(matrix.raters)
     ridges = Ridges.from_counts(size, notes, raters, WARM_DENSITY)
-    tested, start = axis_test(matrix, ridges)
+    tested = axis_test(matrix, ridges)
     remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
-    fitted = fit(matrix, ridges, factored=camps, start=start)
+    fitted = fit(matrix, ridges, factored=camps)
     arrays, mu = _rater_arrays(ratings, matrix, fitted)
     return Outcome(
         _warm_model(matrix, fitted, arrays, mu, facts, tested, camps),
@@ -120,13 +117,12 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     """
     if not chosen.any():
         return _without_raters(ratings, facts)
-    alike = begin(lambda: correlated(ratings), large=len(ratings) >= LARGE)
     matrix = Matrix.from_ratings(ratings, chosen)
     ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters))
-    tested, start = axis_test(matrix, ridges) if test_axis else (None, None)
+    tested = axis_test(matrix, ridges) if test_axis else None
     remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
-    first = fit(matrix, ridges, factored=camps, start=start)
+    first = fit(matrix, ridges, factored=camps)
     raters_reputation = reputation(ratings, matrix, first, facts)
     so_far = Outcome(
         _without_raters(ratings, facts).model,
@@ -146,7 +142,7 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     ridges = Ridges.from_counts(size, len(again.notes), len(again.raters))
     second = fit(again, ridges, factored=camps, start=_start(matrix, first, again))
     arrays, mu = _rater_arrays(ratings, again, second)
-    arrays = replace(arrays, volume=high_volume(ratings), correlated=alike())
+    arrays = replace(arrays, volume=high_volume(ratings), correlated=correlated(ratings))
     all_ridges = (ridges, *_final_ridges(ratings, arrays.kept, facts))
     model = _model(Regime.FULL, facts, arrays, all_ridges, mu, second.error / size, camps)
     acting = None
@@ -204,11 +200,9 @@ def _is_suspect(matrix: Matrix, fitted: Fit) -> bool:
     return len(matrix.notes) >= SUSPECT_NOTES and fitted.error / len(matrix) > SUSPECT_ERROR
 
 
-def _start(matrix: Matrix, first: Fit, again: Matrix) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _start(matrix: Matrix, first: Fit, again: Matrix) -> Start:
     """The first round's rater parameters as the start of the second round."""
-    places = np.zeros(int(matrix.raters.max()) + 1, np.int64)
-    places[matrix.raters] = np.arange(len(matrix.raters))
-    place = places[again.raters]
+    place = np.searchsorted(matrix.raters, again.raters)
     mu = np.zeros(again.parts)
     # Removing raters can split a component but never join two: all raters of a part had one mu before.
     mu[again.rater_part] = first.mu[matrix.rater_part[place]]
@@ -232,7 +226,7 @@ def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterA
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
     """Ridges of the final stage's ratings: as they are, and with one more per note (docs/develop/consensus.md)."""
-    counts = count(ratings.note, len(ratings.note_ids), kept[ratings.rater])
+    counts = np.bincount(ratings.note[kept[ratings.rater]])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))
     raters = max(1, int(np.count_nonzero(kept)))

@@ -1,18 +1,18 @@
 """Scores a community: the regime for its number of ratings, then every note's status (docs/develop/consensus.md)."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import numpy.typing as npt
 
 from app.core.scoring import regimes
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings, ratings, whole_numbers
-from app.core.scoring.codes import codes
-from app.core.scoring.model import Facts
+from app.core.scoring.axis import AxisTest, Camps
+from app.core.scoring.model import Facts, Model, Rater
 from app.core.scoring.regimes import Outcome
 from app.core.scoring.rules import STATUSES, judge
-from app.core.scoring.scores import Scores
-from app.core.scoring.sums import SOLVED, WARM
-from app.core.scoring.tally import RaterArrays, tally
-from app.core.scoring.verdict import Regime
+from app.core.scoring.sums import SOLVED, WARM, RaterArrays, Sums, tally
+from app.core.scoring.verdict import SLUGS, Regime, code
 
 FULL_NOTES, FULL_RATERS = 200, 100
 FULL_EACH = 20
@@ -23,6 +23,72 @@ wrongly no more often.
 WARM_RATERS, WARM_RATINGS = 20, 200
 MARGIN = 0.80
 """A community steps down a regime when it has less than this share of the regime's requirements."""
+
+StringArray = npt.NDArray[np.str_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """All notes that have a rating, and all raters that gave one, by ascending id; no NaN anywhere.
+
+    Parallel to ``note_ids``: ``intercepts`` (the score), ``factors``, ``statuses`` (values of ``NoteStatus``),
+    ``rules`` (codes of ``rules.RULES``), ``sums`` of shape (notes, ``sums.WIDTH``). Parallel to ``rater_ids``:
+    ``rater_intercepts`` and ``rater_factors`` (0 for raters that the model does not know; a warm model uses its
+    mean intercept for them), ``rater_valid`` (ratings that could agree or disagree with a note's provisional
+    status) and ``rater_helpfulness`` (the share of them that agrees, 0.0 to 1.0; 0 without any), ``raters_kept``
+    (whose viewpoint the model knows), ``raters_volume``, ``raters_correlated``. ``acting_intercepts``,
+    ``acting_factors`` and ``raters_acting`` belong to ``model.acting``: its raters' parameters, and which raters it
+    knows; 0 and none without such a model. Sums, scores and rules of acting notes use that model.
+
+    ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round. ``suspect``: the
+    first round explains so little (above 0.16 with 200 notes or more) that a caller with an older model should keep
+    it (docs/develop/consensus.md). ``axis``: the axis test; None if not made. ``camps``: what to pass to the next
+    fit as ``Facts.camps``. ``passes``: the iterations of each round of the solver.
+    """
+
+    regime: Regime
+    model: Model
+    note_ids: IntArray
+    intercepts: FloatArray
+    factors: FloatArray
+    statuses: StringArray
+    rules: StringArray
+    sums: FloatArray
+    rater_ids: IntArray
+    rater_intercepts: FloatArray
+    rater_factors: FloatArray
+    rater_valid: IntArray
+    rater_helpfulness: FloatArray
+    raters_kept: BoolArray
+    raters_volume: BoolArray
+    raters_correlated: BoolArray
+    acting_intercepts: FloatArray
+    acting_factors: FloatArray
+    raters_acting: BoolArray
+    mse: float
+    first_mse: float = 0.0
+    suspect: bool = False
+    axis: AxisTest | None = None
+    camps: Camps = field(default_factory=Camps)
+    passes: tuple[int, ...] = ()
+
+    def sums_of(self, note: int) -> Sums:
+        """The sums of the note at this index of ``note_ids``."""
+        return Sums.from_list(self.sums[note])
+
+    def rater(self, place: int) -> Rater:
+        """The rater at this index of ``rater_ids``."""
+        known = bool(self.raters_acting[place])
+        return Rater(
+            intercept=float(self.rater_intercepts[place]),
+            factor=float(self.rater_factors[place]),
+            kept=bool(self.raters_kept[place]),
+            volume=bool(self.raters_volume[place]),
+            correlated=bool(self.raters_correlated[place]),
+            acting_intercept=float(self.acting_intercepts[place]) if known else None,
+            acting_factor=float(self.acting_factors[place]),
+        )
+
 
 _NO_FACTS = Facts()
 
@@ -77,7 +143,7 @@ def _check(note_ids: npt.ArrayLike, rater_ids: npt.ArrayLike, values: npt.ArrayL
 def _outcome(sorted_ratings: Ratings, facts: Facts) -> Outcome:
     chosen = regimes.full_filter(sorted_ratings)
     margin = _margin(facts, Regime.FULL)
-    notes = int(np.count_nonzero(np.bincount(sorted_ratings.note[chosen]) >= FULL_EACH))
+    notes = np.count_nonzero(np.bincount(sorted_ratings.note[chosen]) >= FULL_EACH)
     raters = _distinct(sorted_ratings.rater, chosen)
     if notes >= margin * FULL_NOTES and raters >= margin * FULL_RATERS:
         outcome = regimes.full(sorted_ratings, chosen, facts, test_axis=True)
@@ -114,7 +180,7 @@ def _finish(sorted_ratings: Ratings, outcome: Outcome, facts: Facts) -> Scores:
     not_misleading = np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading"))
     threshold = model.helpful_at + _raised(notes, facts)
     judged = judge(rows, model, helpful, not_misleading, threshold, acting)
-    rules = np.array(codes(model.regime))[judged.rule]
+    rules = _codes(model.regime)[judged.rule]
     if model.acting is not None and acting.any():
         apart = judge(
             rows[acting],
@@ -125,7 +191,7 @@ def _finish(sorted_ratings: Ratings, outcome: Outcome, facts: Facts) -> Scores:
             acting[acting],
         )
         judged = judged.with_others(acting, apart)
-        rules = np.where(acting, np.array(codes(model.acting.regime))[judged.rule], rules)
+        rules = np.where(acting, _codes(model.acting.regime)[judged.rule], rules)
     return Scores(
         regime=model.regime,
         model=model,
@@ -153,6 +219,11 @@ def _finish(sorted_ratings: Ratings, outcome: Outcome, facts: Facts) -> Scores:
         camps=outcome.camps,
         passes=outcome.passes,
     )
+
+
+def _codes(regime: Regime) -> StringArray:
+    """The rule codes of a regime, indexed by the numbers in ``Judged.rule``."""
+    return np.array([code(regime, slug) for slug in SLUGS])
 
 
 def _raised(notes: IntArray, facts: Facts) -> FloatArray:

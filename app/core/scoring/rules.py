@@ -10,12 +10,32 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.core.scoring.codes import NEEDS_NO_RATINGS, NUMBER, code
 from app.core.scoring.model import Model
-from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS, HELPFUL_AT, INERTIA, not_helpful_at
-from app.core.scoring.solver import half_step
-from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, WARM, Sums
-from app.core.scoring.verdict import Regime, Verdict
+from app.core.scoring.sums import (
+    ANY,
+    CORRELATED,
+    NEGATIVE,
+    POSITIVE,
+    SOLVED,
+    VOLUME,
+    WARM,
+    Sums,
+    solve,
+    upper_bound,
+)
+from app.core.scoring.verdict import (
+    BLIND_MARGIN,
+    BLIND_RATINGS,
+    HELPFUL_AT,
+    INERTIA,
+    NEEDS_NO_RATINGS,
+    NUMBER,
+    SLUGS,
+    Regime,
+    Verdict,
+    code,
+    not_helpful_at,
+)
 from app.core.vocabulary import NoteStatus
 
 GRAIN = 1e-9
@@ -64,7 +84,7 @@ _NMR, _CRH, _CRNH = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One entry per note: ``status`` indexes ``STATUSES``, ``rule`` is a number for ``code``.
+    """One entry per note: ``status`` indexes ``STATUSES``, ``rule`` indexes ``SLUGS``.
 
     ``z`` is how many standard errors the note is beyond the bound that decided its status.
     """
@@ -116,7 +136,7 @@ def decide(
         status=STATUSES[judged.status[0]],
         intercept=float(judged.intercept[0]),
         confidence=0.5 * (1.0 + math.erf(float(judged.z[0]) / math.sqrt(2.0))),
-        rule=code(model.regime, judged.rule[0]),
+        rule=code(model.regime, SLUGS[judged.rule[0]]),
         factor=float(judged.factor[0]),
         regime=model.regime,
         threshold=threshold,
@@ -134,7 +154,7 @@ def judge(
 ) -> Judged:
     """The statuses of all notes; ``rows`` is ``(notes, WIDTH)``, the others have one entry per note."""
     main = rows[:, SOLVED]
-    intercept, factor, error = _solve(main, model)
+    intercept, factor, error = solve(main, model)
     enough = rows[:, ANY].sum(axis=1) >= model.min_ratings
     counted = enough & (main[:, 0] >= model.min_counted)
     low = not_helpful_at(factor)
@@ -144,7 +164,7 @@ def judge(
     sheet.put(intercept >= threshold - GRAIN, _CRH, "helpful")
     sheet.put(intercept <= low + GRAIN, _CRNH, "not-helpful", low - intercept)
     if model.regime is not Regime.COLD:
-        bound = _upper_bound(main, model)
+        bound = upper_bound(main, model)
         sheet.put(bound < BOUND_AT, _CRNH, "not-even-with-help", BOUND_AT - bound)
         if model.axis:
             mean = _both_sides_mean(rows)
@@ -229,59 +249,34 @@ class _Sheet:
         np.copyto(self.distance, self.beyond if distance is None else distance, where=where)
 
 
-def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score, factor and the score's standard error (docs/develop/consensus.md) from ``(notes, 5)`` sums."""
-    n, s, ss, y, yf = sums.T
-    intercept, factor, variance = half_step(
-        n, s, ss, y, yf, model.rho_intercept, model.rho_factor, factored=model.axis
-    )
-    return intercept + model.shift, factor, np.sqrt(model.mse * variance)
-
-
-def _upper_bound(sums: FloatArray, model: Model) -> FloatArray:
-    """The highest score that one more helpful rating could give (docs/develop/consensus.md)."""
-    n, s, ss, y, yf = sums.T
-    plain = half_step(
-        n, s, ss, y, yf, model.rho_intercept_plain, model.rho_factor_plain, factored=model.axis
-    )[0]
-    y_more = 1.0 - model.mu - model.low_intercept
-    f = np.array([[model.low_factor], [0.0], [model.high_factor]]) if model.axis else 0.0
-    with_one_more = half_step(
-        n + 1.0,
-        s + f,
-        ss + f * f,
-        y + y_more,
-        yf + y_more * f,
-        model.rho_intercept_bound,
-        model.rho_factor_bound,
-        factored=model.axis,
-    )[0]
-    highest: FloatArray = np.maximum(plain, np.max(with_one_more, axis=0) if model.axis else with_one_more)
-    return highest
+def _sides(rows: FloatArray, weight: float = 0.0) -> list[tuple[FloatArray, FloatArray]]:
+    """Per side: the number of ratings, and their mean with ``weight`` ratings of 0.5 added."""
+    sides = []
+    for side in (NEGATIVE, POSITIVE):
+        none, half, full = rows[:, side].T
+        total = none + half + full
+        sides.append((total, (full + 0.5 * half + 0.5 * weight) / np.maximum(total + weight, 1.0)))
+    return sides
 
 
 def _both_sides_mean(rows: FloatArray) -> FloatArray:
     """The mean of the two sides' means; 1 unless each side has 3 ratings and a mean of at most 0.4."""
-    mean = np.zeros(len(rows))
-    against = np.ones(len(rows), np.bool_)
-    for side in (NEGATIVE, POSITIVE):
-        none, half, full = rows[:, side].T
-        total = none + half + full
-        side_mean = (full + 0.5 * half) / np.maximum(total, 1.0)
-        against &= (total >= SIDE_RATINGS) & (side_mean <= SIDE_MEAN + GRAIN)
-        mean += 0.5 * side_mean
-    return np.where(against, mean, 1.0)
+    (total, mean), (other_total, other_mean) = _sides(rows)
+    enough = np.minimum(total, other_total) >= SIDE_RATINGS
+    against = enough & (np.maximum(mean, other_mean) <= SIDE_MEAN + GRAIN)
+    return np.where(against, 0.5 * (mean + other_mean), 1.0)
 
 
 def _lower_side_mean(rows: FloatArray) -> FloatArray:
     """The lower of the two sides' means, with two ratings of 0.5 added; 0 unless each side has 5 ratings."""
-    lower = np.ones(len(rows))
-    for side in (NEGATIVE, POSITIVE):
-        none, half, full = rows[:, side].T
-        total = none + half + full
-        mean = (full + 0.5 * half + 0.5 * FOR_WEIGHT) / (total + FOR_WEIGHT)
-        lower = np.minimum(lower, np.where(total >= FOR_RATINGS, mean, 0.0))
-    return lower
+    (total, mean), (other_total, other_mean) = _sides(rows, FOR_WEIGHT)
+    return np.where(np.minimum(total, other_total) >= FOR_RATINGS, np.minimum(mean, other_mean), 0.0)
+
+
+def _known(rows: FloatArray) -> FloatArray:
+    """The number of a note's raters whose side is known."""
+    known: FloatArray = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
+    return known
 
 
 def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:
@@ -291,7 +286,7 @@ def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArr
     the axis separates the camps less well than ``WELL_APART``, ``sum f`` counts as that much larger.
     """
     apart = min(1.0, max(separation, LEAST_APART) / WELL_APART)
-    known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
+    known = _known(rows)
     _, total, squares, _, _ = rows[:, SOLVED].T
     lopsided = total * total > np.where(acting, apart * ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
     # Without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
@@ -302,8 +297,7 @@ def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArr
 
 def _rms_factor(rows: FloatArray) -> FloatArray:
     """Root mean square of the factors of a note's known raters."""
-    known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(known, 1.0)))
+    return np.asarray(np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(_known(rows), 1.0)))
 
 
 def _ask_for_more_views(
@@ -339,7 +333,7 @@ def _ask_for_more_views(
         for part, slug in ((VOLUME, "high-volume"), (CORRELATED, "correlated")):
             if not rows[:, part.start].any():
                 continue
-            without = _solve(rows[:, SOLVED] - rows[:, part], model)[0]
+            without = solve(rows[:, SOLVED] - rows[:, part], model)[0]
             needs.append((without < threshold - WITHOUT_SOME - GRAIN, slug))
     for where, slug in needs:
         candidates = where & (sheet.status == _CRH)

@@ -1,12 +1,17 @@
-"""The sums of a note's ratings: enough to compute its score without the ratings (docs/develop/consensus.md)."""
+"""The sums of a note's ratings: enough to compute its score without the ratings (docs/develop/consensus.md).
+
+``Sums`` are one note's, changed by one rating at a time; ``tally`` computes the same numbers for all notes at once,
+and ``solve`` the scores.
+"""
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from app.core.scoring.arrays import FloatArray
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
 from app.core.scoring.model import Model, Rater
+from app.core.scoring.solver import half_step
 from app.core.scoring.verdict import Regime
 
 ANY = slice(0, 3)
@@ -133,3 +138,94 @@ def _contribution(model: Model, rater: Rater | None, value: float) -> list[float
     if known and rater is not None and rater.correlated:
         row[CORRELATED] = solved
     return row
+
+
+@dataclass(frozen=True, eq=False)
+class RaterArrays:
+    """Every rater's parameters, parallel to ``Ratings.rater_ids``. A rater that is not kept has 0 and 0."""
+
+    intercept: FloatArray
+    factor: FloatArray
+    kept: BoolArray
+    volume: BoolArray
+    correlated: BoolArray
+
+    @classmethod
+    def blank(cls, count: int, *, kept: bool) -> "RaterArrays":
+        """``count`` raters without a viewpoint, all kept or none."""
+        nobody = np.zeros(count, np.bool_)
+        return cls(np.zeros(count), np.zeros(count), np.full(count, kept), nobody, nobody)
+
+
+_UNKNOWN, _NEGATIVE, _POSITIVE, _NO_SIDE = range(4)
+
+
+def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
+    """The sums of every note, ``(notes, WIDTH)``."""
+    rows = np.zeros((len(ratings.note_ids), WIDTH))
+    if not len(ratings):
+        return rows
+    counts = _counts_by_side(ratings, raters, model)
+    rows[:, ANY] = counts.sum(axis=1)
+    rows[:, NEGATIVE], rows[:, POSITIVE] = counts[:, _NEGATIVE], counts[:, _POSITIVE]
+    intercept, factor = raters.intercept, np.zeros(len(raters.kept))
+    if model.regime is Regime.COLD:
+        intercept = factor
+    elif model.axis:
+        factor = np.where(raters.kept, raters.factor, 0.0)
+    if model.regime is Regime.WARM:
+        intercept = np.where(raters.kept, raters.intercept, model.mean_intercept)
+    counted = raters.kept if model.regime is Regime.FULL else np.ones_like(raters.kept)
+    for part, members in (
+        (SOLVED, counted),
+        (VOLUME, raters.volume & raters.kept),
+        (CORRELATED, raters.correlated & raters.kept),
+    ):
+        if members.any():
+            rows[:, part] = _solved(ratings, members, model.mu + intercept, factor)
+    return rows
+
+
+def _counts_by_side(ratings: Ratings, raters: RaterArrays, model: Model) -> IntArray:
+    """The number of raters per note, side and level: ``(notes, 4, 3)``."""
+    side = np.where(raters.factor < 0, _NEGATIVE, _POSITIVE) if model.axis else _NO_SIDE
+    side = np.where(raters.kept, side, _UNKNOWN)
+    size = len(ratings.note_ids)
+    cell = 12 * ratings.note.astype(np.int64) + 3 * side[ratings.rater] + ratings.level
+    return np.bincount(cell, minlength=12 * size).reshape(size, 4, 3)
+
+
+def _solved(ratings: Ratings, members: BoolArray, level: FloatArray, factor: FloatArray) -> FloatArray:
+    """n, S_f, S_ff, S_y, S_yf of every note over the ratings of ``members``, ``(notes, 5)``."""
+    chosen = members[ratings.rater]
+    note, rater = ratings.note[chosen], ratings.rater[chosen]
+    y = ratings.level[chosen] * 0.5 - level[rater]
+    f = factor[rater]
+    size = len(ratings.note_ids)
+    columns = [np.bincount(note, weights, size) for weights in (None, f, f * f, y, y * f)]
+    return np.column_stack(columns).astype(np.float64)
+
+
+def solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score, factor and the score's standard error (docs/develop/consensus.md) from ``(notes, 5)`` sums."""
+    intercept, factor, variance = _half_step(sums, model, model.rho_intercept, model.rho_factor)
+    return intercept + model.shift, factor, np.sqrt(model.mse * variance)
+
+
+def _half_step(
+    sums: FloatArray, model: Model, rho_intercept: float, rho_factor: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    n, s, ss, y, yf = sums.T
+    return half_step(n, s, ss, y, yf, rho_intercept, rho_factor, factored=model.axis)
+
+
+def upper_bound(sums: FloatArray, model: Model) -> FloatArray:
+    """The highest score that one more helpful rating could give (docs/develop/consensus.md)."""
+    highest, _, _ = _half_step(sums, model, model.rho_intercept_plain, model.rho_factor_plain)
+    y = 1.0 - model.mu - model.low_intercept
+    for f in (model.low_factor, 0.0, model.high_factor) if model.axis else (0.0,):
+        more = sums + np.array([1.0, f, f * f, y, y * f])
+        highest = np.maximum(
+            highest, _half_step(more, model, model.rho_intercept_bound, model.rho_factor_bound)[0]
+        )
+    return highest

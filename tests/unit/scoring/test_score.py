@@ -272,6 +272,18 @@ def test_the_few_who_rate_most_are_named_only_among_many() -> None:
     assert 1 <= many.raters_volume.sum() <= 2
 
 
+def test_two_communities_without_a_common_rater_are_scored_side_by_side() -> None:
+    one, other = (community(80, 90, 2500, seed=seed, noise=0.2) for seed in (6, 7))
+    note, rater = np.r_[one.note, other.note + 1000], np.r_[one.rater, other.rater + 1000]
+    both = score(note, rater, np.r_[one.value, other.value])
+    islands = [np.flatnonzero((both.rater_ids >= 1000) == far) for far in (False, True)]
+    for raters in islands:
+        factor = both.rater_factors[raters][both.raters_kept[raters]]
+        assert min(np.count_nonzero(factor < -0.1), np.count_nonzero(factor > 0.1)) >= 10, (
+            "camps on each island"
+        )
+
+
 def test_noise_is_called_suspect() -> None:
     base = community(*FULL_SIZE, seed=1)
     assert not score(*base.columns).suspect

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import FloatArray, arrays
-from app.core.scoring.matrix import Matrix
+from app.core.scoring.arrays import Matrix
 from app.core.scoring.solver import FACTOR_RIDGE, INTERCEPT_RIDGE, Fit, Ridges, fit, half_step
 from tests.examples import examples
 from tests.unit.scoring import slow
@@ -27,9 +27,9 @@ def _ridges(matrix: Matrix, at_least: float = 0.0) -> Ridges:
 
 
 def _problem(matrix: Matrix, at_least: float = 0.0) -> slow.Problem:
-    rows = matrix.pattern.halves[0].tocoo()
+    rows = matrix.values.tocoo()
     note, rater = rows.row.astype(np.int64), rows.col.astype(np.int64)
-    return slow.Problem(note, rater, matrix.valued.entries, len(matrix.notes), len(matrix.raters), at_least)
+    return slow.Problem(note, rater, rows.data, len(matrix.notes), len(matrix.raters), at_least)
 
 
 def _packed(found: Fit) -> FloatArray:
@@ -76,10 +76,10 @@ def test_the_four_identities_hold(seed: int) -> None:
 def test_the_error_is_the_sum_of_squared_residuals() -> None:
     matrix = _matrix(community(60, 50, 900, seed=4))
     found = fit(matrix, _ridges(matrix))
-    rows = matrix.pattern.halves[0].tocoo()
+    rows = matrix.values.tocoo()
     guess = found.mu[0] + found.rater_intercept[rows.col] + found.note_intercept[rows.row]
     guess += found.rater_factor[rows.col] * found.note_factor[rows.row]
-    assert found.error == pytest.approx(np.square(matrix.valued.entries - guess).sum(), rel=1e-9)
+    assert found.error == pytest.approx(np.square(rows.data - guess).sum(), rel=1e-9)
 
 
 TERMS = st.lists(st.tuples(st.floats(-1, 1), st.floats(-2, 2)), min_size=1, max_size=12)

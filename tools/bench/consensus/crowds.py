@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.core.scoring import MIN_RATINGS, BoolArray, Facts, Scores, score, slug_of
-from app.core.scoring.scale import OFFSET
+from app.core.scoring.verdict import OFFSET
 from app.core.vocabulary import NoteStatus
 from tools.bench.consensus.methods import Outcome, bayes, majority
 from tools.bench.consensus.population import LEAN, Community, Truth, World, crowd_with_notes

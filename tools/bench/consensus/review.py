@@ -24,8 +24,7 @@ from app.core.scoring import (
 )
 from app.core.scoring.arrays import Ratings, ratings
 from app.core.scoring.rules import STATUSES, judge
-from app.core.scoring.sums import WIDTH
-from app.core.scoring.tally import RaterArrays, tally
+from app.core.scoring.sums import WIDTH, RaterArrays, tally
 from app.core.vocabulary import NoteStatus
 from tools.bench.consensus.methods import Outcome
 from tools.bench.consensus.population import Content, People, Votes
