@@ -4,7 +4,7 @@ Nothing written here is in force until ``refits.swap``.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -18,8 +18,7 @@ from app.core.helpfulness.note_scores import NOT_FITTED, Fit, Scored
 from app.core.helpfulness.rating_snapshots import ReadNote, Snapshot
 from app.core.helpfulness.refits import Lease, check
 from app.core.models import Hold, Note, NoteSums, RaterParameters, ScoringModel
-from app.core.scoring import Regime, Scores, Sums, shown
-from app.core.types import UtcDateTime
+from app.core.scoring import BoolArray, FloatArray, Regime, Scores, Sums, shown
 from app.core.vocabulary import Classification, NoteStatus
 
 VISIBLE = 0.005
@@ -50,51 +49,26 @@ Batch = tuple[type[RaterParameters] | type[NoteSums], list[dict[str, Any]]]
 def batches(lease: Lease, snapshot: Snapshot, scores: Scores, size: int) -> Iterator[Batch]:
     """The fit's rows for each rater and note, ``size`` rows at a time, in the order of their keys."""
     fit_key = {"community_id": lease.community_id, "version": lease.version}
-    raters = sorted(
-        zip(
-            (snapshot.raters[number] for number in scores.rater_ids.tolist()),
-            scores.rater_intercepts.tolist(),
-            scores.rater_factors.tolist(),
-            [
-                share if valid else None
-                for share, valid in zip(
-                    scores.rater_helpfulness.tolist(), scores.rater_valid.tolist(), strict=True
-                )
-            ],
-            scores.raters_kept.tolist(),
-            scores.raters_volume.tolist(),
-            scores.raters_correlated.tolist(),
-            *_acting(scores),
-            strict=True,
-        )
-    )
+    columns = {
+        "intercept": scores.rater_intercepts.tolist(),
+        "factor": scores.rater_factors.tolist(),
+        "helpfulness": _where(scores.rater_valid > 0, scores.rater_helpfulness),
+        "kept": scores.raters_kept.tolist(),
+        "volume": scores.raters_volume.tolist(),
+        "correlated": scores.raters_correlated.tolist(),
+        "acting_intercept": _where(scores.raters_acting, scores.acting_intercepts),
+        "acting_factor": _where(scores.raters_acting, scores.acting_factors),
+    }
+    # Snapshots number raters in the order of their ids.
+    raters = [snapshot.raters[number] for number in scores.rater_ids.tolist()]
     for first in range(0, len(raters), size):
         yield (
             RaterParameters,
             [
                 fit_key
-                | {
-                    "profile_id": profile,
-                    "intercept": intercept,
-                    "factor": factor,
-                    "helpfulness": helpfulness,
-                    "kept": kept,
-                    "volume": volume,
-                    "correlated": correlated,
-                    "acting_intercept": acting_intercept,
-                    "acting_factor": acting_factor,
-                }
-                for (
-                    profile,
-                    intercept,
-                    factor,
-                    helpfulness,
-                    kept,
-                    volume,
-                    correlated,
-                    acting_intercept,
-                    acting_factor,
-                ) in raters[first : first + size]
+                | {"profile_id": raters[place]}
+                | {name: column[place] for name, column in columns.items()}
+                for place in range(first, min(first + size, len(raters)))
             ],
         )
     places = {number: place for place, number in enumerate(scores.note_ids.tolist())}
@@ -115,12 +89,9 @@ def batches(lease: Lease, snapshot: Snapshot, scores: Scores, size: int) -> Iter
         )
 
 
-def _acting(scores: Scores) -> list[list[float | None]]:
-    """Raters' intercepts and factors for acting notes; None where that model does not know them."""
-    return [
-        [value if known else None for value, known in zip(column, scores.raters_acting.tolist(), strict=True)]
-        for column in (scores.acting_intercepts.tolist(), scores.acting_factors.tolist())
-    ]
+def _where(known: BoolArray, column: FloatArray) -> list[float | None]:
+    """The column with None where it is not known."""
+    return [value if is_known else None for value, is_known in zip(column.tolist(), known, strict=True)]
 
 
 def write(session: Session, lease: Lease, batch: Batch) -> None:
@@ -234,59 +205,23 @@ def write_scores(session: Session, lease: Lease, changes: Sequence[Change]) -> N
     """Write scores that changed without a status. Notes rated meanwhile are skipped: their score is newer."""
     serialise(session, lease.community_id)
     check(session, lease)
-    now = clock.now()
-    if session.get_bind().dialect.name == "postgresql":
-        # One statement: raters wait for the community's lock meanwhile, and each answer takes a round trip.
-        columns = {name: [change[name] for change in changes] for name in _CHANGE}
-        session.connection().execute(_MOVED_TOGETHER, {**columns, "now": now})
-    else:
-        session.connection().execute(_MOVED, [{**change, "now": now} for change in changes])
-
-
-_note = Note.__table__.c
-_CHANGE: dict[str, Any] = {
-    "note": sa.Uuid(),
-    "at_version": sa.Integer(),
-    "at_changes": sa.Integer(),
-    "new_intercept": sa.Double(),
-    "new_factor": sa.Double(),
-    "new_score": sa.Integer(),
-    "new_rule": sa.Text(),
-}
-
-
-def _moved(new: Mapping[str, Any]) -> sa.Update:
-    """The statement that writes ``new`` scores, by the names of ``_CHANGE``."""
-    return (
-        sa.update(cast(sa.Table, Note.__table__))
-        .where(
-            _note.id == new["note"],
-            _note.version == new["at_version"],
-            _note.rating_changes == new["at_changes"],
-            _note.locked.is_(False),
-            _note.helpful_pending_since.is_(None),
-        )
-        .values(
-            intercept=new["new_intercept"],
-            factor=new["new_factor"],
-            helpfulness_score=new["new_score"],
-            status_rule=new["new_rule"],
-            # A change that is not visible from outside does not update the note's timestamp.
-            updated_at=sa.case(
-                (_note.helpfulness_score != new["new_score"], sa.bindparam("now", type_=UtcDateTime())),
-                else_=_note.updated_at,
-            ),
-        )
+    statement = sa.update(cast(sa.Table, Note.__table__)).where(
+        Note.id == sa.bindparam("note"),
+        Note.version == sa.bindparam("at_version"),
+        Note.rating_changes == sa.bindparam("at_changes"),
+        Note.locked.is_(False),
+        Note.helpful_pending_since.is_(None),
     )
-
-
-_MOVED = _moved({name: sa.bindparam(name) for name in _CHANGE})
-_CHANGED = (
-    sa.func.unnest(*(sa.bindparam(name, type_=sa.ARRAY(kind)) for name, kind in _CHANGE.items()))
-    .table_valued(*(sa.column(name, kind) for name, kind in _CHANGE.items()))
-    .render_derived(name="changed")
-)
-_MOVED_TOGETHER = _moved({name: _CHANGED.c[name] for name in _CHANGE})
+    # A change that is not visible from outside does not update the note's timestamp.
+    is_visible = Note.helpfulness_score != sa.bindparam("new_score")
+    values = {
+        "intercept": sa.bindparam("new_intercept"),
+        "factor": sa.bindparam("new_factor"),
+        "helpfulness_score": sa.bindparam("new_score"),
+        "status_rule": sa.bindparam("new_rule"),
+        "updated_at": sa.case((is_visible, clock.now()), else_=Note.updated_at),
+    }
+    session.connection().execute(statement.values(values), changes)
 
 
 def takes_over(lease: Lease, scores: Scores) -> bool:

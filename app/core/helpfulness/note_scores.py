@@ -7,7 +7,7 @@ sums, however many ratings there are.
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -62,24 +62,18 @@ class Scored:
         )
 
 
-# Built once: every rating asks this, and to build it takes longer than to send it.
-_IN_FORCE = (
-    sa.select(Community.settings, ScoringModel)
-    .outerjoin(ScoringState, ScoringState.community_id == Community.id)
-    .outerjoin(
-        ScoringModel,
-        sa.and_(
-            ScoringModel.community_id == ScoringState.community_id,
-            ScoringModel.version == ScoringState.model_version,
-        ),
-    )
-    .where(Community.id == sa.bindparam("community_id"))
-)
-
-
 def in_force(session: Session, community_id: uuid.UUID) -> Fit:
     """The fit that scores the community's notes now."""
-    stored_settings, model = session.execute(_IN_FORCE, {"community_id": community_id}).one()
+    in_force_now = sa.and_(
+        ScoringModel.community_id == ScoringState.community_id,
+        ScoringModel.version == ScoringState.model_version,
+    )
+    stored_settings, model = session.execute(
+        sa.select(Community.settings, ScoringModel)
+        .outerjoin(ScoringState, ScoringState.community_id == Community.id)
+        .outerjoin(ScoringModel, in_force_now)
+        .where(Community.id == community_id)
+    ).one()
     settings = community_settings.parse_stored(stored_settings, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)
@@ -102,7 +96,7 @@ def current(session: Session, note: Note) -> Scored:
     """
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is not None and _is_current(row, note):
+    if _is_current(row, note):
         return Scored(fit, Sums.from_list(row.sums))
     return Scored(fit, _rebuild(session, note, fit, row))
 
@@ -111,9 +105,9 @@ def read(session: Session, note: Note) -> Scored:
     """Like ``current``, but writes nothing: for callers that only read."""
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is not None and _is_current(row, note):
-        return Scored(fit, Sums.from_list(row.sums))
-    return Scored(fit, _from_ratings(session, note, fit))
+    return Scored(
+        fit, Sums.from_list(row.sums) if _is_current(row, note) else _from_ratings(session, note, fit)
+    )
 
 
 def current_sums(
@@ -146,7 +140,7 @@ def rating_changed(
     """
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is None or not _is_current(row, note):
+    if not _is_current(row, note):
         note.rating_changes += 1
         return Scored(fit, _rebuild(session, note, fit, row))
     rater = raters(session, fit, [rater_id]).get(rater_id)
@@ -240,27 +234,26 @@ def raters(session: Session, fit: Fit, profile_ids: Collection[uuid.UUID]) -> di
             RaterParameters.profile_id.in_(profile_ids),
         )
     )
-    return {row.profile_id: _as_rater(row) for row in rows}
-
-
-def _as_rater(row: RaterParameters) -> Rater:
-    return Rater(
-        intercept=row.intercept,
-        factor=row.factor,
-        kept=row.kept,
-        volume=row.volume,
-        correlated=row.correlated,
-        acting_intercept=row.acting_intercept,
-        acting_factor=row.acting_factor or 0.0,
-    )
+    return {
+        row.profile_id: Rater(
+            intercept=row.intercept,
+            factor=row.factor,
+            kept=row.kept,
+            volume=row.volume,
+            correlated=row.correlated,
+            acting_intercept=row.acting_intercept,
+            acting_factor=row.acting_factor or 0.0,
+        )
+        for row in rows
+    }
 
 
 def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
     return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
 
 
-def _is_current(row: NoteSums, note: Note) -> bool:
-    return row.note_version == note.version and row.rating_changes == note.rating_changes
+def _is_current(row: NoteSums | None, note: Note) -> TypeGuard[NoteSums]:
+    return row is not None and row.note_version == note.version and row.rating_changes == note.rating_changes
 
 
 def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Sums:

@@ -1,10 +1,12 @@
 """Reads a community's ratings as arrays at one moment, with the other facts that scoring needs."""
 
+import math
 import uuid
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +15,16 @@ from sqlalchemy.orm import Session
 
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.helpfulness import eligibility, rating_columns
-from app.core.helpfulness.rating_columns import Counted, Numbers
-from app.core.models import Action, Note, Panel, Request
-from app.core.scoring import GRAVE_MARGIN, Camps, Facts, IntArray, Regime
+from app.core.helpfulness import eligibility
+from app.core.models import Action, Note, Panel, Rating, Request
+from app.core.scoring import GRAVE_MARGIN, VALUES, BoolArray, Camps, Facts, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
 """A rating counts for its rater's helpfulness if made within this time after the note (docs/develop/consensus.md)."""
+PART = 5_000
+"""Rows fetched at a time."""
+Numbers = npt.NDArray[np.int32]
 
 
 class ReadNote(NamedTuple):
@@ -69,30 +73,30 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
     if session.get_bind().dialect.name == "postgresql":
         # Several statements must see one moment. A transaction of SQLite always does.
         session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        # All rows are read. By default a cursor is planned to give the first ones soon, by random reads along an index.
+        session.connection().exec_driver_sql("SET LOCAL cursor_tuple_fraction = 1")
     settings = community_settings.read(session, community_id)
     notes = _notes(session, community_id)
-    columns = rating_columns.read(
-        session, community_id, [Counted(note.id, note.version, _prompt_until(note)) for note in notes]
-    )
-    numbers = {rater: number for number, rater in enumerate(columns.raters)}
+    numbered = {note.id: number for number, note in enumerate(notes)}
+    given = _ratings(session, community_id, notes, numbered)
+    numbers = {rater: number for number, rater in enumerate(given.raters)}
     authors = {
         number: numbers[note.author_id] for number, note in enumerate(notes) if note.author_id in numbers
     }
-    numbered = {note.id: number for number, note in enumerate(notes)}
     raised, under_review = _reviews(session, community_id, numbered)
     return Snapshot(
         notes=notes,
-        raters=columns.raters,
-        note_numbers=columns.note,
-        rater_numbers=columns.rater,
-        values=columns.value,
+        raters=given.raters,
+        note_numbers=given.note,
+        rater_numbers=given.rater,
+        values=given.value,
         facts=Facts(
             not_misleading=_where(notes, lambda note: note.classification is Classification.NOT_MISLEADING),
             helpful=_where(notes, lambda note: note.status is NoteStatus.CURRENTLY_RATED_HELPFUL),
             raised=raised,
             acting=_where(notes, lambda note: note.rationale),
             authors=authors,
-            valid=columns.prompt,
+            valid=given.prompt,
             regime=regime,
             camps=camps,
             min_ratings=settings.min_ratings,
@@ -118,9 +122,77 @@ def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
             sa.or_(Note.ratings_count > 0, Note.rating_changes > 0),
         )
         .order_by(Note.id)
-        .execution_options(yield_per=5_000)
+        .execution_options(yield_per=PART)
     )
     return [ReadNote(*row) for row in rows]
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The ratings, one entry each: numbers of their notes and raters, values, and whether they were in time.
+
+    ``raters`` are in the order of their numbers.
+    """
+
+    note: Numbers
+    rater: Numbers
+    value: npt.NDArray[np.float32]
+    prompt: BoolArray
+    raters: list[uuid.UUID]
+
+
+def _ratings(
+    session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote], numbered: dict[uuid.UUID, int]
+) -> _Given:
+    """Every rating of these notes' current texts that counts. Raises ValueError for a level of no known value.
+
+    Ids, levels and times are read as the driver gives them: to convert a million of each takes five times as long.
+    """
+    columns = (
+        Rating.note_id,
+        Rating.note_version,
+        Rating.rater_id,
+        Rating.helpfulness_level,
+        Rating.created_at,
+    )
+    rows: Any = session.execute(
+        sa.select(*(sa.type_coerce(column, sa.types.NullType()) for column in columns))
+        .where(Rating.community_id == community_id, Rating.exclusion_reason.is_(None))
+        .execution_options(yield_per=PART)
+    )
+    is_text = session.get_bind().dialect.name == "sqlite"
+    current = {
+        (note.id.hex if is_text else note.id, note.version): (number, _as_text(until) if is_text else until)
+        for number, (note, until) in enumerate((note, _prompt_until(note)) for note in notes)
+    }
+    raters: dict[Any, int] = {}
+    note, rater, value, prompt = array("i"), array("i"), array("f"), array("b")
+    for note_id, version, rater_id, level, created_at in rows:
+        found = current.get((note_id, version))
+        if found is not None:
+            number, until = found
+            note.append(number)
+            rater.append(raters.setdefault(rater_id, len(raters)))
+            value.append(VALUES.get(level, math.nan))
+            prompt.append(created_at < until)
+    if any(map(math.isnan, value)):
+        raise ValueError("ratings: there is a helpfulness level of no known value")
+    # In the order of their ids, so that the result does not depend on the order of the rows.
+    ordered = sorted(raters)
+    rank = np.zeros(len(raters), np.int32)
+    rank[[raters[rater_id] for rater_id in ordered]] = np.arange(len(raters), dtype=np.int32)
+    return _Given(
+        np.array(note, np.int32),
+        rank[np.array(rater, np.int32)],
+        np.array(value, np.float32),
+        np.array(prompt, np.bool_),
+        [uuid.UUID(rater_id) if is_text else rater_id for rater_id in ordered],
+    )
+
+
+def _as_text(moment: datetime) -> str:
+    """A moment as SQLite stores it; such texts sort like their moments."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def _prompt_until(note: ReadNote) -> datetime:

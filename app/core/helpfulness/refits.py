@@ -61,19 +61,15 @@ class Lease:
     camps_before: Camps
 
 
-# Built once: every rating sends it, and to build it takes longer than to send it.
-_COUNT_RATING = (
-    sa.update(ScoringState)
-    .where(ScoringState.community_id == sa.bindparam("community"))
-    .values(ratings_since=ScoringState.ratings_since + 1)
-    .returning(ScoringState)
-    .execution_options(populate_existing=True)
-)
-
-
 def rating_changed(session: Session, community_id: uuid.UUID) -> None:
     """Count a rating that the parameters in force do not include. The caller holds the community's lock."""
-    state = session.scalars(_COUNT_RATING, {"community": community_id}).first()
+    state = session.scalars(
+        sa.update(ScoringState)
+        .where(ScoringState.community_id == community_id)
+        .values(ratings_since=ScoringState.ratings_since + 1)
+        .returning(ScoringState)
+        .execution_options(populate_existing=True)
+    ).first()
     if state is None:
         state = _begin(session, community_id, ratings=1)
     now = clock.now()
