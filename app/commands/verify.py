@@ -15,7 +15,7 @@ from app.core.history import chain as history
 from app.core.history import heads
 from app.core.history.heads import Head
 from app.core.models import Community
-from app.core.panels import verifying
+from app.core.panels import results
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 
@@ -29,7 +29,7 @@ def verify_draw(reference: uuid.UUID) -> None:
     """
     with opened_wiring() as wiring, wiring.database.reading() as session:
         try:
-            repeated = verifying.repeat(session, reference)
+            repeated = results.repeat(session, reference)
         except NotFound as error:
             raise click.ClickException("No panel, action or rationale with a panel has this id.") from error
         except Conflict as error:

@@ -16,8 +16,8 @@ from app.core.db import Database
 from app.core.insights import rollups
 from app.core.learning import schedule, training
 from app.core.learning.schedule import Lease, Outdated
-from app.core.notes import panel_reviews, verdicts
-from app.core.panels import missing, rolls, tending
+from app.core.notes import verdicts
+from app.core.panels import opening, rolls, tending
 from app.core.upkeep import attention
 from app.jobs.bodies import part
 
@@ -33,7 +33,7 @@ ROLL_UP_MOST_SECONDS = 600.0
 def sweep_panels(database: Database) -> None:
     """Tend the panels of every community that are due, and open those that are missing."""
     with database.reading() as session:
-        without, due = missing.communities_without(session), tending.communities_due(session)
+        without, due = opening.communities_without(session), tending.communities_due(session)
     for community_id in sorted({*without, *due}):
         with part(f"tending the panels of community {community_id}"):
             tend_panels(database, community_id)
@@ -48,10 +48,10 @@ def tend_panels(database: Database, community_id: uuid.UUID) -> None:
 
 
 def _open_missing(database: Database, community_id: uuid.UUID) -> int:
-    total, opened = 0, missing.BATCH
-    while opened == missing.BATCH:
+    total, opened = 0, opening.BATCH
+    while opened == opening.BATCH:
         with database.writing() as session:
-            opened = missing.open_missing(session, community_id)
+            opened = opening.open_missing(session, community_id)
         total += opened
     return total
 
@@ -68,7 +68,7 @@ def _tend_due(database: Database, community_id: uuid.UUID) -> None:
             tended = tending.tend(session, community_id)
             looked_at = tended.panels
             for note_id in tended.freed:
-                for note in panel_reviews.freed_notes(session, note_id):
+                for note in opening.freed_notes(session, note_id):
                     verdicts.settle(session, note, "no panel could be drawn")
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from app.core import clock
 from app.core.models import Account, Action, Panel, PanelSeat, Profile
-from app.core.panels import panels
+from app.core.panels import opening
 from app.core.vocabulary import SeatState
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service, wait_for
@@ -19,7 +19,7 @@ def _draw(service: Service, action_id: str, person: Person) -> None:
     """A panel of the action in which this person has a seat; its turn to draw others does not come."""
     with service.wiring.database.writing() as session:
         action = session.get_one(Action, uuid.UUID(action_id))
-        panel = panels.open_for(session, action, "In this test.", earlier=None)
+        panel = opening.open_for(session, action, "In this test.", earlier=None)
         assert panel is not None
         profile = session.scalars(
             sa.select(Profile)

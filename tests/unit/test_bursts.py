@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.core.actions import acknowledgements, actions
 from app.core.history.why import UNSAID
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
-from app.core.notes import bursts
+from app.core.panels import doubts
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.wiring import Wiring
@@ -49,10 +49,10 @@ def state_of(wiring: Wiring, action_id: uuid.UUID) -> tuple[ActionState, ReviewG
         return action.action_state, action.review_group
 
 
-def burst_on(wiring: Wiring, action_id: uuid.UUID) -> bursts.Burst | None:
+def burst_on(wiring: Wiring, action_id: uuid.UUID) -> doubts.Burst | None:
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
-        return bursts.suspicious(session, action, session.get_one(Note, action.note_id))
+        return doubts.suspicious(session, action, session.get_one(Note, action.note_id))
 
 
 def test_new_raters_who_would_decide_send_the_review_to_staff_instead(
@@ -143,7 +143,7 @@ def test_asking_costs_one_query_where_nothing_is_suspicious(
         note = session.get_one(Note, action.note_id)
         community = session.get_one(Community, cast.community_id)
         sa.event.listen(session.bind, "before_cursor_execute", lambda *args: asked.append(args[2]))
-        assert bursts.suspicious(session, action, note) is None
+        assert doubts.suspicious(session, action, note) is None
         assert community in session
     assert len(asked) == 1
 

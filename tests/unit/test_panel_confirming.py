@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.models import Action, HistoryEntry, Panel
-from app.core.panels import panels, results, verifying
+from app.core.panels import panels, results
 from app.core.scoring import Counts, Sides
 from app.core.vocabulary import ActionState, PanelOutcome
 from app.jobs import communities as jobs
@@ -87,7 +87,7 @@ def test_where_somebody_says_no_a_second_panel_of_others_acts_or_keeps(wiring: W
             .order_by(HistoryEntry.id)
         ).all()
         every = session.scalars(sa.select(Panel.id).where(Panel.action_id == action_id)).all()
-        faults = [verifying.repeat(session, panel_id).faults for panel_id in every]
+        faults = [results.repeat(session, panel_id).faults for panel_id in every]
     assert said.startswith("A first panel and volunteers: ")
     assert causes == [panels.CONFIRMS, said]
     assert faults == [(), ()]

@@ -13,7 +13,7 @@ from app.core.helpfulness import note_scores
 from app.core.mail import Kind
 from app.core.models import Action, Event, Note, Panel, PanelRoll, PanelSeat, Profile
 from app.core.notes import ratings
-from app.core.panels import doubts, draw, tending, verifying
+from app.core.panels import doubts, draw, results, tending
 from app.core.panels.doubts import chance_of, most_within
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM
@@ -121,27 +121,27 @@ def test_after_the_end_the_draw_can_be_repeated_and_an_altered_one_is_found(
     settle_in(wiring, cast, 20)
     action_id = _drawn(wiring, cast)
     with wiring.database.reading() as session, pytest.raises(Conflict):
-        verifying.repeat(session, action_id)
+        results.repeat(session, action_id)
     with wiring.database.writing() as session:
         session.execute(
             sa.update(Panel).values(opened_at=clock.now() - timedelta(days=8), due_at=clock.now())
         )
     jobs.sweep_panels(wiring.database)
     with wiring.database.reading() as session:
-        repeated = verifying.repeat(session, action_id)
+        repeated = results.repeat(session, action_id)
     assert (repeated.eligible, repeated.asked, repeated.faults) == (20, 12, ())
     with wiring.database.writing() as session:
         first = session.scalars(sa.select(PanelSeat).order_by(PanelSeat.number)).first()
         assert first is not None
         first.number = 100
     with wiring.database.reading() as session:
-        assert verifying.repeat(session, action_id).faults == (
+        assert results.repeat(session, action_id).faults == (
             "People were not drawn in the order that the seed gives.",
         )
     with wiring.database.writing() as session:
         session.execute(sa.update(Panel).values(seed=b"x" * 32))
     with wiring.database.reading() as session:
-        assert "The seed is not the one that history promised." in verifying.repeat(session, action_id).faults
+        assert "The seed is not the one that history promised." in results.repeat(session, action_id).faults
 
 
 def test_the_platform_hears_of_its_users_only_where_a_webhook_names_the_event(
@@ -215,7 +215,7 @@ def test_three_months_after_its_end_only_the_counts_of_a_panel_are_kept(wiring: 
         ]
         assert kept == [1, 0, 0]
         with pytest.raises(Conflict):
-            verifying.repeat(session, action_id)
+            results.repeat(session, action_id)
 
 
 @pytest.mark.both_databases

@@ -29,11 +29,11 @@ from app.core.models import (
     Request,
 )
 from app.core.notes import notes, verdicts
-from app.core.panels import draw, missing, panels, results, seats, tending
+from app.core.panels import draw, opening, panels, results, seats, tending
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION
-from app.core.raters import digests, drawn, help_needed
+from app.core.raters import digests, help_needed, run
 from app.core.scoring import Camps, Regime
 from app.core.vocabulary import (
     ActionState,
@@ -329,7 +329,7 @@ def test_seats_of_reviews_that_are_over_make_nobody_busy(wiring: Wiring, cast: C
         for action_id in over:
             actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=Why("too hard"))
         # Their panels are not ended yet when the next one is drawn.
-        assert missing.open_missing(session, cast.community_id) == 1
+        assert opening.open_missing(session, cast.community_id) == 1
         still_open = sa.update(Panel).where(Panel.action_id.in_(over))
         session.execute(still_open.values(due_at=clock.now() + timedelta(hours=1)))
         tending.tend(session, cast.community_id)
@@ -357,12 +357,12 @@ def test_whoever_avoids_a_category_is_neither_drawn_for_it_nor_shown_it(wiring: 
         assert set(session.scalars(reasons)) == {None, "avoids_category"}
         # They have a seat of the first panel, and are not shown what they avoid since.
         assert people[0] in seated(wiring, action_id)
-        shown = [drawn.items_for(session, cast.community_id, person) for person in people[:2]]
+        shown = [run.drawn_items(session, cast.community_id, person) for person in people[:2]]
     assert shown == [[], [action_id, second_id]]
     with wiring.database.writing() as session:
         session.get_one(Note, note_id).locked = True
     with wiring.database.writing() as session:
-        assert drawn.items_for(session, cast.community_id, people[1]) == [second_id]
+        assert run.drawn_items(session, cast.community_id, people[1]) == [second_id]
         # A digest is sent for a seat although its item was skipped before.
         account_id = session.get_one(Profile, people[1]).account_id
         assert account_id is not None
@@ -476,7 +476,7 @@ def test_a_review_that_ended_without_its_panel_leaves_room_for_the_next(
         acknowledgements.acknowledge(session, factories.integration(cast), action)
         actions.open_second_look(session, SYSTEM, action, why=Why("an appeal"))
         # Before the job had its turn.
-        assert missing.open_missing(session, cast.community_id) == 1
+        assert opening.open_missing(session, cast.community_id) == 1
     answer(wiring, cast, note_id, people, "H")
     second = panel_of(wiring, action_id)
     assert second.id != first.id
@@ -519,7 +519,7 @@ def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
     set_up(wiring, cast, who_decides="panel")
     actions = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
     with suppress(RuntimeError), wiring.database.writing() as session:
-        missing.open_missing(session, cast.community_id)
+        opening.open_missing(session, cast.community_id)
         assert tending.tend(session, cast.community_id).panels == 3
         raise RuntimeError("killed before the commit")
     assert seated(wiring, actions[0]) == []

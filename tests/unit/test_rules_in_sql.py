@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Request
-from app.core.notes import blindness, rating_locks
+from app.core.notes import blindness
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, NoteStatus, RequestStatus
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -75,7 +75,7 @@ def test_what_raters_may_see_and_what_takes_ratings_is_the_same_in_python_and_in
     of_its_action = sa.and_(Action.note_id == Note.id, Action.restores_id.is_(None))
     with wiring.database.reading() as session:
         rows = session.execute(
-            sa.select(Note, Action, blindness.outcome_visible_clause(), rating_locks.open_clause()).outerjoin(
+            sa.select(Note, Action, blindness.outcome_visible_clause(), blindness.open_clause()).outerjoin(
                 Action, of_its_action
             )
         ).all()
@@ -83,6 +83,6 @@ def test_what_raters_may_see_and_what_takes_ratings_is_the_same_in_python_and_in
     for note, action, is_visible, is_open in rows:
         kind = (note.status, note.locked, action and (action.action_state, action.action_tier))
         assert bool(is_visible) == blindness.outcome_visible_to_raters(note, action), kind
-        assert bool(is_open) == (not rating_locks.is_closed(note, action)), kind
+        assert bool(is_open) == (not blindness.is_closed(note, action)), kind
     assert {bool(is_visible) for *_, is_visible, _ in rows} == {True, False}
     assert {bool(is_open) for *_, is_open in rows} == {True, False}

@@ -55,3 +55,25 @@ def outcome_visible_clause() -> sa.ColumnElement[bool]:
     )
     decided = sa.or_(Action.id.is_(None), sa.not_(sa.or_(in_review, unrated)))
     return sa.and_(Note.status != NoteStatus.NEEDS_MORE_RATINGS, decided)
+
+
+def is_closed(note: Note, action: Action | None) -> bool:
+    """Whether nobody can rate the note; ``action`` is the action whose rationale it is, or None."""
+    return note.locked and not is_lifted(note, action)
+
+
+def is_lifted(note: Note, action: Action | None) -> bool:
+    """Whether a moderator locked the note but a second look of its action takes ratings."""
+    return (
+        note.locked
+        and note.rationale
+        and action is not None
+        and action.note_id == note.id
+        and action.restores_id is None
+        and action.action_state is ActionState.RETRO_REVIEW
+    )
+
+
+def open_clause() -> sa.ColumnElement[bool]:
+    """The opposite of ``is_closed`` in SQL: a condition on ``Note`` and the ``Action`` whose rationale it is."""
+    return sa.or_(Note.locked.is_(False), Action.action_state == ActionState.RETRO_REVIEW)

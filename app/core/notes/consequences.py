@@ -12,8 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.helpfulness.note_scores import Scored
 from app.core.history.why import Why
 from app.core.models import Action, Hold, Note
-from app.core.notes import bursts, panel_reviews
-from app.core.panels import panels
+from app.core.panels import doubts, opening, panels
 from app.core.permissions import SYSTEM
 from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import INERTIA, Verdict
@@ -32,7 +31,7 @@ def end_second_look(
 
     ``by_panel``: the ratings are a drawn panel's, so no burst can have made them.
     """
-    if verdict.status is _UNRATED or (not by_panel and bursts.divert_to_staff(session, action, note)):
+    if verdict.status is _UNRATED or (not by_panel and doubts.divert_to_staff(session, action, note)):
         return
     if verdict.status is _HELPFUL:
         actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
@@ -59,7 +58,7 @@ def act_on(
 ) -> None:
     state = action.action_state
     if state in IN_REVIEW and note.status is not _UNRATED:
-        if not by_panel and bursts.divert_to_staff(session, action, note):
+        if not by_panel and doubts.divert_to_staff(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
             actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
@@ -99,9 +98,9 @@ def dismiss_on_not_misleading(
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
     earlier = panels.newest(session, action.id)
-    if panel_reviews.open_if_doubted(
+    if opening.open_if_doubted(
         session, action, note, scored, verdict, earlier=earlier
-    ) or bursts.divert_to_staff(session, action, note):
+    ) or doubts.divert_to_staff(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 

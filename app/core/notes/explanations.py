@@ -17,7 +17,7 @@ from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, HistoryEntry, Note, Rating
-from app.core.notes import rating_locks
+from app.core.notes import blindness
 from app.core.panels import panels, results
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
@@ -81,7 +81,7 @@ def explain(session: Session, note: Note) -> Explanation:
     verdict = scored.verdict(
         note,
         raised=raised,
-        was=NoteStatus.NEEDS_MORE_RATINGS if rating_locks.is_lifted(note, action) else None,
+        was=NoteStatus.NEEDS_MORE_RATINGS if blindness.is_lifted(note, action) else None,
     )
     helpful_at = model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
@@ -196,7 +196,7 @@ def _reason(slug: str) -> str:
 
 def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict | None) -> str:
     """The rule behind the status: a moderator's decision, else the rule stored with the status, else today's rule."""
-    if rating_locks.is_lifted(note, action):
+    if blindness.is_lifted(note, action):
         return "A moderator decided it. That stands until the second look ends."
     if note.locked:
         return _STAFF["force-published" if note.force_published else "dismissed"]
@@ -232,7 +232,7 @@ _CHANGES: Mapping[str, str] = {
 def _would_change(
     note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, model: Model
 ) -> str:
-    if rating_locks.is_closed(note, action):
+    if blindness.is_closed(note, action):
         return "Nothing: it is locked."
     is_decided = action is not None and action.action_state not in IN_REVIEW
     if action is not None and is_decided and action.action_state is not ActionState.APPLIED:

@@ -19,7 +19,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, Profile, Rating
-from app.core.notes import blindness, rater_days, rating_locks, verdicts
+from app.core.notes import blindness, rater_days, verdicts
 from app.core.panels import panels, seats
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
@@ -87,7 +87,7 @@ def rate(
     if profiles.are_one(session, note.author_id, rater.id):
         raise Forbidden("You cannot rate your own note")
     action = actions.of_note(session, note.id) if note.rationale else None
-    if rating_locks.is_closed(note, action):
+    if blindness.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
     rating = session.scalars(_GIVEN, {"note_id": note.id, "rater_id": rater.id}).first()
     in_view = _is_outcome_in_view(note, action, rating)
@@ -157,7 +157,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     serialise(session, rating.community_id)
     note = session.get_one(Note, rating.note_id, populate_existing=True)
     action = actions.of_note(session, note.id) if note.rationale else None
-    if actor.kind != "system" and rating_locks.is_closed(note, action):
+    if actor.kind != "system" and blindness.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
     if session.get(Rating, rating.id, populate_existing=True) is None:
         return  # another request withdrew it while this one waited for the lock

@@ -21,8 +21,8 @@ from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Community, Hold, Note, Panel, Profile, Rating
-from app.core.notes import consequences, notes, panel_reviews, rating_locks
-from app.core.panels import panels
+from app.core.notes import blindness, consequences, notes
+from app.core.panels import opening, panels
 from app.core.permissions import SYSTEM, Actor
 from app.core.scoring import GRAVE_MARGIN, Sums, Verdict
 from app.core.vocabulary import (
@@ -131,7 +131,7 @@ def follow(
     The caller holds the lock. ``held``: what ``is_held`` says, if the caller knows.
     """
     settings = scored.fit.settings
-    is_closed = rating_locks.is_closed(note, action) or (
+    is_closed = blindness.is_closed(note, action) or (
         is_held(session, note, action) if held is None else held
     )
     if not is_closed:
@@ -146,12 +146,12 @@ def follow(
         panel = panels.of_review(newest, action)
         if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
             return _follow_panel(session, panel, action, note, scored)
-        if panel is None and panel_reviews.is_always(session, action, note, settings):
-            panel_reviews.open_panel(session, action, panels.ALWAYS, earlier=newest)
+        if panel is None and opening.is_always(session, action, note, settings):
+            opening.open_panel(session, action, panels.ALWAYS, earlier=newest)
             session.flush()
             return None
     # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.
-    is_forced = rating_locks.is_lifted(note, action)
+    is_forced = blindness.is_lifted(note, action)
     before = _UNRATED if is_forced else note.status
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
     verdict = scored.verdict(note, raised=raised, was=before)
@@ -161,7 +161,7 @@ def follow(
         action is not None
         and verdict is not None
         and not waits
-        and panel_reviews.open_if_doubted(session, action, note, scored, verdict, earlier=newest)
+        and opening.open_if_doubted(session, action, note, scored, verdict, earlier=newest)
     ):
         session.flush()
         return None
@@ -202,13 +202,13 @@ def _follow_panel(
         return None
     if panels.needs_second(session, panel, note, scored, verdict):
         panels.end(session, panel, PanelOutcome.OVERTAKEN, panels.CONFIRMS)
-        panel_reviews.open_panel(session, action, panels.CONFIRMS, earlier=panel)
+        opening.open_panel(session, action, panels.CONFIRMS, earlier=panel)
         return None
     cause = "a drawn panel decided"
     panels.end(session, panel, PanelOutcome.DECIDED)
     note.intercept, note.factor = round(verdict.intercept, 6), round(verdict.factor, 6)
     note.helpfulness_score = verdict.shown
-    if rating_locks.is_lifted(note, action):
+    if blindness.is_lifted(note, action):
         session.flush()
         consequences.end_second_look(session, action, note, verdict, cause, by_panel=True)
         return verdict
@@ -238,7 +238,7 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
             Note.helpful_pending_since.is_not(None),
             Note.deleted_at.is_(None),
             Community.archived_at.is_(None),
-            rating_locks.open_clause(),
+            blindness.open_clause(),
         )
         .order_by(Note.helpful_pending_since)
     )

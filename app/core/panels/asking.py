@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -62,16 +61,12 @@ class Work:
         return max(0, min(self.panel.wanted - seated, panels.MOST_SEATS - self.asked))
 
     def order_by(self, found: Order) -> None:
-        came_to = self.states.keys()
+        """Take the people that the draw has not come to yet from this order."""
         self.left = {
-            side: [person for person in people if person not in came_to] if came_to else list(people)
+            side: [person for person in people if person not in self.states]
             for side, people in found.sides.items()
         }
-        self.sides = (
-            {person: side for side, people in found.sides.items() for person in people if person in came_to}
-            if came_to
-            else {}
-        )
+        self.sides = {person: side for person, side in found.people.items() if person in self.states}
         self.is_all = found.is_all
 
     def next_people(self) -> list[uuid.UUID]:
@@ -127,11 +122,10 @@ class Askable:
         asked: Iterable[Sequence[uuid.UUID]],
     ) -> "Askable":
         candidates = {person for people in asked for person in people}
-        own = _rows(session, Profile.id, candidates)
-        accounts = {row.account_id for row in own if row.account_id is not None}
-        known = {row.id: row for row in [*own, *_rows(session, Profile.account_id, accounts)]}
+        own = session.scalars(sa.select(Profile).where(Profile.id.in_(candidates))).all()
+        accounts = {profile.account_id for profile in own if profile.account_id is not None}
         linked: dict[uuid.UUID, list[Profile]] = defaultdict(list)
-        for profile in known.values():
+        for profile in session.scalars(sa.select(Profile).where(Profile.account_id.in_(accounts))):
             if profile.account_id is not None:
                 linked[profile.account_id].append(profile)
         # Two look-ups by key: joined, PostgreSQL may compare every member with every id.
@@ -197,26 +191,6 @@ class Askable:
 
 def _accounts(person: Person) -> set[uuid.UUID]:
     return {profile.account_id for profile in person.profiles if profile.account_id is not None}
-
-
-def _rows(
-    session: Session, column: sa.orm.InstrumentedAttribute[Any], values: Collection[uuid.UUID]
-) -> list[Profile]:
-    """The profiles with one of these values, as rows: objects would take most of the time of a draw.
-
-    They have what a ``Person`` reads.
-    """
-    rows = session.execute(
-        sa.select(
-            Profile.id,
-            Profile.account_id,
-            Profile.platform,
-            Profile.platform_user_id,
-            Profile.trust_level,
-            Profile.created_at,
-        ).where(column.in_(values))
-    ).all()
-    return cast(list[Profile], rows)
 
 
 def announce(session: Session, community_id: uuid.UUID, drawing: Sequence[Work]) -> None:

@@ -2,20 +2,31 @@
 
 Organised raters choose what they rate, so a few people can be most of the raters of one post. These are the traces
 that leaves. Each costs at most a query, and only when a review would be decided.
+
+If many new raters rate one post at once, a panel or moderators decide it (docs/develop/consensus.md): a person who
+creates many raters must not be able to decide with them.
 """
 
+import uuid
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from scipy.special import bdtr, bdtrc
 from sqlalchemy.orm import Session, aliased
 
+from app.core import clock
+from app.core.actions import actions
+from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
-from app.core.models import Note, Profile, RaterParameters, Rating
+from app.core.history.why import Why
+from app.core.models import Action, Note, Profile, RaterParameters, Rating
+from app.core.permissions import SYSTEM
 from app.core.scoring import Regime
 from app.core.scoring.sums import CORRELATED
+from app.core.vocabulary import ReviewGroup
 
 CHANCE = 0.01
 """A share of raters from one side that chance gives less often than this is a reason for doubt."""
@@ -26,7 +37,7 @@ BEFORE = "A drawn panel decided this before."
 def find(session: Session, note: Note, scored: Scored) -> str | None:
     """Why a panel should decide instead of these ratings, as a sentence; None without a reason.
 
-    A burst of new raters is one more reason, which ``notes.bursts`` finds.
+    A burst of new raters is one more reason, which ``suspicious`` finds.
     """
     model = scored.fit.model_of(note)
     if model.regime is Regime.COLD:
@@ -82,16 +93,11 @@ def _in_step(scored: Scored) -> str | None:
 def _arrived_together(session: Session, note: Note, settings: CommunitySettings) -> str | None:
     """Whether most raters of the note were first seen within one span of ``burst_hours``, and others were not."""
     span = timedelta(hours=settings.burst_hours)
-    linked = aliased(Profile)
-    earliest = sa.select(sa.func.min(linked.created_at)).where(linked.account_id == Profile.account_id)
-    first_seen = sa.func.coalesce(
-        earliest.scalar_subquery(), Profile.created_at, type_=Profile.created_at.type
-    )
     arrivals = sorted(
         session.scalars(
             note_scores.counting(note)
             .order_by(None)
-            .with_only_columns(first_seen)
+            .with_only_columns(_first_seen())
             .select_from(Rating)
             .join(Profile, Profile.id == Rating.rater_id)
         )
@@ -99,18 +105,8 @@ def _arrived_together(session: Session, note: Note, settings: CommunitySettings)
     most, since = most_within(arrivals, span)
     if most < settings.burst_raters or most <= settings.burst_share * len(arrivals) or since is None:
         return None
-    others = (
-        sa.select(Rating.rater_id)
-        .join(Profile, Profile.id == Rating.rater_id)
-        .where(
-            Rating.community_id == note.community_id,
-            sa.or_(Profile.created_at < since, Profile.created_at > since + span),
-        )
-        .distinct()
-        .limit(settings.burst_known)
-    )
-    known = session.scalar(sa.select(sa.func.count()).select_from(others.subquery())) or 0
-    if known < settings.burst_known:
+    others = sa.or_(Profile.created_at < since, Profile.created_at > since + span)
+    if not _has_raters(session, note.community_id, others, settings.burst_known):
         return None
     return f"{most} of the {len(arrivals)} raters were first seen within {settings.burst_hours} hours."
 
@@ -124,3 +120,82 @@ def most_within(moments: list[datetime], span: timedelta) -> tuple[int, datetime
         if last - first + 1 > most:
             most, since = last - first + 1, moments[first]
     return most, since
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Of the ``recent`` ratings of the last ``minutes``, ``newcomers`` are by raters first seen within ``hours``."""
+
+    newcomers: int
+    recent: int
+    minutes: int
+    hours: int
+
+    @property
+    def cause(self) -> str:
+        """The cause as a sentence, for history."""
+        return (
+            f"burst of new raters: {self.newcomers} of the {self.recent} ratings of the last {self.minutes} minutes "
+            f"are by raters first seen within {self.hours} hours"
+        )
+
+
+def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
+    """Send the review to staff if a burst of new raters is about to decide it. Return whether staff decides.
+
+    Called right before an automatic decision. A review that was sent to staff stays there, so the same ratings cannot
+    decide it after the burst.
+    """
+    if action.review_group is ReviewGroup.STAFF:
+        return True
+    burst = suspicious(session, action, note)
+    if burst is None:
+        return False
+    actions.send_to_staff(session, SYSTEM, action, why=Why(cause=burst.cause))
+    return True
+
+
+def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
+    """The burst of new raters among the note's ratings, or None.
+
+    One query over the note's ratings (by the index that begins with ``note_id``). Only if they look like a burst, a
+    second query checks that the community also has known raters: where everybody is new, nothing is a burst.
+    """
+    settings = community_settings.read(session, action.community_id)
+    now = clock.now()
+    new_since = now - timedelta(hours=settings.burst_hours)
+    recent, newcomers = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(_first_seen() > new_since))
+        .select_from(Rating)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(
+            Rating.note_id == note.id,
+            Rating.note_version == note.version,
+            Rating.exclusion_reason.is_(None),
+            Rating.created_at > now - timedelta(minutes=settings.burst_minutes),
+        )
+    ).one()
+    if newcomers < settings.burst_raters or newcomers <= settings.burst_share * recent:
+        return None
+    if not _has_raters(session, action.community_id, Profile.created_at <= new_since, settings.burst_known):
+        return None
+    return Burst(newcomers, recent, settings.burst_minutes, settings.burst_hours)
+
+
+def _first_seen() -> sa.ColumnElement[datetime]:
+    """When a rater was first seen: the earliest creation time of the profiles linked to their account."""
+    linked = aliased(Profile)
+    earliest = sa.select(sa.func.min(linked.created_at)).where(linked.account_id == Profile.account_id)
+    return sa.func.coalesce(earliest.scalar_subquery(), Profile.created_at, type_=Profile.created_at.type)
+
+
+def _has_raters(session: Session, community_id: uuid.UUID, which: sa.ColumnElement[bool], least: int) -> bool:
+    """Whether at least ``least`` raters of the community have a profile that meets the condition."""
+    raters = (
+        sa.select(Rating.rater_id)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(Rating.community_id == community_id, which)
+        .distinct()
+        .limit(least)
+    )
+    return (session.scalar(sa.select(sa.func.count()).select_from(raters.subquery())) or 0) >= least

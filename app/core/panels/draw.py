@@ -18,11 +18,6 @@ SEED_BYTES = 32
 ENTRY_BYTES = 17
 """A person in a roll or a shortlist: an id of 16 bytes and a side."""
 Places = np.ndarray[tuple[int, int], np.dtype[np.unsignedinteger]]
-NumberArray = np.ndarray[tuple[int], np.dtype[np.integer]]
-SPARE = 4
-"""How many times more people than are wanted stay below a bound, on average. Fewer would be very unlikely."""
-AT_A_TIME = 1 << 16
-"""Bytes."""
 AT_FIRST = 72
 """How many people of each side a shortlist holds: twice the most seats that a panel can have."""
 
@@ -74,43 +69,19 @@ def order(seed: bytes, raters: bytes, *, first: int | None = AT_FIRST) -> Order:
     If nobody's side is known, or only people of one side could be drawn, all are of the side ``UNKNOWN``.
     """
     count = len(raters) // ENTRY_BYTES
-    # A view, because copying 100,000 ids takes longer than encrypting them.
-    ids, sides = memoryview(raters)[: 16 * count], np.frombuffer(raters, np.uint8, offset=16 * count)
+    ids, sides = raters[: 16 * count], np.frombuffer(raters, np.uint8, offset=16 * count)
     if not all((sides == side).any() for side in (Side.ONE, Side.OTHER)):
         sides = np.zeros(count, np.uint8)
-    tops = None if first is None else _tops(seed, ids)
+    high, low = (column.astype(np.uint64) for column in places(seed, ids).T)
     ordered, is_all = {}, True
     for side in Side:
-        chosen: NumberArray = np.flatnonzero(sides == side)
-        if first is not None and tops is not None and len(chosen) > first:
-            chosen, is_all = _low_places(tops, chosen, first), False
-        starts = (16 * chosen).tolist()
-        people = [bytes(ids[start : start + 16]) for start in starts]
-        high, low = (column.astype(np.uint64) for column in places(seed, b"".join(people)).T)
-        ordered[side] = [uuid.UUID(bytes=people[place]) for place in np.lexsort((low, high))[:first].tolist()]
+        chosen = np.flatnonzero(sides == side)
+        if first is not None and len(chosen) > first:
+            # Of 100,000 people a full sort would take longer than to encrypt their ids.
+            chosen, is_all = chosen[np.argpartition(high[chosen], first)[: first + 1]], False
+        chosen = chosen[np.lexsort((low[chosen], high[chosen]))][:first]
+        ordered[side] = [uuid.UUID(bytes=ids[16 * place : 16 * place + 16]) for place in chosen.tolist()]
     return Order(ordered, is_all)
-
-
-def _tops(seed: bytes, ids: memoryview) -> NumberArray:
-    """The highest 16 bits of everybody's place. A few of them are encrypted at a time, which stay in the cache."""
-    encryptor = Cipher(algorithms.AES256(seed), modes.ECB()).encryptor()  # noqa: S305 # as in ``places``
-    tops = np.empty(len(ids) // 16, np.uint16)
-    encrypted = bytearray(AT_A_TIME + 15)
-    highest = np.frombuffer(encrypted, ">u2", AT_A_TIME // 2).reshape(-1, 8)[:, 0]
-    for start in range(0, len(ids), AT_A_TIME):
-        size = encryptor.update_into(ids[start : start + AT_A_TIME], encrypted) // 16
-        tops[start // 16 : start // 16 + size] = highest[:size]
-    return tops
-
-
-def _low_places(tops: NumberArray, people: NumberArray, first: int) -> NumberArray:
-    """Some of these people, among whom are the ``first``: so that not all have to be sorted.
-
-    Places are spread evenly, so a bound for the highest bits leaves about as many people as are wanted.
-    """
-    bound = (SPARE * first << 16) // len(people) + 1
-    found = people[tops[people] < bound]
-    return found if len(found) >= first else people
 
 
 def packed(found: Order) -> bytes:

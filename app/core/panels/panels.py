@@ -1,7 +1,5 @@
-"""Panels of reviews: opened, counted, ended (docs/moderate/panels.md). ``tending`` draws their seats."""
+"""Panels of reviews: counted and ended (docs/moderate/panels.md)."""
 
-import hashlib
-import secrets
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -11,14 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
-from app.core.panels import draw, rolls
 from app.core.permissions import SYSTEM
 from app.core.scoring import Counts, Rater, Sides, Sums, Verdict
 from app.core.vocabulary import (
@@ -61,18 +56,14 @@ def newest(session: Session, action_id: uuid.UUID) -> Panel | None:
     return newest_of(session, [action_id]).get(action_id)
 
 
-# Built once: every rating asks this, and to build it takes longer than to send it.
-_NEWEST_LAST = (
-    sa.select(Panel)
-    .where(Panel.action_id.in_(sa.bindparam("action_ids", expanding=True)))
-    .order_by(Panel.ended_at.is_(None), Panel.opened_at)
-    .execution_options(populate_existing=True)
-)
-
-
 def newest_of(session: Session, action_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Panel]:
     """The newest panel of each of these actions that has had one. An open one is always the newest."""
-    rows = session.scalars(_NEWEST_LAST, {"action_ids": list(action_ids)})
+    rows = session.scalars(
+        sa.select(Panel)
+        .where(Panel.action_id.in_(action_ids))
+        .order_by(Panel.ended_at.is_(None), Panel.opened_at)
+        .execution_options(populate_existing=True)
+    )
     return {panel.action_id: panel for panel in rows}
 
 
@@ -98,61 +89,6 @@ def has_decided(panel: Panel | None, action: Action) -> bool:
         return False
     again = action.retro_review_at
     return again is None or (panel.review is ActionState.RETRO_REVIEW and panel.opened_at >= again)
-
-
-def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
-    """Whether a roll of the last hour shows that too few people can be drawn here."""
-    roll = rolls.newest(session, community_id)
-    return roll is not None and roll.people < rolls.LEAST
-
-
-def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | None) -> Panel | None:
-    """Open a panel for the action's review; None for an action without a rationale.
-
-    ``earlier`` is the action's newest panel. If it is still open, it is of a review that ended, and ends first.
-
-    The seats are drawn by a job (``panels_due.ask``), so that the rating that gave reason for a panel takes no longer
-    than others. The caller holds the community's lock, and the review has no panel yet. It flushes the panel.
-    """
-    if action.note_id is None:
-        return None
-    if earlier is not None and earlier.ended_at is None:
-        end(session, earlier, PanelOutcome.OVERTAKEN, OVERTAKEN)
-    # Not before its review, and after the panel before it, although the clock may have been moved back since.
-    after = earlier.opened_at + timedelta(microseconds=1) if earlier is not None else None
-    opened_at = max(moment for moment in (clock.now(), review_began(action), after) if moment is not None)
-    settings = community_settings.read(session, action.community_id)
-    seed = secrets.token_bytes(draw.SEED_BYTES)
-    panel = Panel(
-        id=new_id(),
-        community_id=action.community_id,
-        action_id=action.id,
-        note_id=action.note_id,
-        review=action.action_state,
-        reason=reason[:255],
-        size=settings.panel_seats,
-        hours=settings.panel_hours,
-        wanted=settings.panel_seats,
-        seed=seed,
-        opened_at=opened_at,
-        due_at=clock.now(),
-    )
-    session.add(panel)
-    history.record(
-        session,
-        SYSTEM,
-        action.community_id,
-        "action.panel_opened",
-        "action",
-        action.id,
-        after={
-            "panel_id": str(panel.id),
-            "seats": panel.size,
-            "seed_sha256": hashlib.sha256(seed).hexdigest(),
-        },
-        why=Why(cause=reason),
-    )
-    return panel
 
 
 def enough(wanted: int) -> int:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -48,7 +49,7 @@ class _Person:
     """What is known of somebody who may be drawn; ``rated`` and ``last_at`` are of this community."""
 
     profile_id: uuid.UUID
-    profiles: list["_ProfileRow"] = field(default_factory=list)
+    profiles: list[sa.Row[Any]] = field(default_factory=list)
     rated: int = 0
     last_at: datetime | None = None
     since: datetime | None = None
@@ -58,15 +59,6 @@ class _Person:
     def seen(self, moment: datetime | None) -> None:
         if moment is not None and (self.last_at is None or moment > self.last_at):
             self.last_at = moment
-
-
-@dataclass(frozen=True)
-class _ProfileRow:
-    id: uuid.UUID
-    platform: str
-    account_id: uuid.UUID | None
-    trust: int | None
-    created_at: datetime
 
 
 def newest(session: Session, community_id: uuid.UUID) -> PanelRoll | None:
@@ -122,7 +114,7 @@ def _eligible(session: Session, community_id: uuid.UUID) -> list[uuid.UUID]:
     chosen = []
     for person in _people(session, community_id):
         known_since = min([row.created_at for row in person.profiles] + [person.since or now])
-        trusts = [row.trust for row in person.profiles if row.platform == community.platform]
+        trusts = [row.trust_level for row in person.profiles if row.platform == community.platform]
         trust = max((level for level in trusts if level is not None), default=None)
         on_platform = any(row.platform == community.platform for row in person.profiles)
         age = now - min((row.created_at for row in person.profiles), default=now)
@@ -165,8 +157,8 @@ def _people(session: Session, community_id: uuid.UUID) -> Iterable[_Person]:
     seen = _last_seen(session, community_id)
     raters = sa.select(Rating.rater_id).where(Rating.community_id == community_id)
     accounts = sa.select(Membership.account_id).where(Membership.community_id == community_id)
-    by_account: dict[uuid.UUID, list[_ProfileRow]] = defaultdict(list)
-    alone: list[_ProfileRow] = []
+    by_account: dict[uuid.UUID, list[sa.Row[Any]]] = defaultdict(list)
+    alone: list[sa.Row[Any]] = []
     for row in session.execute(
         sa.select(
             Profile.id, Profile.platform, Profile.account_id, Profile.trust_level, Profile.created_at
@@ -175,12 +167,11 @@ def _people(session: Session, community_id: uuid.UUID) -> Iterable[_Person]:
             sa.or_(Profile.id.in_(raters), Profile.account_id.in_(accounts)),
         )
     ):
-        known = _ProfileRow(*row)
-        (by_account[known.account_id] if known.account_id is not None else alone).append(known)
-    for known in alone:
+        (by_account[row.account_id] if row.account_id is not None else alone).append(row)
+    for row in alone:
         # An account of the dashboard that was erased or left keeps a profile without an account: nobody to ask.
-        if known.platform != profiles.WEB:
-            yield _with_ratings(_Person(known.id, [known]), rated)
+        if row.platform != profiles.WEB:
+            yield _with_ratings(_Person(row.id, [row]), rated)
     for account_id, own in by_account.items():
         web = next((row for row in own if row.platform == profiles.WEB), own[0])
         person = _with_ratings(_Person(web.id, own), rated)

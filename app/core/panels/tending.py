@@ -14,27 +14,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, load_only, undefer
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.actions import actions
 from app.core.db import serialise
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import (
-    Action,
-    Panel,
-    PanelRoll,
-    PanelSeat,
-    Request,
-)
+from app.core.models import Action, Panel, PanelRoll, PanelSeat, Request
 from app.core.panels import asking, draw, panels, rolls
 from app.core.panels.asking import Askable, Passed, Work
 from app.core.permissions import SYSTEM
 from app.core.scoring import GRAVE_MARGIN
-from app.core.vocabulary import (
-    PanelOutcome,
-    SeatState,
-)
+from app.core.vocabulary import PanelOutcome, SeatState
 
 TEND_SECONDS = 30.0
 BATCH = 100
@@ -43,9 +34,6 @@ AGAIN = timedelta(hours=1)
 """So long after everybody who was left had too many open seats they are asked again."""
 KEPT = timedelta(days=90)
 """So long after the end of a panel its draw can be repeated; then its seats are deleted."""
-
-
-_INSERT = sa.insert(PanelSeat.metadata.tables[PanelSeat.__tablename__])
 
 
 @dataclass(frozen=True)
@@ -264,10 +252,9 @@ def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
     for work in drawing:
         if work.missing:
             _come_back_later(work, rows[work.panel.id])
-    written = [row for of_panel in rows.values() for row in of_panel]
-    if written:
-        session.flush()
-        session.connection().execute(_INSERT, written)
+    session.flush()
+    table = PanelSeat.metadata.tables[PanelSeat.__tablename__]
+    bulk.insert(session.connection(), table, [row for of_panel in rows.values() for row in of_panel])
 
 
 def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:

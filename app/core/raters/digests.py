@@ -14,7 +14,7 @@ from app.core.models import Account, Community
 from app.core.panels import seats
 from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
-from app.core.raters import drawn, help_needed
+from app.core.raters import help_needed, run
 from app.core.vocabulary import Digest
 
 DIGEST_JOB = "digests"
@@ -71,7 +71,7 @@ def seats_of(session: Session, account: Account) -> Sequence[tuple[Community, in
     if profile is None:
         return []
     counted = [
-        (community_id, len(drawn.items_for(session, community_id, profile.id)))
+        (community_id, len(run.drawn_items(session, community_id, profile.id)))
         for community_id in seats.communities_of(session, profile.id)
     ]
     return [(session.get_one(Community, community_id), count) for community_id, count in counted if count]

@@ -27,7 +27,7 @@ from app.core.models import (
     Skip,
 )
 from app.core.models.decisions import ASKED
-from app.core.notes import rating_locks
+from app.core.notes import blindness
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import help_order, samples
@@ -294,7 +294,7 @@ def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who
         # Written out, not parameters: only so is the index of these few actions used for certain.
         sa.text(ASKED),
         Action.note_id.is_not(None),
-        rating_locks.open_clause(),
+        blindness.open_clause(),
         sa.not_(rated),
         sa.not_(skipped),
     )

@@ -13,10 +13,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
+from app.core.errors import Invalid
 from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswer, SampledPost, Skip
+from app.core.notes import blindness
+from app.core.panels import seats
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.raters import drawn as drawn_items
 from app.core.raters import help_needed, help_order, notes_needed
 from app.core.raters.samples import Asked
 
@@ -55,9 +57,7 @@ def next_cards(
     rating helps most.
     """
     drawn = [
-        action_id
-        for action_id in drawn_items.items_for(session, community_id, profile_id)
-        if action_id not in without
+        action_id for action_id in drawn_items(session, community_id, profile_id) if action_id not in without
     ]
     items, factor = help_needed.candidates_for(
         session, actor, community_id, profile_id, languages=languages, without=without
@@ -144,3 +144,49 @@ def break_due(account: Account, done: Today, category: str | None) -> bool:
     every = account.break_after_severe
     every = limits.BREAK_AFTER_SEVERE if every is None else every
     return bool(every and category in policies.SENSITIVE and done.severe % every == 0)
+
+
+def drawn_items(session: Session, community_id: uuid.UUID, profile_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The items for which this rater has an open seat, first the one that ends first.
+
+    Without those that take no ratings now, and those of a category that the rater prefers not to see: they may have
+    chosen it after the draw.
+    """
+    drawn = [seat.action_id for seat in seats.open_for(session, profile_id, community_id)]
+    if not drawn:
+        return []
+    avoided = help_needed.reader(session, profile_id).avoided
+    open_to_them = session.scalars(
+        sa.select(Action.id)
+        .join(Note, Note.id == Action.note_id)
+        .where(
+            Action.id.in_(drawn),
+            blindness.open_clause(),
+            sa.or_(Action.category.is_(None), Action.category.not_in(avoided)),
+        )
+    ).all()
+    return [action_id for action_id in drawn if action_id in open_to_them]
+
+
+def choose_preferences(
+    account: Account,
+    *,
+    languages: Sequence[str],
+    avoided_categories: Sequence[str],
+    break_after_severe: int | None,
+) -> None:
+    """Set what this account is asked in its run. ``break_after_severe`` None: the usual number; 0: no such break.
+
+    Raises:
+        Invalid: too many languages, or a number out of range.
+    """
+    if len(languages) > limits.LANGUAGES_MAX:
+        raise Invalid.field("languages", f"must be at most {limits.LANGUAGES_MAX}")
+    most = limits.BREAK_AFTER_SEVERE_MAX
+    if break_after_severe is not None and not 0 <= break_after_severe <= most:
+        raise Invalid.field(
+            "break_after_severe", f"must be a whole number from 0 to {most}", break_after_severe
+        )
+    account.languages = list(dict.fromkeys(languages))
+    account.avoided_categories = list(dict.fromkeys(avoided_categories))
+    account.break_after_severe = break_after_severe

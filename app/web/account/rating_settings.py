@@ -4,7 +4,7 @@ from flask import Response, url_for
 
 from app.core.errors import Invalid
 from app.core.people import accounts
-from app.core.raters import preferences
+from app.core.raters import run
 from app.web import auth, forms, page
 from app.web.account import run_form, settings
 from app.web.account.run_form import RunForm
@@ -20,7 +20,7 @@ def save_run_settings() -> Response:
     if form.validate():
         try:
             with wired().database.writing() as session:
-                preferences.choose(
+                run.choose_preferences(
                     accounts.get(session, auth.current_reader().account.id),
                     languages=form.languages.data or [],
                     avoided_categories=[name for name in form.avoided.data or [] if name in known],

@@ -12,7 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import eligibility
 from app.core.models import Action, Profile, SampledPost
-from app.core.notes import rating_locks, ratings
+from app.core.notes import blindness, ratings
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import samples
@@ -96,13 +96,13 @@ def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
     session.refresh(note)
     session.refresh(action)
     is_late = is_decided(action) and ratings.by_rater(session, note.id, profile.id) is None
-    if rating_locks.is_closed(note, action) or is_late:
+    if blindness.is_closed(note, action) or is_late:
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
         ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])
     except Forbidden:
         session.refresh(action)
-        if rating_locks.is_closed(note, action):
+        if blindness.is_closed(note, action):
             raise Conflict(DECIDED_MEANWHILE, action.id) from None
         raise
     session.refresh(action)

@@ -12,7 +12,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.core.models import Action, Rating, Request, SampleAnswer, SampledPost
-from app.core.notes import rating_locks
+from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_settled
 from app.core.notes.ratings import Stats
 from app.core.policies import policies
@@ -198,7 +198,7 @@ def question(
     """Return the question for one reader. ``counts`` is needed only for a decided item, and ignored before."""
     note = action.note
     settled = is_settled(action, own)
-    is_closed = note is None or rating_locks.is_closed(note, action)
+    is_closed = note is None or blindness.is_closed(note, action)
     is_open = not is_closed and action.restores_id is None and not settled
     answer = next((word for word, level in ANSWERS.items() if own and own.helpfulness_level is level), None)
     decided = is_decided(action)

@@ -14,7 +14,7 @@ from app.core.errors import Invalid
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, Note
-from app.core.notes import blindness, rating_locks
+from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.paging import Slice
 from app.core.permissions import Permission
@@ -247,7 +247,7 @@ def _rating_row(row: RatingRow) -> Row:
         became=became,
         at=row.rating.updated_at,
         url=url,
-        change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
+        change_url=url if not blindness.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
         left_out=_not_counted(row),
     )
