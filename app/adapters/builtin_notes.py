@@ -1,7 +1,8 @@
 """The note writer that needs no model: it quotes a fact-check, or says that none matches."""
 
 from app.core.factcheck.items import Item
-from app.core.notes.ai_notes import SUMMARY_MAX, Draft, Post, expected, language_gap, quotable
+from app.core.notes.ai_notes import Draft, Post, expected, language_gap
+from app.core.notes.draft_checks import SUMMARY_MAX, quotable
 from app.core.vocabulary import Classification
 
 PROVIDER = "builtin"

@@ -24,7 +24,7 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.errors import Unavailable, UpstreamFailed, UpstreamTimeout
 from app.core.factcheck.items import Item
-from app.core.notes import ai_notes
+from app.core.notes import ai_notes, draft_checks
 from app.core.notes.ai_notes import Draft, NoteWriter, Post
 from app.core.outbound import Target, parse_retry_after
 from app.core.vocabulary import Classification
@@ -190,7 +190,7 @@ class OpenAiCompatibleWriter:
     def _faults(self, answer: Answer, post: Post, item: Item | None) -> list[str]:
         text = answer.summary.strip()
         offered = sources_of(post, item).keys()
-        faults = ai_notes.faults(text, post.content)
+        faults = draft_checks.faults(text, post.content)
         if set(answer.source_ids) - offered:
             faults.append("it names sources that it was not given")
         if len(set(answer.source_ids)) > CITED_MAX:

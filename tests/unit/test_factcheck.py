@@ -22,7 +22,7 @@ from app.core.errors import Invalid
 from app.core.factcheck import items, ratings, storing
 from app.core.factcheck.items import Imported, Item
 from app.core.models import FactCheckItem
-from app.core.notes import ai_notes
+from app.core.notes import ai_notes, draft_checks
 from app.core.notes.ai_notes import Post
 from app.core.vocabulary import ClaimRating, Classification
 from app.settings import Settings
@@ -274,7 +274,7 @@ def test_without_a_match_the_builtin_writer_says_what_was_searched() -> None:
     ],
 )
 def test_a_draft_that_cannot_be_a_note_is_faulted(text: str, fault: str) -> None:
-    found = ai_notes.faults(text, "The post says the harbour is closed for good!")
+    found = draft_checks.faults(text, "The post says the harbour is closed for good!")
     assert any(fault in one for one in found), found
 
 
@@ -297,7 +297,7 @@ def test_a_draft_that_cannot_be_a_note_is_faulted(text: str, fault: str) -> None
     ],
 )
 def test_an_ordinary_sentence_passes(text: str) -> None:
-    assert ai_notes.faults(text, "The post says the harbour is closed for good!") == []
+    assert draft_checks.faults(text, "The post says the harbour is closed for good!") == []
 
 
 def test_an_insulting_draft_is_held_against_the_communitys_own_thresholds(wiring: Wiring) -> None:

@@ -26,7 +26,7 @@ from app.core.models import (
     Score,
     Webhook,
 )
-from app.core.notes import ai_drafts
+from app.core.notes import ai_notes
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.upkeep import erasure, pruning
@@ -124,8 +124,8 @@ def test_a_moderators_draft_goes_with_the_content_and_with_the_account(
     with wiring.database.writing() as session:
         for request_id in requests:
             request = session.get_one(Request, request_id)
-            post, item = ai_drafts.prepare(session, moderator, request)
-            ai_drafts.keep(session, moderator, request, BuiltinWriter().write(post, item), item)
+            post, item = ai_notes.prepare_draft(session, moderator, request)
+            ai_notes.keep_draft(session, moderator, request, BuiltinWriter().write(post, item), item)
         session.get_one(Request, requests[1]).requested_at += timedelta(days=60)
     assert len(drafts()) == 2
     later()  # type: ignore[operator]

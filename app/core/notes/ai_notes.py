@@ -2,46 +2,40 @@
 
 A writer gets a ``Post``, and the fact-check that it matches if there is one, and returns a ``Draft``. It is called
 outside of any transaction, because it may be a model on another machine. The draft becomes an ordinary note: unrated,
-unpublished, with the service as its author.
+unpublished, with the service as its author. A moderator who asks for a draft sees it alone (``NoteDraft``), and may
+submit it as a note of their own, which still tells which model helped.
 """
 
-import re
-import unicodedata
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
-from app.core.actions import exemptions
 from app.core.actions.moves import begin
 from app.core.classify import Classifier, Context, combine
 from app.core.classify.language import UNKNOWN, detect
-from app.core.classify.normalise import plain_text
 from app.core.communities import cited_pages, communities
 from app.core.communities import settings as community_settings
 from app.core.communities.cited_pages import Page
 from app.core.db import serialise
-from app.core.errors import Forbidden, UpstreamFailed
+from app.core.errors import Conflict, Forbidden, UpstreamFailed
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
+from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import AiDraft, FactCheckItem, Note, Request
-from app.core.notes import contacts
+from app.core.models import AiDraft, FactCheckItem, Note, NoteDraft, Request
+from app.core.notes import draft_checks
 from app.core.people import profiles
-from app.core.permissions import Actor, Permission, require
+from app.core.permissions import Actor, Permission, allows, require
 from app.core.policies import policies
 from app.core.vocabulary import ClaimRating, Classification, NoteStatus
 
-SUMMARY_MAX = 280
-"""Most characters of an AI note, without its source URLs."""
-COPY_AT = 0.8
-"""Similarity to the post, 0.0 to 1.0, from which a draft counts as a copy of it."""
 SCREENED = frozenset({"toxicity", "hate", "threat", "sexual"})
 """Categories in which a draft's score must not exceed the Tier 2 threshold."""
 
@@ -162,22 +156,29 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_channel_id=request.platform_channel_id,
     )
     begin(session, actor, note, why=Why(cause=f"drafted by {draft.provider} {draft.model}"))
-    session.add(
-        AiDraft(
-            note_id=note.id,
-            item_id=item.row_id if item is not None and item.url in draft.sources else None,
-            provider=draft.provider,
-            model=draft.model,
-            prompt_version=draft.prompt_version,
-            prompt_sha256=draft.prompt_sha256,
-            reply=draft.reply,
-            fell_back=draft.fell_back[:255] if draft.fell_back else None,
-            language=draft.language,
-            language_gap=draft.language_gap[:255] if draft.language_gap else None,
-        )
-    )
+    session.add(AiDraft(note_id=note.id, **_record(draft, item)))
     session.flush()
     return note
+
+
+_RECORDED = (
+    "provider",
+    "model",
+    "prompt_version",
+    "prompt_sha256",
+    "reply",
+    "fell_back",
+    "language",
+    "language_gap",
+)
+
+
+def _record(draft: Draft, item: Item | None) -> dict[str, Any]:
+    """How the draft came about, as stored with it. Reasons longer than 255 characters are cut."""
+    item_id = item.row_id if item is not None and item.url in draft.sources else None
+    kept = {name: getattr(draft, name) for name in _RECORDED}
+    cut = {name: kept[name][:255] for name in ("fell_back", "language_gap") if kept[name]}
+    return {"item_id": item_id, **kept, **cut}
 
 
 def expected(item: Item | None) -> Classification | None:
@@ -203,9 +204,9 @@ def require_fit(draft: Draft, item: Item | None, pages: Sequence[Page] = ()) -> 
     text = cited_pages.cut(draft.summary, draft.sources)
     is_fit = (
         set(draft.sources) <= set(own)
-        and len(text.strip()) <= SUMMARY_MAX
-        and not _has_link(text)
-        and not any(_is_odd(character) for character in text)
+        and len(text.strip()) <= draft_checks.SUMMARY_MAX
+        and not draft_checks.has_link(text)
+        and not any(draft_checks.is_odd(character) for character in text)
         and (expected(item) in (None, draft.classification))
         and (draft.classification is Classification.NOT_MISLEADING or bool(draft.sources))
     )
@@ -213,51 +214,9 @@ def require_fit(draft: Draft, item: Item | None, pages: Sequence[Page] = ()) -> 
         raise UpstreamFailed("AI provider sent an unusable answer")
 
 
-def quotable(text: str) -> str:
-    """A text of others on one line, without what a note may not contain: addresses, invisible characters, emoji."""
-    plain = "".join(" " if character.isspace() else character for character in text)
-    plain = "".join(character for character in plain if not _is_odd(character))
-    return " ".join("…" if _has_link(word) else word for word in plain.split())
-
-
 def language_gap(language: str, post: Post) -> bool:
     """Whether a note in this language is surely not in the language of the post."""
     return UNKNOWN not in (language, post.language) and language != post.language
-
-
-_MARKS = re.compile(r"(?<!\w)([#@])\w")
-_HTML = re.compile(r"</?[a-z!]|&(?:[a-z]+|#\w+);|\]\(", re.IGNORECASE)
-_PREFIX = re.compile(
-    r"\W*(?:community |ai |ai[- ]generated )?(?:note|context|fact[- ]?check|summary|answer|readers added context)"
-    r"\W*[:\-–—]",
-    re.IGNORECASE,
-)
-_PLAIN_SYMBOLS = frozenset("°©®™№§¶")
-
-
-def faults(text: str, content: str) -> list[str]:
-    """Reasons why a model's text cannot be a note, one short sentence each; empty when it can.
-
-    ``text`` comes without sources: we add their URLs, so any URL in ``text`` was invented by the model.
-    """
-    faulty = []
-    if not text.strip():
-        return ["it is empty"]
-    if len(text) > SUMMARY_MAX:
-        # The other checks are written for short texts: on a huge one they would take minutes.
-        return [f"it is longer than {SUMMARY_MAX} characters"]
-    faulty += contacts.found(text)
-    if _MARKS.search(text):
-        faulty.append("it contains a hashtag or a mention")
-    if _HTML.search(text):
-        faulty.append("it contains markup")
-    if any(_is_odd(character) for character in text):
-        faulty.append("it contains emoji or invisible characters")
-    if _PREFIX.match(text):
-        faulty.append("it begins with a label")
-    if _is_copy(text, content):
-        faulty.append("it only repeats the post")
-    return faulty
 
 
 def harsh(text: str, post: Post, classifiers: Sequence[Classifier]) -> list[str]:
@@ -278,18 +237,78 @@ def harsh(text: str, post: Post, classifiers: Sequence[Classifier]) -> list[str]
     ]
 
 
-def _has_link(text: str) -> bool:
-    # Fact-checks may name a site ("Example.com reports"), so less is refused than in what a model writes.
-    return contacts.LINK.search(plain_text(text)) is not None
+def may_ask_for_draft(session: Session, actor: Actor, request: Request) -> bool:
+    """Whether the actor may have a note drafted: a moderator, where AI notes are switched on."""
+    if actor.account_id is None or not allows(actor, Permission.MODERATE, request.community_id):
+        return False
+    return communities.get(session, actor, request.community_id).ai_notes_enabled
 
 
-def _is_odd(character: str) -> bool:
-    return unicodedata.category(character) in {"So", "Cc", "Cf", "Cs", "Co", "Cn"} and (
-        character not in _PLAIN_SYMBOLS
+def find_draft(session: Session, actor: Actor, request: Request) -> NoteDraft | None:
+    """The actor's draft about a post, or None."""
+    if not allows(actor, Permission.MODERATE, request.community_id):
+        return None
+    return session.scalars(
+        sa.select(NoteDraft).where(
+            NoteDraft.request_id == request.id, NoteDraft.account_id == actor.account_id
+        )
+    ).first()
+
+
+def prepare_draft(session: Session, actor: Actor, request: Request) -> tuple[Post, Item | None]:
+    """What the writer gets (see ``ai_notes.prepare``). Raises Forbidden for all but moderators."""
+    require(actor, Permission.MODERATE, request.community_id, "request")
+    return prepare(session, actor, request)
+
+
+def keep_draft(
+    session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None
+) -> NoteDraft:
+    """Store a draft for the actor, in place of an earlier one.
+
+    Raises:
+        Conflict: the actor is not signed in with an account.
+    """
+    require(actor, Permission.MODERATE, request.community_id, "request")
+    require_fit(draft, item, pages_of(session, request.community_id))
+    if actor.account_id is None:
+        raise Conflict("Only a signed-in moderator can have a note drafted")
+    serialise(session, request.community_id)
+    known = find_draft(session, actor, request)
+    if known is not None:
+        session.delete(known)
+        session.flush()
+    stored = NoteDraft(
+        id=new_id(),
+        community_id=request.community_id,
+        request_id=request.id,
+        account_id=actor.account_id,
+        summary=draft.summary,
+        classification=draft.classification,
+        sources=list(draft.sources),
+        **_record(draft, item),
     )
+    session.add(stored)
+    session.flush()
+    return stored
 
 
-def _is_copy(text: str, content: str) -> bool:
-    drafted, posted = " ".join(text.split()).casefold(), " ".join(content.split()).casefold()
-    is_quotation = len(drafted) > 40 and drafted in posted
-    return drafted == posted or is_quotation or exemptions.similarity(drafted, posted) >= COPY_AT
+def use_draft(session: Session, actor: Actor, draft: NoteDraft, note: Note) -> None:
+    """Record that the actor's new note began as this draft, and delete the draft."""
+    note.ai_provider, note.ai_model = draft.provider, draft.model
+    has_item = draft.item_id is not None and session.get(FactCheckItem, draft.item_id) is not None
+    kept = {name: getattr(draft, name) for name in _RECORDED}
+    session.add(AiDraft(note_id=note.id, item_id=draft.item_id if has_item else None, **kept))
+    session.delete(draft)
+    session.flush()
+    after = {"ai_provider": note.ai_provider, "ai_model": note.ai_model}
+    history.record(session, actor, note.community_id, "note.ai_helped", "note", note.id, after=after)
+
+
+def discard_draft(session: Session, actor: Actor, request: Request) -> bool:
+    """Delete the actor's draft about a post. Returns whether there was one."""
+    draft = find_draft(session, actor, request)
+    if draft is not None:
+        session.delete(draft)
+        session.flush()
+    return draft is not None

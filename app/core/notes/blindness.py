@@ -1,4 +1,8 @@
-"""What raters may see and when: nothing that could influence their answers (docs/develop/design-system.md)."""
+"""What raters may see and when, and whether a note takes ratings (docs/develop/design-system.md).
+
+Nothing that they see could influence their answers. A moderator's lock closes a note to ratings, and a second look at
+its action opens it again, or the second look could only end by timeout. The note keeps its status meanwhile.
+"""
 
 import sqlalchemy as sa
 

@@ -1,6 +1,5 @@
 """What a note's new status does to the action of its post: decide it, end its second look, or open one."""
 
-import uuid
 from typing import Any
 
 import sqlalchemy as sa
@@ -56,6 +55,7 @@ def end_second_look(
 def act_on(
     session: Session, action: Action, note: Note, verdict: Verdict, cause: str, *, by_panel: bool = False
 ) -> None:
+    """Decide the action by its rationale's status, end its second look, or open one; ``by_panel`` as above."""
     state = action.action_state
     if state in IN_REVIEW and note.status is not _UNRATED:
         if not by_panel and doubts.divert_to_staff(session, action, note):
@@ -74,16 +74,9 @@ def act_on(
             or verdict.intercept < verdict.threshold - INERTIA
             or (note.status is _UNRATED and verdict.is_divisive)
         )
-        if is_doubted and _was_decided_by_raters(action) and _opens_second_looks(session, action):
+        by_raters = action.action_tier is not None and action.action_tier.number == 2
+        if is_doubted and by_raters and community_settings.read(session, action.community_id).second_look:
             actions.open_second_look(session, SYSTEM, action, why=Why(cause=cause))
-
-
-def _opens_second_looks(session: Session, action: Action) -> bool:
-    return community_settings.read(session, action.community_id).second_look
-
-
-def _was_decided_by_raters(action: Action) -> bool:
-    return action.action_tier is not None and action.action_tier.number == 2
 
 
 def dismiss_on_not_misleading(
@@ -95,7 +88,8 @@ def dismiss_on_not_misleading(
     action = actions.live_for(session, note.request_id)
     if action is None or action.category != MISINFORMATION:
         return
-    if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
+    held = sa.select(Hold.id).where(Hold.action_id == action.id)
+    if action.action_state is not ActionState.UNDER_REVIEW or session.scalar(held) is not None:
         return
     earlier = panels.newest(session, action.id)
     if opening.open_if_doubted(
@@ -103,7 +97,3 @@ def dismiss_on_not_misleading(
     ) or doubts.divert_to_staff(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
-
-
-def _held_action(session: Session, action_id: uuid.UUID) -> bool:
-    return session.scalar(sa.select(Hold.id).where(Hold.action_id == action_id)) is not None

@@ -50,14 +50,6 @@ class Stats:
         return (3 * self.helpful + 2 * self.somewhat_helpful + self.not_helpful) / self.total
 
 
-# Built once: to build it takes longer than to send it.
-_GIVEN = (
-    sa.select(Rating)
-    .where(Rating.note_id == sa.bindparam("note_id"), Rating.rater_id == sa.bindparam("rater_id"))
-    .execution_options(populate_existing=True)
-)
-
-
 def rate(
     session: Session,
     actor: Actor,
@@ -86,10 +78,10 @@ def rate(
         raise NotFound("note")
     if profiles.are_one(session, note.author_id, rater.id):
         raise Forbidden("You cannot rate your own note")
-    action = actions.of_note(session, note.id) if note.rationale else None
+    action = verdicts.action_of(session, note)
     if blindness.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
-    rating = session.scalars(_GIVEN, {"note_id": note.id, "rater_id": rater.id}).first()
+    rating = by_rater(session, note.id, rater.id)
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled(SETTLED)
@@ -151,12 +143,10 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
         Forbidden: it is somebody else's rating, or the note is locked.
         Settled: the actor uses the dashboard and has seen the item's outcome.
     """
-    require(actor, Permission.RATE, rating.community_id, "rating")
-    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
-        raise Forbidden("You may withdraw only your own rating")
+    _require_own(session, actor, rating, "You may withdraw only your own rating")
     serialise(session, rating.community_id)
     note = session.get_one(Note, rating.note_id, populate_existing=True)
-    action = actions.of_note(session, note.id) if note.rationale else None
+    action = verdicts.action_of(session, note)
     if actor.kind != "system" and blindness.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
     if session.get(Rating, rating.id, populate_existing=True) is None:
@@ -204,10 +194,14 @@ def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
 def get_own(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
     """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is somebody else's."""
     rating = get(session, actor, rating_id)
+    _require_own(session, actor, rating, "You may change only your own rating")
+    return rating
+
+
+def _require_own(session: Session, actor: Actor, rating: Rating, refusal: str) -> None:
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
-        raise Forbidden("You may change only your own rating")
-    return rating
+        raise Forbidden(refusal)
 
 
 def change(
@@ -230,8 +224,11 @@ def for_note(note: Note) -> sa.Select[Any]:
 
 
 def by_rater(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
+    """This rater's rating of a note, as it is stored now."""
     return session.scalars(
-        sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == rater_id)
+        sa.select(Rating)
+        .where(Rating.note_id == note_id, Rating.rater_id == rater_id)
+        .execution_options(populate_existing=True)
     ).first()
 
 

@@ -25,13 +25,7 @@ from app.core.notes import blindness, consequences, notes
 from app.core.panels import opening, panels
 from app.core.permissions import SYSTEM, Actor
 from app.core.scoring import GRAVE_MARGIN, Sums, Verdict
-from app.core.vocabulary import (
-    IN_REVIEW,
-    ActionState,
-    Classification,
-    NoteStatus,
-    PanelOutcome,
-)
+from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 STABILISING = "stabilising"
 """The ``status_rule`` of a note that is rated helpful and not published yet."""
@@ -48,10 +42,7 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
     """
     serialise(session, note.community_id)
     session.refresh(note)
-    action = actions.of_note(session, note.id) if note.rationale else None
-    return follow(
-        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
-    )
+    return _follow_current(session, note, action_of(session, note), cause)
 
 
 def settle_together(
@@ -93,7 +84,7 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
     """
     serialise(session, note.community_id)
     session.refresh(note)
-    action = actions.of_note(session, note.id) if note.rationale else None
+    action = action_of(session, note)
     rated = session.execute(
         sa.select(Rating, Profile)
         .join(Profile, Profile.id == Rating.rater_id)
@@ -111,9 +102,17 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
     note.ratings_count = len(rated)
     note.rating_changes += 1
     session.flush()
-    return follow(
-        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
-    )
+    return _follow_current(session, note, action, cause)
+
+
+def action_of(session: Session, note: Note) -> Action | None:
+    """The action whose rationale the note is; None for other notes."""
+    return actions.of_note(session, note.id) if note.rationale else None
+
+
+def _follow_current(session: Session, note: Note, action: Action | None, cause: str) -> Verdict | None:
+    scored = note_scores.current(session, note)
+    return follow(session, note, action, newest_panel(session, action), scored, cause)
 
 
 def follow(
@@ -165,9 +164,7 @@ def follow(
     ):
         session.flush()
         return None
-    note.intercept = round(verdict.intercept, 6) if verdict is not None else None
-    note.factor = round(verdict.factor, 6) if verdict is not None else None
-    note.helpfulness_score = verdict.shown if verdict is not None else 0
+    _store_score(note, verdict)
     if is_forced:
         session.flush()
         if action is not None and verdict is not None and not waits:
@@ -206,8 +203,7 @@ def _follow_panel(
         return None
     cause = "a drawn panel decided"
     panels.end(session, panel, PanelOutcome.DECIDED)
-    note.intercept, note.factor = round(verdict.intercept, 6), round(verdict.factor, 6)
-    note.helpfulness_score = verdict.shown
+    _store_score(note, verdict)
     if blindness.is_lifted(note, action):
         session.flush()
         consequences.end_second_look(session, action, note, verdict, cause, by_panel=True)
@@ -218,6 +214,12 @@ def _follow_panel(
         make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
     consequences.act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
+
+
+def _store_score(note: Note, verdict: Verdict | None) -> None:
+    note.intercept = round(verdict.intercept, 6) if verdict is not None else None
+    note.factor = round(verdict.factor, 6) if verdict is not None else None
+    note.helpfulness_score = verdict.shown if verdict is not None else 0
 
 
 def newest_panel(session: Session, action: Action | None) -> Panel | None:
@@ -256,7 +258,7 @@ def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSA
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _HELPFUL, why=why)
-    action = actions.of_note(session, note.id) if note.rationale else None
+    action = action_of(session, note)
     if action is None:
         return
     if action.action_state is ActionState.UNDER_REVIEW:
@@ -270,7 +272,7 @@ def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) ->
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _NOT_HELPFUL, why=why)
-    action = actions.of_note(session, note.id) if note.rationale else None
+    action = action_of(session, note)
     if action is None:
         return
     if action.action_state in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
@@ -279,17 +281,13 @@ def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) ->
         actions.overturn(session, actor, action, why=why)
 
 
-# Built once: every rating asks this, and to build it takes longer than to send it.
-_HELD = sa.select(Hold.id).where(
-    sa.or_(Hold.note_id == sa.bindparam("note_id"), Hold.action_id == sa.bindparam("action_id"))
-)
-
-
 def is_held(session: Session, note: Note, action: Action | None) -> bool:
     """Whether a moderator's decision about this note or its action can still be undone."""
-    of_both = {"note_id": note.id, "action_id": None if action is None else action.id}
+    held = Hold.note_id == note.id
+    if action is not None:
+        held |= Hold.action_id == action.id
     with session.no_autoflush:  # a flush here would UPDATE the note twice for each rating
-        return session.scalar(_HELD, of_both) is not None
+        return session.scalar(sa.select(Hold.id).where(held).limit(1)) is not None
 
 
 def _finalise_by_age(note: Note, action: Action | None, settings: CommunitySettings) -> None:

@@ -11,7 +11,7 @@ from app.core.classify.language import UNKNOWN
 from app.core.errors import Conflict, Forbidden, Settled
 from app.core.factcheck import items
 from app.core.models import Action, Request, SampledPost
-from app.core.notes import ai_drafts, notes, ratings
+from app.core.notes import ai_notes, notes, ratings
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import samples
@@ -190,7 +190,7 @@ def notes_context(session: Session, action: Asked) -> dict[str, Any]:
         view.is_own for view in views
     )
     request = session.get_one(Request, action.request_id)
-    draft = ai_drafts.find(session, actor, request) if may_write else None
+    draft = ai_notes.find_draft(session, actor, request) if may_write else None
     return {
         "action_id": action.id,
         "notes": views,
@@ -202,7 +202,7 @@ def notes_context(session: Session, action: Asked) -> dict[str, Any]:
         "may_write": may_write,
         "draft": draft,
         "draft_language": language_name(request.language or UNKNOWN),
-        "may_draft": may_write and draft is None and ai_drafts.may_ask(session, actor, request),
+        "may_draft": may_write and draft is None and ai_notes.may_ask_for_draft(session, actor, request),
         "writing": draft is not None,
         "written": None,
     }

@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from app.core.models import Action, Note, Profile
-from app.core.notes import ai_drafts, notes, ratings
+from app.core.notes import ai_notes, notes, ratings
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
@@ -30,7 +30,9 @@ LOCKED = "A moderator decided about this note, so it cannot be changed any more"
 def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         action = answering.find_asked(session, action_id)
-        form = forms.posted(form_for(action, ai_drafts.find(session, auth.current_actor(), action.request)))
+        form = forms.posted(
+            form_for(action, ai_notes.find_draft(session, auth.current_actor(), action.request))
+        )
     wants_preview = form.preview.data is not None
     is_valid = form.validate()
     status, alert = 200 if is_valid else 422, None
@@ -54,7 +56,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
         actor = auth.current_actor()
-        draft = ai_drafts.find(session, actor, action.request)
+        draft = ai_notes.find_draft(session, actor, action.request)
         note = notes.write(
             session,
             actor,
@@ -67,7 +69,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
             sources=form.source_list,
         )
         if draft is not None and form.draft.data == str(draft.id):
-            ai_drafts.use(session, actor, draft, note)
+            ai_notes.use_draft(session, actor, draft, note)
         context = items.notes_context(session, action) | {"written": note.id}
     target = url_for("web.item", action_id=action_id, _anchor=f"note-{note.id}")
     return page.done("item/_notes.html", target, "Your note is saved. Others can rate it now.", **context)
@@ -255,7 +257,7 @@ def draft_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         action = answering.find(session, action_id)
         auth.require(Permission.MODERATE, action.community_id)
-        post, item = ai_drafts.prepare(session, actor, action.request)
+        post, item = ai_notes.prepare_draft(session, actor, action.request)
     wired().throttle.hit("ai_notes", str(actor.account_id))
     try:
         # No session is open here, because the provider may take many seconds.
@@ -263,7 +265,7 @@ def draft_note(action_id: uuid.UUID) -> Response:
     except Unavailable as failed:
         return _drafted(action_id, f"No draft: {failed.detail}. Try again, or write the note yourself.", 409)
     with wired().database.writing() as session:
-        ai_drafts.keep(session, actor, answering.find(session, action_id).request, draft, item)
+        ai_notes.keep_draft(session, actor, answering.find(session, action_id).request, draft, item)
     return _drafted(action_id, READY)
 
 
@@ -272,7 +274,7 @@ def discard_note_draft(action_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         action = answering.find(session, action_id)
         auth.require(Permission.MODERATE, action.community_id)
-        was_there = ai_drafts.discard(session, auth.current_actor(), action.request)
+        was_there = ai_notes.discard_draft(session, auth.current_actor(), action.request)
     return _drafted(action_id, "The draft is discarded." if was_there else "There was no draft any more.")
 
 
