@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify.language import UNKNOWN, named
@@ -76,7 +76,7 @@ def waiting_for(
     """
     candidates, factor = candidates_for(session, actor, community_id, profile_id)
     first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
-    by_id = load(session, first)
+    by_id = samples.load(session, first)
     return [by_id[action_id] for action_id in first]
 
 
@@ -97,44 +97,30 @@ def candidates_for(
     who = reader(session, profile_id)
     if not who.person.profiles:
         return [], None
-    columns = (Action.id, Action.note_id, Action.created_at, Note.ratings_count)
-    waiting = _waiting(sa.select(*columns), community_id, profile_id, who)
+    columns = (
+        Action.id,
+        Action.note_id,
+        Action.action_type,
+        sa.func.coalesce(Action.retro_review_at, Action.created_at, type_=Action.created_at.type),
+        Request.created_at,
+        Action.language,
+        Note.ratings_count,
+    )
+    waiting = _waiting(sa.select(*columns), community_id, profile_id, who, with_posts=True)
     if without:
         waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
     looked_at = oldest_and_newest(
         session, waiting, (Action.created_at, Action.id), Action.language, languages
     )
-    ratings = {row.id: row.ratings_count for row in nearest_and_oldest(looked_at, needed)}
-    rows = session.execute(
-        sa.select(
-            Action.id,
-            Action.note_id,
-            Action.action_type,
-            sa.func.coalesce(Action.retro_review_at, Action.created_at, type_=Action.created_at.type),
-            Request.created_at,
-            Action.language,
-        )
-        .join(Request, Request.id == Action.request_id)
-        .where(Action.id.in_(ratings))
-    ).all()
+    rows = nearest_and_oldest(looked_at, needed)
     factor, sides = viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
     candidates = []
-    for action_id, note_id, action_type, since, submitted_at, language in rows:
+    for action_id, note_id, action_type, since, submitted_at, language, ratings in rows:
         below, above = sides.get(note_id, (0, 0))
         counts = action_type not in eligibility.GRAVE or who.person.first_seen <= submitted_at
-        candidates.append(
-            Candidate(
-                action_id,
-                ratings[action_id],
-                needed,
-                since,
-                below,
-                above,
-                counts,
-                is_read=is_read(language, languages),
-            )
-        )
+        read = is_read(language, languages)
+        candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts, read))
     sampled = _samples(
         sa.select(SampledPost.id, SampledPost.answers, SampledPost.created_at, Request.language),
         actor,
@@ -153,25 +139,6 @@ def candidates_for(
         read = is_read(language, languages)
         candidates.append(Candidate(sample_id, answers, needed, since, is_read=read))
     return candidates, factor
-
-
-def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Asked]:
-    """The items and samples with their posts and rationales, by id."""
-    actions = session.scalars(
-        sa.select(Action)
-        .where(Action.id.in_(ids))
-        .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
-    )
-    loaded: dict[uuid.UUID, Asked] = {action.id: action for action in actions}
-    missing = [asked_id for asked_id in ids if asked_id not in loaded]
-    if missing:
-        chosen = session.scalars(
-            sa.select(SampledPost)
-            .where(SampledPost.id.in_(missing))
-            .options(selectinload(SampledPost.request).selectinload(Request.attachments))
-        )
-        loaded |= {sample.id: sample for sample in chosen}
-    return loaded
 
 
 def is_read(language: str | None, languages: Collection[str]) -> bool:
@@ -280,12 +247,16 @@ def unskip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID)
 def _samples(
     statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader
 ) -> Any:
-    statement = samples.waiting(statement, actor, community_id, profile_id, who.names)
-    return statement.where(SampledPost.category.not_in(who.avoided)) if who.avoided else statement
+    statement = samples.waiting(statement, actor, community_id, profile_id)
+    if who.avoided:
+        statement = statement.where(SampledPost.category.not_in(who.avoided))
+    return not_theirs(statement, who)
 
 
-def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader) -> Any:
-    """The items of a statement that wait for this rater."""
+def _waiting(
+    statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader, *, with_posts: bool = False
+) -> Any:
+    """The items of a statement that wait for this rater, joined with their posts if those are needed."""
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
@@ -299,7 +270,7 @@ def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who
         sa.not_(skipped),
     )
     # Posts are read only where something of them counts: it is a look-up for each item that waits.
-    if who.names:
+    if with_posts or who.names:
         statement = statement.join(Request, Request.id == Action.request_id)
     if who.avoided:
         statement = statement.where(sa.or_(Action.category.is_(None), Action.category.not_in(who.avoided)))

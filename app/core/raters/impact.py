@@ -49,7 +49,7 @@ class NoteOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Impact:
-    """The numbers of one person. ``twice``: the ``mismatched`` ratings that called a not helpful note helpful."""
+    """The numbers of one person, by ``RatingOutcome`` and, after ``notes_``, by ``NoteOutcome``."""
 
     matched: int
     mismatched: int
@@ -75,14 +75,8 @@ class Impact:
     @property
     def has_begun(self) -> bool:
         """Whether any rating or note has an outcome yet."""
-        return bool(
-            self.matched
-            + self.mismatched
-            + self.neutral
-            + self.after
-            + self.notes_helpful
-            + self.notes_not_helpful
-        )
+        judged = self.matched + self.mismatched + self.neutral + self.after
+        return bool(judged + self.notes_helpful + self.notes_not_helpful)
 
 
 @dataclass(frozen=True)
@@ -120,19 +114,9 @@ def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact
             Note.author_id.in_(mine), *_written(community_id)
         )
     ).one()
-    became = dict(zip(_ratings_that(), ratings, strict=True))
-    wrote = dict(zip(_notes_that(), notes, strict=True))
     return Impact(
-        matched=became[RatingOutcome.MATCHED],
-        mismatched=became[RatingOutcome.MISMATCHED],
-        twice=became[RatingOutcome.TWICE],
-        neutral=became[RatingOutcome.NEUTRAL],
-        after=became[RatingOutcome.AFTER],
-        waiting=became[RatingOutcome.WAITING],
-        notes_helpful=wrote[NoteOutcome.HELPFUL],
-        notes_not_helpful=wrote[NoteOutcome.NOT_HELPFUL],
-        notes_waiting=wrote[NoteOutcome.WAITING],
-        stale=became[RatingOutcome.STALE],
+        **dict(zip(_ratings_that(), ratings, strict=True)),
+        **{f"notes_{outcome}": count for outcome, count in zip(_notes_that(), notes, strict=True)},
     )
 
 
@@ -263,7 +247,7 @@ def _actions(session: Session, notes_shown: Sequence[Note]) -> dict[uuid.UUID, A
     """By note id: the action whose rationale it is, or the newest action of its post."""
     requests = {note.request_id for note in notes_shown if note.request_id is not None}
     by_note: dict[uuid.UUID, Action] = {}
-    by_request: dict[uuid.UUID, Action] = {}
+    by_request: dict[uuid.UUID | None, Action] = {}
     for action in session.scalars(
         sa.select(Action)
         .where(Action.request_id.in_(requests), Action.restores_id.is_(None))
@@ -272,11 +256,8 @@ def _actions(session: Session, notes_shown: Sequence[Note]) -> dict[uuid.UUID, A
         by_request[action.request_id] = action
         if action.note_id is not None:
             by_note[action.note_id] = action
-    items: dict[uuid.UUID, Action] = {}
-    for note in notes_shown:
-        item = by_note.get(note.id) if note.rationale else None
-        if not note.rationale and note.request_id is not None:
-            item = by_request.get(note.request_id)
-        if item is not None:
-            items[note.id] = item
-    return items
+    found = {
+        note.id: by_note.get(note.id) if note.rationale else by_request.get(note.request_id)
+        for note in notes_shown
+    }
+    return {note_id: action for note_id, action in found.items() if action is not None}

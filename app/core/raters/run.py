@@ -1,6 +1,7 @@
-"""A rater's run: items and notes in one order, and what the rater did today.
+"""A rater's run: items and notes in one order, what the rater did today, and what they prefer to be asked.
 
-Items (``help_needed``) and notes (``notes_needed``) are ranked together by what one more rating helps.
+Items (``help_needed``) and notes (``notes_needed``) are ranked together by what one more rating helps; those that the
+rater was drawn for come first.
 """
 
 import uuid
@@ -19,7 +20,7 @@ from app.core.notes import blindness
 from app.core.panels import seats
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.raters import help_needed, help_order, notes_needed
+from app.core.raters import help_needed, help_order, notes_needed, samples
 from app.core.raters.samples import Asked
 
 
@@ -68,7 +69,7 @@ def next_cards(
     ordered = help_order.order([*items, *notes], profile_id, factor, clock.now())
     first = [*drawn, *(card_id for card_id in ordered if card_id not in drawn)][:limit]
     loaded: dict[uuid.UUID, Asked | Note] = {
-        **help_needed.load(session, first),
+        **samples.load(session, first),
         **notes_needed.load(session, first),
     }
     return [loaded[card_id] for card_id in first]
@@ -76,9 +77,7 @@ def next_cards(
 
 def left(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
     """How many items and notes wait for this rater; of each kind at most ``MOST_COUNTED`` are counted."""
-    return sum(
-        package.count(session, actor, community_id, profile_id) for package in (help_needed, notes_needed)
-    )
+    return sum(kind.count(session, actor, community_id, profile_id) for kind in (help_needed, notes_needed))
 
 
 def today(

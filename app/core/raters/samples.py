@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock
 from app.core.communities import settings as community_settings
@@ -19,15 +19,7 @@ from app.core.helpfulness import eligibility
 from app.core.history import chain as history
 from app.core.learning import sampling
 from app.core.learning.labels import LEAST_RATERS
-from app.core.models import (
-    Action,
-    Profile,
-    RaterParameters,
-    Request,
-    SampleAnswer,
-    SampledPost,
-    ScoringState,
-)
+from app.core.models import Action, Profile, RaterParameters, Request, SampleAnswer, SampledPost, ScoringState
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor, Permission, allows, require
 from app.core.vocabulary import HelpfulnessLevel
@@ -82,25 +74,36 @@ def of_requests(
     return {sample.request_id: sample for sample in found if asks(actor, sample.community_id)}
 
 
-def waiting(
-    statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, names: Sequence[str]
-) -> Any:
-    """The samples of a statement that wait for this rater; ``names`` are the platform ids that they have."""
+def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Asked]:
+    """The items and samples with their posts and rationales, by id."""
+    actions = session.scalars(
+        sa.select(Action)
+        .where(Action.id.in_(ids))
+        .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
+    )
+    loaded: dict[uuid.UUID, Asked] = {action.id: action for action in actions}
+    missing = [asked_id for asked_id in ids if asked_id not in loaded]
+    if missing:
+        chosen = session.scalars(
+            sa.select(SampledPost)
+            .where(SampledPost.id.in_(missing))
+            .options(selectinload(SampledPost.request).selectinload(Request.attachments))
+        )
+        loaded |= {sample.id: sample for sample in chosen}
+    return loaded
+
+
+def waiting(statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> Any:
+    """The samples of a statement that wait for this rater, joined with their posts."""
     answered = sa.exists().where(
         SampleAnswer.sample_id == SampledPost.id, SampleAnswer.profile_id == profile_id
     )
-    statement = statement.join(Request, Request.id == SampledPost.request_id).where(
+    return statement.join(Request, Request.id == SampledPost.request_id).where(
         SampledPost.community_id == community_id,
         sampling.is_open(),
         sa.not_(answered),
         sa.true() if asks(actor, community_id) else sa.false(),
     )
-    if names:
-        statement = statement.where(
-            Request.requested_by.not_in(names),
-            sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(names)),
-        )
-    return statement
 
 
 def is_open(session: Session, sample: SampledPost) -> bool:
