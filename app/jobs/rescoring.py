@@ -5,11 +5,12 @@ computes, and all are short, so that people who rate meanwhile hardly wait.
 """
 
 import ctypes
+import itertools
 import logging
 import threading
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -22,7 +23,7 @@ from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
-from app.core.helpfulness.refits import Lease, LeaseLost, LeftOver
+from app.core.helpfulness.refits import Lease, LeaseLost
 from app.core.models import Note
 from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
@@ -106,10 +107,8 @@ def _run(database: Database, lease: Lease) -> None:
     else:
         changed = set()
     settle, moved = fit_results.differences(snapshot, scores)
-    later, moved_later = _differences_since(database, lease, changed)
     _move(database, lease, moved)
-    _move(database, lease, moved_later)
-    settle = [*(one for one in settle if one not in changed), *later]
+    settle = sorted(changed.union(settle))
     _settle(database, _settle_together(database, lease, settle, cause=cause), cause=cause)
     _clear(database, lease)
     _finish(database, lease, snapshot, milliseconds)
@@ -155,19 +154,6 @@ def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uui
             refits.catch_up(session, lease, rows)
 
 
-def _differences_since(
-    database: Database, lease: Lease, note_ids: Collection[uuid.UUID]
-) -> tuple[list[uuid.UUID], list[Change]]:
-    settle: list[uuid.UUID] = []
-    moved: list[Change] = []
-    for part in _parts(sorted(note_ids), CAUGHT_UP):
-        with database.reading() as session:
-            some, others = fit_results.differences_since(session, lease.community_id, part)
-        settle += some
-        moved += others
-    return settle, moved
-
-
 def _move(database: Database, lease: Lease, changes: Sequence[Change]) -> None:
     for part in _parts(changes, MOVED):
         with _holding_up(database, lease.community_id) as session:
@@ -201,18 +187,10 @@ def _finish(database: Database, lease: Lease, snapshot: Snapshot, milliseconds: 
 def _clear(database: Database, lease: Lease) -> None:
     """Delete the rows of earlier fits, while the lease still keeps other fits out."""
     beside = _is_beside(database)
-
-    def left() -> Iterator[Sequence[LeftOver]]:
-        while True:
-            with database.reading() as session:
-                rows = refits.left_over(session, lease, limit=ROWS_BESIDE if beside else ROWS)
-            if not rows:
-                return
-            yield rows
-
-    for rows in _paced(left(), beside=beside):
+    for _ in _paced(itertools.count(), beside=beside):
         with database.writing() as session:
-            refits.clear(session, lease, rows)
+            if not refits.clear(session, lease, limit=ROWS_BESIDE if beside else ROWS):
+                return
 
 
 def _give_back(database: Database, lease: Lease) -> None:

@@ -6,7 +6,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from app.core.models import (
 )
 from app.core.notes import verdicts
 from app.core.scoring import Camps, Scores
-from app.core.vocabulary import ActionVerb, Classification, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import ActionVerb, HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
 from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate, refit, state
@@ -185,7 +184,7 @@ def test_a_rating_between_any_two_steps_of_a_refit_counts(
 
         monkeypatch.setattr(rescoring, name, rate_and_go_on)
 
-    between = ("_catch_up", "_differences_since", "_move", "_settle_together", "_settle")
+    between = ("_catch_up", "_move", "_settle_together", "_settle")
     for number, name in enumerate(between):
         rated_before(name, number)
     assert refit(wiring, cast)
@@ -250,38 +249,6 @@ def test_a_process_whose_lease_was_taken_over_catches_nothing_up(wiring: Wiring,
     assert rescoring.refit(wiring.database, cast.community_id)
     with pytest.raises(LeaseLost), wiring.database.writing() as session:
         refits.catch_up(session, dead, [])
-
-
-def test_what_more_than_ratings_decide_is_settled_and_the_rest_is_judged_together(
-    wiring: Wiring, cast: Cast
-) -> None:
-    made = camps(wiring, cast)
-    assert refit(wiring, cast)
-    with wiring.database.reading() as session:
-        ids = session.execute(sa.select(Note.status, Note.id).order_by(Note.id)).all()
-    helpful = [note_id for status, note_id in ids if status is NoteStatus.CURRENTLY_RATED_HELPFUL]
-    waiting, *others = [note_id for status, note_id in ids if status is NoteStatus.NEEDS_MORE_RATINGS]
-    with wiring.database.reading() as session:
-        assert fit_results.differences_since(session, cast.community_id, made.notes) == ([], [])
-    special = {
-        helpful[0]: {"locked": True},
-        helpful[1]: {"rationale": True},
-        helpful[2]: {"classification": Classification.NOT_MISLEADING},
-        helpful[3]: {"created_at": clock.now() - timedelta(days=1000)},
-        waiting: {"helpful_pending_since": clock.now()},
-        others[0]: {"rating_changes": 7},
-        others[1]: {"status": NoteStatus.CURRENTLY_RATED_NOT_HELPFUL},
-    }
-    with wiring.database.writing() as session:
-        for note_id, values in special.items():
-            session.execute(sa.update(Note).where(Note.id == note_id).values(values))
-        session.execute(sa.update(Note).where(Note.id == others[2]).values(helpfulness_score=99))
-    with wiring.database.reading() as session:
-        settle, changes = fit_results.differences_since(session, cast.community_id, made.notes)
-    assert settle == sorted(special)
-    (change,) = changes
-    assert change["note"] == others[2]
-    assert change["new_score"] != 99
 
 
 def test_notes_settled_together_end_as_notes_settled_one_by_one(wiring: Wiring, cast: Cast) -> None:

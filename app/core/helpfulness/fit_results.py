@@ -5,7 +5,7 @@ Nothing written here is in force until ``refits.swap``.
 
 import uuid
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.helpfulness import note_scores
-from app.core.helpfulness.note_scores import NOT_FITTED, Fit, Scored
+from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import ReadNote, Snapshot
 from app.core.helpfulness.refits import Lease, check
-from app.core.models import Hold, Note, NoteSums, RaterParameters, ScoringModel
+from app.core.models import Note, NoteSums, RaterParameters, ScoringModel
 from app.core.scoring import BoolArray, FloatArray, Regime, Scores, Sums, shown
-from app.core.vocabulary import Classification, NoteStatus
+from app.core.vocabulary import NoteStatus
 
 VISIBLE = 0.005
 """A score that changed by less than this, and is displayed the same, is not updated."""
@@ -136,52 +136,7 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
     return settle, changes
 
 
-def differences_since(
-    session: Session, community_id: uuid.UUID, note_ids: Sequence[uuid.UUID]
-) -> tuple[list[uuid.UUID], list[Change]]:
-    """As ``differences``, by the fit in force, for notes that were rated while it was computed.
-
-    Only plain notes of a current sum are judged here. All others must be settled: only the verdict knows what else
-    they depend on. Takes no lock: who rates after this has read settles that note by the same fit, and its score is
-    left alone.
-    """
-    fit = note_scores.in_force(session, community_id)
-    oldest = clock.now() - timedelta(days=fit.settings.lock_days)
-    rows = session.execute(
-        sa.select(
-            Note,
-            note_scores.current_sums(community_id, fit.version),
-            sa.exists().where(Hold.note_id == Note.id),
-        )
-        .where(Note.id.in_(note_ids), Note.deleted_at.is_(None))
-        .order_by(Note.id)
-    )
-    settle: list[uuid.UUID] = []
-    changes: list[Change] = []
-    for note, sums, is_held in rows:
-        verdict = None
-        if sums is not None and not is_held and _is_plain(note, oldest):
-            verdict = Scored(fit, Sums.from_list(sums)).verdict(note)
-        if verdict is None or verdict.status is not note.status:
-            settle.append(note.id)
-        elif verdict.rule != note.status_rule or _is_other(note, verdict.intercept):
-            changes.append(_change(note, verdict.intercept, verdict.factor, verdict.rule))
-    return settle, changes
-
-
-def _is_plain(note: Note, oldest: datetime) -> bool:
-    """Whether only its ratings decide this note's status, and a status that stays as it is has no consequence."""
-    decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
-    return not (
-        note.rationale
-        or note.locked
-        or note.helpful_pending_since is not None
-        or (decided and (note.status_locked_at is not None or note.created_at <= oldest))
-        or (decided and note.classification is Classification.NOT_MISLEADING)
-    )
-
-
-def _is_other(note: Note | ReadNote, intercept: float) -> bool:
+def _is_other(note: ReadNote, intercept: float) -> bool:
     return (
         shown(intercept) != note.helpfulness_score
         or note.intercept is None
@@ -189,7 +144,7 @@ def _is_other(note: Note | ReadNote, intercept: float) -> bool:
     )
 
 
-def _change(note: Note | ReadNote, intercept: float, factor: float, rule: str) -> Change:
+def _change(note: ReadNote, intercept: float, factor: float, rule: str) -> Change:
     return {
         "note": note.id,
         "at_version": note.version,

@@ -234,17 +234,14 @@ def give_back(session: Session, lease: Lease) -> None:
     _update_own(session, lease, lease_owner=None, lease_until=None, refit_due_at=clock.now() + RETRY)
 
 
-Table = type[RaterParameters] | type[NoteSums]
-LeftOver = tuple[Table, int, list[uuid.UUID]]
-"""Rows of one table and one version, by their keys."""
+def clear(session: Session, lease: Lease, *, limit: int) -> bool:
+    """Delete up to ``limit`` rows of each table from earlier fits, finished or not, and models beyond those to keep.
 
-
-def left_over(session: Session, lease: Lease, *, limit: int) -> list[LeftOver]:
-    """Up to ``limit`` rows of each table from earlier fits, finished or not."""
-    keys_by_table: dict[tuple[Table, int], list[uuid.UUID]] = {}
-    for table in (RaterParameters, NoteSums):
-        key = _key(table)
-        old = session.execute(
+    Return whether there may be more.
+    """
+    deleted = 0
+    for table, key in ((RaterParameters, RaterParameters.profile_id), (NoteSums, NoteSums.note_id)):
+        earlier = (
             sa.select(table.version, key)
             .where(
                 table.community_id == lease.community_id,
@@ -254,19 +251,12 @@ def left_over(session: Session, lease: Lease, *, limit: int) -> list[LeftOver]:
             .order_by(table.version, key)
             .limit(limit)
         )
-        for version, row_key in old:
-            keys_by_table.setdefault((table, version), []).append(row_key)
-    return [(table, version, keys) for (table, version), keys in keys_by_table.items()]
-
-
-def clear(session: Session, lease: Lease, rows: Sequence[LeftOver]) -> None:
-    """Delete these rows, and models beyond the number to keep."""
-    for table, version, keys in rows:
-        session.execute(
+        result = session.execute(
             sa.delete(table)
-            .where(table.community_id == lease.community_id, table.version == version, _key(table).in_(keys))
+            .where(table.community_id == lease.community_id, sa.tuple_(table.version, key).in_(earlier))
             .execution_options(synchronize_session=False)
         )
+        deleted += result.rowcount  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
     session.execute(
         sa.delete(ScoringModel)
         .where(
@@ -276,10 +266,7 @@ def clear(session: Session, lease: Lease, rows: Sequence[LeftOver]) -> None:
         )
         .execution_options(synchronize_session=False)
     )
-
-
-def _key(table: Table) -> Any:
-    return RaterParameters.profile_id if table is RaterParameters else NoteSums.note_id
+    return deleted > 0
 
 
 def _in_force(lease: Lease) -> sa.ScalarSelect[int]:
