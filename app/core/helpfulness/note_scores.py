@@ -180,26 +180,18 @@ def rows_from_ratings(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID])
         .order_by(Note.id, Rating.created_at, Rating.id)
         .execution_options(yield_per=PART)
     )
-    counts: dict[uuid.UUID, tuple[int, int]] = {}
-    sums: dict[uuid.UUID, Sums] = {}
+    rows: dict[uuid.UUID, dict[str, Any]] = {}
     for part in given.partitions():
         known = raters(session, fit, {row.rater_id for row in part})
         for note_id, version, changes, rationale, rater_id, level in part:
-            counts[note_id] = version, changes
-            before = sums.setdefault(note_id, Sums.zero())
+            row = rows.setdefault(note_id, {"note_version": version, "rating_changes": changes})
+            sums = row.setdefault("sums", Sums.zero())
             if rater_id is not None:
                 model = fit.model.for_note(acting=rationale)
-                sums[note_id] = before.plus(model, known.get(rater_id), VALUES[level])
+                row["sums"] = sums.plus(model, known.get(rater_id), VALUES[level])
+    fit_key = {"community_id": fit.community_id, "version": fit.version}
     return [
-        {
-            "community_id": fit.community_id,
-            "version": fit.version,
-            "note_id": note_id,
-            "note_version": version,
-            "rating_changes": changes,
-            "sums": sums[note_id].to_list(),
-        }
-        for note_id, (version, changes) in counts.items()
+        {**fit_key, "note_id": note_id, **row, "sums": row["sums"].to_list()} for note_id, row in rows.items()
     ]
 
 
@@ -246,6 +238,21 @@ def raters(session: Session, fit: Fit, profile_ids: Collection[uuid.UUID]) -> di
         )
         for row in rows
     }
+
+
+def acting_factors(
+    fit: Fit,
+) -> tuple[InstrumentedAttribute[float] | InstrumentedAttribute[float | None], sa.ColumnElement[bool]] | None:
+    """SQL: raters' factors under the model that judges what acts, and which raters it knows; None without camps."""
+    model = fit.model.for_note(acting=True)
+    if fit.version == NOT_FITTED or not model.axis:
+        return None
+    rows = sa.and_(
+        RaterParameters.community_id == fit.community_id,
+        RaterParameters.version == fit.version,
+        RaterParameters.acting_intercept.is_not(None) if model.of_acting else RaterParameters.kept,
+    )
+    return RaterParameters.acting_factor if model.of_acting else RaterParameters.factor, rows
 
 
 def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:

@@ -101,13 +101,7 @@ def write(
     return note
 
 
-def write_rationale(
-    session: Session,
-    request: Request,
-    category: str,
-    meaning: str,
-    verb: Verb,
-) -> Note:
+def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
     """Write the service's own note on why it proposes to act; its ratings are the review (docs/develop/consensus.md).
 
     The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
@@ -195,16 +189,8 @@ def edit(
     if classification is not None:
         note.classification = classification
     session.flush()
-    history.record(
-        session,
-        actor,
-        note.community_id,
-        "note.edited",
-        "note",
-        note.id,
-        before=before,
-        after={"version": note.version, "classification": note.classification.value},
-    )
+    after = {"version": note.version, "classification": note.classification.value}
+    _record(session, actor, note, "note.edited", before=before, after=after)
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
         make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Why(cause="its text was changed"))
     return note
@@ -219,17 +205,10 @@ def withdraw(session: Session, actor: Actor, note: Note) -> None:
     note.deleted_at = clock.now()
     session.execute(sa.update(Request).where(Request.note_id == note.id).values(note_id=None))
     session.flush()
-    history.record(session, actor, note.community_id, "note.withdrawn", "note", note.id)
+    _record(session, actor, note, "note.withdrawn")
 
 
-def lock_as(
-    session: Session,
-    actor: Actor,
-    note: Note,
-    status: NoteStatus,
-    *,
-    why: Why = UNSAID,
-) -> None:
+def lock_as(session: Session, actor: Actor, note: Note, status: NoteStatus, *, why: Why = UNSAID) -> None:
     """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) a note and lock it, so that no rescore changes it."""
     require(actor, Permission.MODERATE, note.community_id, "note")
     forced = status is NoteStatus.CURRENTLY_RATED_HELPFUL
@@ -250,16 +229,7 @@ def lock_as(
     for name, value in changes.items():
         setattr(note, name, value)
     session.flush()
-    history.record(
-        session,
-        actor,
-        note.community_id,
-        "note.locked",
-        "note",
-        note.id,
-        after={"status": status.value},
-        why=why,
-    )
+    _record(session, actor, note, "note.locked", after={"status": status.value}, why=why)
     events.emit_note(session, note)
 
 
@@ -270,6 +240,11 @@ def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
         .where(Note.request_id == request_id, Note.deleted_at.is_(None), Note.rationale.is_(False))
         .order_by(Note.created_at, Note.id)
     ).all()
+
+
+def _record(session: Session, actor: Actor, note: Note, what: str, **options: Any) -> None:
+    """Write to the history of a note; ``options`` as in ``history.record``."""
+    history.record(session, actor, note.community_id, what, "note", note.id, **options)
 
 
 def _lock_and_reload(session: Session, note: Note) -> None:

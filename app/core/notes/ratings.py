@@ -115,16 +115,10 @@ def rate(
     if is_new:
         rater_days.add(session, rating)
     if before != level.value:
-        history.record(
-            session,
-            actor,
-            note.community_id,
-            "rating.given" if is_new else "rating.changed",
-            "rating",
-            rating.id,
-            before={"helpfulness_level": before} if before else {},
-            after={"helpfulness_level": level.value, "note_id": str(note.id)},
-        )
+        what = "rating.given" if is_new else "rating.changed"
+        replaced = {"helpfulness_level": before} if before else {}
+        after = {"helpfulness_level": level.value, "note_id": str(note.id)}
+        _record(session, actor, rating, what, before=replaced, after=after)
     _second_look_on_first_rating(session, actor, note, action)
     newest = verdicts.newest_panel(session, action)
     panel = _open_panel(newest, action)
@@ -168,19 +162,16 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
     """Delete a rating and record it in history. The caller has locked its note and must settle it afterwards."""
-    history.record(
-        session,
-        actor,
-        rating.community_id,
-        "rating.withdrawn",
-        "rating",
-        rating.id,
-        before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
-        why=Why(cause=cause),
-    )
+    before = {"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)}
+    _record(session, actor, rating, "rating.withdrawn", before=before, why=Why(cause=cause))
     session.delete(rating)
     session.flush()
     rater_days.remove(session, rating)
+
+
+def _record(session: Session, actor: Actor, rating: Rating, what: str, **options: Any) -> None:
+    """Write to the history of a rating; ``options`` as in ``history.record``."""
+    history.record(session, actor, rating.community_id, what, "rating", rating.id, **options)
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
@@ -204,12 +195,7 @@ def _require_own(session: Session, actor: Actor, rating: Rating, refusal: str) -
         raise Forbidden(refusal)
 
 
-def change(
-    session: Session,
-    actor: Actor,
-    rating_id: uuid.UUID,
-    level: HelpfulnessLevel,
-) -> Rating:
+def change(session: Session, actor: Actor, rating_id: uuid.UUID, level: HelpfulnessLevel) -> Rating:
     """Change a rating. Raises Forbidden if it is not the actor's own."""
     rating = get_own(session, actor, rating_id)
     note = session.get_one(Note, rating.note_id)

@@ -22,7 +22,7 @@ from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history.why import Why
-from app.core.models import Action, Note, Profile, RaterParameters, Rating
+from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Regime
 from app.core.scoring.sums import CORRELATED
@@ -67,18 +67,12 @@ def _one_sided(session: Session, scored: Scored) -> str | None:
 
 def _share_of_one(session: Session, fit: Fit) -> float | None:
     """The share of one side among the community's raters; None where sides are not known."""
-    model = fit.model.for_note(acting=True)
-    if not model.axis:
+    factors = note_scores.acting_factors(fit)
+    if factors is None:
         return None
-    factor = RaterParameters.acting_factor if model.of_acting else RaterParameters.factor
-    is_known = RaterParameters.acting_intercept.is_not(None) if model.of_acting else RaterParameters.kept
-    total, one = session.execute(
-        sa.select(sa.func.count(), sa.func.count().filter(factor < 0)).where(
-            RaterParameters.community_id == fit.community_id,
-            RaterParameters.version == fit.version,
-            is_known,
-        )
-    ).one()
+    factor, is_known = factors
+    counts = sa.select(sa.func.count(), sa.func.count().filter(factor < 0)).where(is_known)
+    total, one = session.execute(counts).one()
     return one / total if 0 < one < total else None
 
 

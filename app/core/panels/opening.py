@@ -17,11 +17,9 @@ from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
-from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Community, Note, Panel, Request
 from app.core.panels import doubts, draw, panels, rolls
-from app.core.permissions import SYSTEM
 from app.core.scoring import Verdict
 from app.core.vocabulary import (
     IN_REVIEW,
@@ -173,20 +171,8 @@ def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | 
         due_at=clock.now(),
     )
     session.add(panel)
-    history.record(
-        session,
-        SYSTEM,
-        action.community_id,
-        "action.panel_opened",
-        "action",
-        action.id,
-        after={
-            "panel_id": str(panel.id),
-            "seats": panel.size,
-            "seed_sha256": hashlib.sha256(seed).hexdigest(),
-        },
-        why=Why(cause=reason),
-    )
+    promised = {"seats": panel.size, "seed_sha256": hashlib.sha256(seed).hexdigest()}
+    panels.record(session, panel, "action.panel_opened", promised, reason)
     return panel
 
 

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -184,12 +185,8 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
     """End a panel: count its answers, close the seats that are still open, and record it in history."""
     now = clock.now()
     own, others = counts(session, panel)
-    panel.helpful, panel.somewhat_helpful, panel.not_helpful = (
-        own.helpful,
-        own.somewhat_helpful,
-        own.not_helpful,
-    )
-    panel.answered = own.total
+    panel.helpful, panel.somewhat_helpful = own.helpful, own.somewhat_helpful
+    panel.not_helpful, panel.answered = own.not_helpful, own.total
     if outcome is PanelOutcome.DECIDED:
         cause = explained(own, others, panel.reason)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
@@ -200,21 +197,15 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
         .values(state=SeatState.CLOSED, ended_at=now)
         .execution_options(synchronize_session=False)
     )
-    history.record(
-        session,
-        SYSTEM,
-        panel.community_id,
-        "action.panel_ended",
-        "action",
-        panel.action_id,
-        after={
-            "panel_id": str(panel.id),
-            "outcome": outcome.value,
-            "seats": panel.wanted,
-            "answered": panel.answered,
-        },
-        why=Why(cause=cause),
-    )
+    after = {"outcome": outcome.value, "seats": panel.wanted, "answered": panel.answered}
+    record(session, panel, "action.panel_ended", after, cause)
+
+
+def record(session: Session, panel: Panel, what: str, after: Mapping[str, Any], cause: str = "") -> None:
+    """Write a step of the panel to the history of its action."""
+    after = {"panel_id": str(panel.id), **after}
+    ids = (panel.community_id, what, "action", panel.action_id)
+    history.record(session, SYSTEM, *ids, after=after, why=Why(cause=cause))
 
 
 def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
-from app.core.helpfulness.note_scores import NOT_FITTED
 from app.core.ids import new_id
 from app.core.models import (
     Account,
@@ -205,22 +204,12 @@ def _with_sides(
     session: Session, community_id: uuid.UUID, people: Sequence[uuid.UUID]
 ) -> list[tuple[uuid.UUID, Side]]:
     """The people with their sides by the model that judges what acts; unknown where the fit found no camps."""
-    fit = note_scores.in_force(session, community_id)
-    model = fit.model.for_note(acting=True)
-    if fit.version == NOT_FITTED or not model.axis:
+    known = note_scores.acting_factors(note_scores.in_force(session, community_id))
+    if known is None:
         return [(person, Side.UNKNOWN) for person in people]
-    factor = RaterParameters.acting_factor if model.of_acting else RaterParameters.factor
-    is_known = RaterParameters.acting_intercept.is_not(None) if model.of_acting else RaterParameters.kept
-    factors = {
-        profile_id: value
-        for profile_id, value in session.execute(
-            sa.select(RaterParameters.profile_id, factor).where(
-                RaterParameters.community_id == community_id,
-                RaterParameters.version == fit.version,
-                is_known,
-            )
-        )
-    }
+    factor, is_known = known
+    rows = session.execute(sa.select(RaterParameters.profile_id, factor).where(is_known))
+    factors = {profile_id: value for profile_id, value in rows}
     return [(person, _side(factors.get(person))) for person in people]
 
 

@@ -186,7 +186,9 @@ def _too_few(session: Session, community_id: uuid.UUID, drawing: Sequence[Work])
             found = draw.order(panel.seed, roll.raters)
             panel.shortlist = draw.packed(found)
             work.order_by(found)
-            _record_draw(session, panel, roll)
+            # From now on nobody can exchange the people who could be drawn.
+            after = {"eligible": roll.people, "eligible_sha256": roll.digest}
+            panels.record(session, panel, "action.panel_drawn", after)
     return refused
 
 
@@ -195,19 +197,6 @@ def _new_roll(session: Session, community_id: uuid.UUID) -> PanelRoll:
     session.add(roll)
     session.flush()
     return roll
-
-
-def _record_draw(session: Session, panel: Panel, roll: PanelRoll) -> None:
-    """Put the digest of the people who could be drawn into history: from now on nobody can exchange them."""
-    history.record(
-        session,
-        SYSTEM,
-        panel.community_id,
-        "action.panel_drawn",
-        "action",
-        panel.action_id,
-        after={"panel_id": str(panel.id), "eligible": roll.people, "eligible_sha256": roll.digest},
-    )
 
 
 def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
