@@ -8,14 +8,27 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Account, Community, Membership, Note, Panel, PanelSeat, Profile, Rating, SignIn
+from app.core.models import (
+    Account,
+    Action,
+    Community,
+    Membership,
+    Note,
+    Panel,
+    PanelSeat,
+    Profile,
+    Rating,
+    SignIn,
+)
 from app.core.notes import notes, ratings
 from app.core.outbound import AllowList
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import Classification, HelpfulnessLevel, Role, SeatState
+from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, ReviewGroup, Role, SeatState
 from app.core.webhooks import registrations
+from app.jobs import communities
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast
 
 LEVELS = {
@@ -189,3 +202,19 @@ def register(wiring: Wiring, cast: Cast, url: str, names: list[str] | None) -> N
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         registrations.register(session, SYSTEM, wiring.sealer, allow, community, url, "s" * 32, names)
+
+
+def state_of(wiring: Wiring, action_id: uuid.UUID) -> tuple[ActionState, ReviewGroup | None]:
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        return action.action_state, action.review_group
+
+
+def reviewed(wiring: Wiring, cast: Cast, request_id: str = "post-1") -> tuple[uuid.UUID, uuid.UUID]:
+    """A post under review, its panel drawn if the community wants one: the action and its rationale."""
+    action_id = factories.scored_action(wiring, cast, request_id=request_id)
+    communities.sweep_panels(wiring.database)
+    with wiring.database.reading() as session:
+        note_id = session.get_one(Action, action_id).note_id
+    assert note_id is not None
+    return action_id, note_id

@@ -16,6 +16,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.panels import state_of
 
 KNOWN = 20
 """Raters that a community needs before a burst can be told: the default of ``burst_known``."""
@@ -36,17 +37,6 @@ def old_community(wiring: Wiring, cast: Cast) -> None:
     earlier = factories.scored_action(wiring, cast, request_id="earlier")
     factories.rate(wiring, cast, earlier, "HN" * (KNOWN // 2))
     age(wiring, days=30)
-
-
-def set_in(wiring: Wiring, cast: Cast, **settings: Any) -> None:
-    with wiring.database.writing() as session:
-        session.get_one(Community, cast.community_id).settings = settings
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> tuple[ActionState, ReviewGroup | None]:
-    with wiring.database.reading() as session:
-        action = session.get_one(Action, action_id)
-        return action.action_state, action.review_group
 
 
 def burst_on(wiring: Wiring, action_id: uuid.UUID) -> doubts.Burst | None:
@@ -114,7 +104,8 @@ def test_the_community_says_what_a_burst_is(wiring: Wiring, cast: Cast, old_comm
     action_id = factories.scored_action(wiring, cast)
     factories.rate(wiring, cast, action_id, "HHH", first=100)
     for said, is_burst in SETTINGS:
-        set_in(wiring, cast, **said)
+        with wiring.database.writing() as session:
+            session.get_one(Community, cast.community_id).settings = said
         assert (burst_on(wiring, action_id) is not None) is is_burst, said
 
 

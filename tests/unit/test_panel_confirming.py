@@ -5,33 +5,21 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core.models import Action, HistoryEntry, Panel
+from app.core.models import HistoryEntry, Panel
 from app.core.panels import panels, results
 from app.core.scoring import Counts, Sides
 from app.core.vocabulary import ActionState, PanelOutcome
-from app.jobs import communities as jobs
 from app.wiring import Wiring
-from tests import factories
 from tests.cast import Cast
-from tests.panels import answer, run_jobs, seated, set_up, settle_in
+from tests.panels import answer, reviewed, run_jobs, seated, set_up, settle_in, state_of
 from tests.unit.test_panel_opposition import with_sides
 
 
-def reviewed(wiring: Wiring, cast: Cast) -> tuple[uuid.UUID, uuid.UUID]:
+def among_sides(wiring: Wiring, cast: Cast) -> tuple[uuid.UUID, uuid.UUID]:
     """A post whose panel of twelve is drawn from forty people of known sides: the action and its rationale."""
     with_sides(wiring, cast, settle_in(wiring, cast, 40))
     set_up(wiring, cast, who_decides="panel")
-    action_id = factories.scored_action(wiring, cast)
-    jobs.sweep_panels(wiring.database)
-    with wiring.database.reading() as session:
-        note_id = session.get_one(Action, action_id).note_id
-    assert note_id is not None
-    return action_id, note_id
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
+    return reviewed(wiring, cast)
 
 
 def outcomes(wiring: Wiring, action_id: uuid.UUID) -> list[tuple[PanelOutcome | None, bool]]:
@@ -57,16 +45,16 @@ def answered(
 
 
 def test_a_panel_acts_alone_where_nobody_of_a_side_says_no(wiring: Wiring, cast: Cast) -> None:
-    action_id, note_id = reviewed(wiring, cast)
+    action_id, note_id = among_sides(wiring, cast)
     answered(wiring, cast, action_id, note_id, "H" * 12)
-    assert state_of(wiring, action_id) is ActionState.PROPOSED
+    assert state_of(wiring, action_id)[0] is ActionState.PROPOSED
     assert outcomes(wiring, action_id) == [(PanelOutcome.DECIDED, False)]
 
 
 def test_where_somebody_says_no_a_second_panel_of_others_acts_or_keeps(wiring: Wiring, cast: Cast) -> None:
-    action_id, note_id = reviewed(wiring, cast)
+    action_id, note_id = among_sides(wiring, cast)
     first = answered(wiring, cast, action_id, note_id, "N" + "H" * 11)
-    assert state_of(wiring, action_id) is ActionState.UNDER_REVIEW
+    assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW
     assert outcomes(wiring, action_id) == [(PanelOutcome.OVERTAKEN, False), (None, True)]
     second = seated(wiring, action_id)
     assert len(second) == 12
@@ -75,7 +63,7 @@ def test_where_somebody_says_no_a_second_panel_of_others_acts_or_keeps(wiring: W
         assert results.decided(session, note_id) is None
     # Its own "no" does not ask a third.
     answered(wiring, cast, action_id, note_id, "N" + "H" * 11)
-    assert state_of(wiring, action_id) is ActionState.PROPOSED
+    assert state_of(wiring, action_id)[0] is ActionState.PROPOSED
     assert outcomes(wiring, action_id)[1] == (PanelOutcome.DECIDED, True)
     with wiring.database.reading() as session:
         told = results.decided(session, note_id)
@@ -94,10 +82,10 @@ def test_where_somebody_says_no_a_second_panel_of_others_acts_or_keeps(wiring: W
 
 
 def test_a_second_panel_that_is_against_it_keeps_the_post(wiring: Wiring, cast: Cast) -> None:
-    action_id, note_id = reviewed(wiring, cast)
+    action_id, note_id = among_sides(wiring, cast)
     answered(wiring, cast, action_id, note_id, "N" + "H" * 11)
     answered(wiring, cast, action_id, note_id, "N" * 12)
-    assert state_of(wiring, action_id) is ActionState.DISMISSED
+    assert state_of(wiring, action_id)[0] is ActionState.DISMISSED
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 0), (0, 1), (0, 0)])

@@ -48,7 +48,7 @@ from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
-from tests.panels import answer, member, run_jobs, seated, set_up, settle_in
+from tests.panels import answer, member, reviewed, run_jobs, seated, set_up, settle_in, state_of
 
 pytestmark = pytest.mark.both_databases
 
@@ -62,22 +62,6 @@ def later(**by: float) -> None:
     """Move the clock; it is put right after each test."""
     moment: datetime = clock.now() + timedelta(**by)
     clock.set_source(lambda: moment)
-
-
-def reviewed(wiring: Wiring, cast: Cast, request_id: str = "post-1") -> tuple[uuid.UUID, uuid.UUID]:
-    """A post under review, its panel drawn if the community wants one: the action and its rationale."""
-    action_id = factories.scored_action(wiring, cast, request_id=request_id)
-    jobs.sweep_panels(wiring.database)
-    with wiring.database.reading() as session:
-        note_id = session.get_one(Action, action_id).note_id
-    assert note_id is not None
-    return action_id, note_id
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> tuple[ActionState, ReviewGroup | None]:
-    with wiring.database.reading() as session:
-        action = session.get_one(Action, action_id)
-        return action.action_state, action.review_group
 
 
 def panel_of(wiring: Wiring, action_id: uuid.UUID) -> Panel:

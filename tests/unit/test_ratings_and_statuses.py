@@ -32,14 +32,10 @@ from tests import factories
 from tests.camps import Camps, populate
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance
+from tests.panels import LEVELS
 
 pytestmark = pytest.mark.both_databases
 
-WORDS = {
-    "H": HelpfulnessLevel.HELPFUL,
-    "S": HelpfulnessLevel.SOMEWHAT_HELPFUL,
-    "N": HelpfulnessLevel.NOT_HELPFUL,
-}
 NMR = NoteStatus.NEEDS_MORE_RATINGS
 HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
@@ -62,7 +58,7 @@ def rate(wiring: Wiring, cast: Cast, note_id: uuid.UUID, levels: str, raters: li
         with wiring.database.writing() as session:
             note, rater = session.get_one(Note, note_id), session.get_one(Profile, rater_id)
             who = factories.integration(cast, staff=False, profile_id=rater_id)
-            ratings.rate(session, who, note, rater, WORDS[letter])
+            ratings.rate(session, who, note, rater, LEVELS[letter])
 
 
 def people(wiring: Wiring, count: int) -> list[uuid.UUID]:

@@ -42,14 +42,6 @@ def test_mild_camps_are_found_although_their_ratio_is_close_to_one() -> None:
     assert min(test.z for test in tests) > FOUND_AT
 
 
-def test_the_same_ratings_in_any_order_give_the_same_test() -> None:
-    note, rater, value = community(60, 60, 1200, seed=3, lean=0.1).columns
-    order = np.random.default_rng(1).permutation(len(note))
-    one, other = score(note, rater, value), score(note[order], rater[order], value[order])
-    assert _test(one) == _test(other)
-    assert one.camps == other.camps
-
-
 def test_turning_every_rating_round_changes_nothing() -> None:
     note, rater, value = community(60, 60, 1200, seed=3, lean=0.1).columns
     one, other = _test(score(note, rater, value)), _test(score(note, rater, 1.0 - value))

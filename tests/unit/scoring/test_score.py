@@ -65,8 +65,11 @@ def test_camps_are_found_although_most_raters_have_rated_little(seed: int) -> No
     assert not score(*community(150, 150, 1300, seed=seed, lean=0.0).columns).model.axis
 
 
-def test_camps_are_taken_to_be_there_where_hardly_any_rater_has_rated_enough_to_tell() -> None:
-    scores = score(*community(300, 100, 1500, lean=0.0).columns)
+@pytest.mark.parametrize("size", [(30, 30, 300), (300, 100, 1500)])
+def test_camps_are_taken_to_be_there_where_too_few_ratings_or_hardly_any_by_each_rater_could_tell(
+    size: tuple[int, int, int],
+) -> None:
+    scores = score(*community(*size, lean=0.0).columns)
     assert scores.regime is Regime.WARM
     assert scores.axis is None
     assert scores.model.axis
@@ -112,13 +115,6 @@ def test_notes_that_act_are_judged_as_such_with_all_the_others() -> None:
     assert 0 < len(changed) < len(helpful[::2])
     assert set(changed) <= set(helpful[::2].tolist())
     assert acting.intercepts == pytest.approx(plain.intercepts)
-
-
-def test_with_few_ratings_camps_are_taken_to_be_there() -> None:
-    scores = score(*community(30, 30, 300, lean=0.0).columns)
-    assert scores.regime is Regime.WARM
-    assert scores.axis is None
-    assert scores.model.axis
 
 
 @pytest.mark.parametrize(
