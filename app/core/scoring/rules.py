@@ -20,6 +20,8 @@ from app.core.scoring.sums import (
     VOLUME,
     WARM,
     Sums,
+    known_raters,
+    side_means,
     solve,
     upper_bound,
 )
@@ -249,19 +251,9 @@ class _Sheet:
         np.copyto(self.distance, self.beyond if distance is None else distance, where=where)
 
 
-def _sides(rows: FloatArray, weight: float = 0.0) -> list[tuple[FloatArray, FloatArray]]:
-    """Per side: the number of ratings, and their mean with ``weight`` ratings of 0.5 added."""
-    sides = []
-    for side in (NEGATIVE, POSITIVE):
-        none, half, full = rows[:, side].T
-        total = none + half + full
-        sides.append((total, (full + 0.5 * half + 0.5 * weight) / np.maximum(total + weight, 1.0)))
-    return sides
-
-
 def _both_sides_mean(rows: FloatArray) -> FloatArray:
     """The mean of the two sides' means; 1 unless each side has 3 ratings and a mean of at most 0.4."""
-    (total, mean), (other_total, other_mean) = _sides(rows)
+    (total, mean), (other_total, other_mean) = side_means(rows)
     enough = np.minimum(total, other_total) >= SIDE_RATINGS
     against = enough & (np.maximum(mean, other_mean) <= SIDE_MEAN + GRAIN)
     return np.where(against, 0.5 * (mean + other_mean), 1.0)
@@ -269,14 +261,8 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
 
 def _lower_side_mean(rows: FloatArray) -> FloatArray:
     """The lower of the two sides' means, with two ratings of 0.5 added; 0 unless each side has 5 ratings."""
-    (total, mean), (other_total, other_mean) = _sides(rows, FOR_WEIGHT)
+    (total, mean), (other_total, other_mean) = side_means(rows, FOR_WEIGHT)
     return np.where(np.minimum(total, other_total) >= FOR_RATINGS, np.minimum(mean, other_mean), 0.0)
-
-
-def _known(rows: FloatArray) -> FloatArray:
-    """The number of a note's raters whose side is known."""
-    known: FloatArray = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
-    return known
 
 
 def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:
@@ -286,7 +272,7 @@ def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArr
     the axis separates the camps less well than ``WELL_APART``, ``sum f`` counts as that much larger.
     """
     apart = min(1.0, max(separation, LEAST_APART) / WELL_APART)
-    known = _known(rows)
+    known = known_raters(rows)
     _, total, squares, _, _ = rows[:, SOLVED].T
     lopsided = total * total > np.where(acting, apart * ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
     # Without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
@@ -297,7 +283,9 @@ def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArr
 
 def _rms_factor(rows: FloatArray) -> FloatArray:
     """Root mean square of the factors of a note's known raters."""
-    return np.asarray(np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(_known(rows), 1.0)))
+    return np.asarray(
+        np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(known_raters(rows), 1.0))
+    )
 
 
 def _ask_for_more_views(

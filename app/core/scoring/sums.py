@@ -229,3 +229,19 @@ def upper_bound(sums: FloatArray, model: Model) -> FloatArray:
             highest, _half_step(more, model, model.rho_intercept_bound, model.rho_factor_bound)[0]
         )
     return highest
+
+
+def side_means(rows: FloatArray, weight: float = 0.0) -> list[tuple[FloatArray, FloatArray]]:
+    """Per side: the number of ratings, and their mean with ``weight`` ratings of 0.5 added."""
+    sides = []
+    for side in (NEGATIVE, POSITIVE):
+        none, half, full = rows[:, side].T
+        total = none + half + full
+        sides.append((total, (full + 0.5 * half + 0.5 * weight) / np.maximum(total + weight, 1.0)))
+    return sides
+
+
+def known_raters(rows: FloatArray) -> FloatArray:
+    """The number of a note's raters whose side is known."""
+    known: FloatArray = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
+    return known
