@@ -40,7 +40,7 @@ from app.core.notes.ai_notes import NoteWriter
 from app.core.outbound import AllowList
 from app.core.requests import in_force
 from app.core.requests.in_force import InForce
-from app.core.rulesets.compiled import CommunityRules
+from app.core.rulesets.versions import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
 from app.core.upkeep.erasure import Erased

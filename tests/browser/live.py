@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from app.process import runtime
 from app.settings import Settings
 from app.wiring import Wiring

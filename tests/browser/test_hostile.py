@@ -6,7 +6,7 @@ import uuid
 import sqlalchemy as sa
 from playwright.sync_api import ViewportSize, expect
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from app.core.factcheck import storing
 from app.core.factcheck.items import Item
 from app.core.models import Account, ApiKey, Community

@@ -4,7 +4,7 @@ import uuid
 
 from playwright.sync_api import Locator, expect
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from tests.attached import attach
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor

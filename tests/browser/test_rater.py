@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.layout import NARROW
 from tests.browser.live import DOUBTFUL

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.live import DOUBTFUL

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place

@@ -1,7 +1,7 @@
 """Several classifiers' scores of one post, as routing gets them."""
 
 from app.core.classify import Context, Result
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from app.core.classify.seed import SeedClassifier
 from app.core.policies.routing import CategoryRule
 from app.core.requests.scorings import Scoring, decided

@@ -10,8 +10,8 @@ from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import slow_rules, submitting
-from app.core.rulesets import compiled, drafts, trials, versions
-from app.core.rulesets.compiled import CommunityRules
+from app.core.rulesets import drafts, trials, versions
+from app.core.rulesets.versions import CommunityRules
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
 from app.jobs.scoring import Scorer
 from app.wiring import Wiring
@@ -193,7 +193,7 @@ def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiri
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Own rules run out of time over every text."""
-    monkeypatch.setattr(compiled, "TEXT_SECONDS", 0.0)
+    monkeypatch.setattr(versions, "TEXT_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("no_time")

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
-from app.core.rulesets import compiled, versions
+from app.core.rulesets import versions
 from app.core.rulesets.versions import Standing
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -161,7 +161,7 @@ def test_rules_that_are_too_slow_are_named_in_the_preview_in_a_test_and_once_in_
 ) -> None:
     operator = visit(cast.operator)
     assert operator.post("/classifiers/new-rule", **RULE).status_code == 303
-    monkeypatch.setattr(compiled, "TEXT_SECONDS", 0.0)
+    monkeypatch.setattr(versions, "TEXT_SECONDS", 0.0)
     hits = operator.post("/classifiers/hits").text
     assert (
         "The draft is too slow for the longest texts that can be submitted. spam.harbour took the most"

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.learning import training, versions
-from app.core.learning.versions import State
+from app.core.learning import training
+from app.core.learning.standing import State, read_standing
 from app.core.models import Request, Score
 from app.core.permissions import SYSTEM
 from app.jobs import communities
@@ -37,7 +37,7 @@ def learn(wiring: Wiring, cast: Cast, count: int, seed: int = 1, days: float = 1
 
 def state(wiring: Wiring, cast: Cast) -> tuple[State, int]:
     with wiring.database.reading() as session:
-        (now,) = versions.standing(session, SYSTEM, cast.community_id).categories
+        (now,) = read_standing(session, SYSTEM, cast.community_id).categories
         return now.state, now.version
 
 

@@ -31,9 +31,8 @@ from rich.table import Table
 
 from app.core.classify.features import vectorise
 from app.core.learning import logistic, training
-from app.core.learning.blend import Blend
 from app.core.learning.labels import Label, Ordinary
-from app.core.learning.logistic import Linear
+from app.core.learning.logistic import Blend, Linear
 from tests import talk
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.classify.corpus import Example
-from app.core.classify.seed import PER_LANGUAGE
+from app.core.classify.linear import PER_LANGUAGE
 from tools.training.examples import CATEGORIES
 from tools.training.fitting import Floats
 

@@ -1,4 +1,4 @@
-"""Writes models as one file of weights, which `app.core.classify.seed` reads: the same models give the same bytes."""
+"""Writes models as one file of weights, which `app.core.classify.linear` reads: the same models give the same bytes."""
 
 import io
 import json

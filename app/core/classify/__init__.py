@@ -24,6 +24,15 @@ CATEGORIES: Mapping[str, str] = {
 """All shipped categories, with the description shown to raters. Operators may add their own names."""
 
 
+COMMUNITY_RULES = "community.rules"
+"""The community's own rules: their score always counts as their author wrote it."""
+COMMUNITY_MODEL = "community"
+"""The model that learns from the community's decisions: its score replaces those of the others, except of the rules."""
+FACT_CHECKS = "builtin.factcheck"
+"""The published fact-checks that a community uses: they score whatever rules are in force or tried."""
+SHIPPED_MODEL = "builtin.seed"
+"""The shipped model: where it is sure, a service may be left out that is asked only where it is not."""
+
 NOTABLE = 0.1
 """Lists of what was found in a text leave out scores up to this: a model gives every text a small one."""
 

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.classify.lookalikes import LOOKALIKES
+from app.core.classify.normalise import LOOKALIKES
 from app.core.classify.reading import Seen, see
 from app.core.classify.rulepack import shared_vocabulary
 

@@ -4,8 +4,8 @@ import html
 import re
 from array import array
 from dataclasses import dataclass
+from enum import StrEnum
 
-from app.core.classify.emphasis import paired_signs
 from app.core.classify.markup_patterns import (
     BB_BLOCKS,
     BB_QUOTING,
@@ -21,9 +21,17 @@ from app.core.classify.markup_patterns import (
     QUOTING,
     TAG_NAME,
     VOID,
+    paired_signs,
 )
 from app.core.classify.normalise import Reading
-from app.core.classify.voices import Voice
+
+
+class Voice(StrEnum):
+    """Who says a part of a post."""
+
+    OWN = "own"
+    QUOTED = "quoted"
+    TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)

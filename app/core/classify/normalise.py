@@ -6,7 +6,9 @@ and dashes unified. What was disguised on purpose is undone after it (`disguises
 Every character of a reading keeps the span of the original it came from. The process is linear in the text: marks are
 capped, because canonical reordering of a long run of marks is not linear.
 
-Source: UAX 15 (NFKC; 12.1, stream-safe text).
+The tables of characters that resemble Latin letters were written from the Unicode charts.
+
+Source: UAX 15 (NFKC; 12.1, stream-safe text), UTS 39 (confusables).
 """
 
 import itertools
@@ -15,8 +17,6 @@ import unicodedata
 from array import array
 from dataclasses import dataclass
 from functools import lru_cache
-
-from app.core.classify.lookalikes import COSTUMES, PUNCTUATION
 
 MARKS_KEPT = 30  # UAX 15, 12.1: no real text stacks more.
 
@@ -113,3 +113,49 @@ def plain_of(original: str) -> Reading:
 def plain_text(original: str) -> str:
     """The plain reading only, for words that are compared with texts."""
     return plain_of(original).text
+
+
+_PAIRS = (
+    # Cyrillic, after casefolding; some resemble Latin in their capital form only.
+    "аa вb еe ёe ѐe нh іi їi јj кk мm оo рp сc тt уy ўy хx ѕs ԁd ԛq ԝw һh ӏl ѵv ԍg ґr гr пn єe ԑe "
+    # Greek.
+    "αa άa βb εe έe ηn ήn ιi ίi ϊi κk μm νv οo όo ρp τt υu ύu χx γy ωw ώw ϲc ϳj "
+    # Armenian and Cherokee shapes seen in the wild.
+    "օo սu հh ոn ցg զq ɡg "
+    # Latin letters that NFKC keeps apart.
+    "ıi łl øo đd ħh ŧt ɑa ɩi ƅb ƙk ɓb ɗd ƒf ǥg ɨi ɵo ʋv"
+)
+
+LOOKALIKES: dict[int, str] = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
+"""Maps a code point to the Latin letter it resembles, for ``str.translate``. Always one character for one."""
+
+_SMALL_CAPITALS = "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
+
+# Small capitals, letters in filled circles or squares and those of flags are decorated Latin letters that NFKC does not
+# change; letters in brackets it would change to three signs.
+COSTUMES: dict[int, str] = {
+    **{ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()},
+    **{first + n: chr(ord("a") + n) for first in (0x1F150, 0x1F170, 0x249C, 0x1F1E6) for n in range(26)},
+}
+
+PUNCTUATION: dict[int, str] = {
+    **dict.fromkeys(map(ord, "‘’‚‛′ʼ`´"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
+    **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
+    **dict.fromkeys(map(ord, "․‧。｡"), "."),
+}
+
+LEET: dict[str, str] = {
+    "0": "o",
+    "1": "il",
+    "3": "e",
+    "4": "a",
+    "5": "s",
+    "7": "t",
+    "8": "b",
+    "9": "g",
+    "@": "a",
+    "$": "s",
+    "!": "i",
+}
+"""Digits and signs, with the letters that they replace, the more likely first."""

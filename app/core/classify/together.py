@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from app.core.classify import Classifier, Context, Result
-from app.core.classify.names import SHIPPED_MODEL
+from app.core.classify import SHIPPED_MODEL, Classifier, Context, Result
 
 THREADS = 8
 """How many connected services are asked at once about one text."""

@@ -17,8 +17,7 @@ from app.core.db import serialise
 from app.core.factcheck import items, nearest, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
-from app.core.services.embedding import Vector, identity, text_hash
-from app.core.services.pool import ServicePool
+from app.core.services.pool import ServicePool, Vector, identity, text_hash
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core.factcheck.matching.meaning import Background, background
 from app.core.models import FactCheckVector, VectorSpace
-from app.core.services.embedding import Vector
+from app.core.services.pool import Vector
 
 BYTES_MAX = 512 * 1024 * 1024
 """Memory that a process gives to vectors: the spaces that were used longest ago leave it.

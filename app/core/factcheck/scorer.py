@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.core import limits
-from app.core.classify import Context, FactCheck, Result
-from app.core.classify.names import FACT_CHECKS
+from app.core.classify import FACT_CHECKS, Context, FactCheck, Result
 from app.core.db import Database
 from app.core.factcheck import items, search
 from app.core.factcheck.items import Item
@@ -21,8 +20,8 @@ from app.core.factcheck.matching.weights import shipped, shipped_meaning
 from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
-from app.core.services.embedding import Vector
 from app.core.services.kinds import Failure
+from app.core.services.pool import Vector
 from app.core.vocabulary import ClaimRating
 
 CATEGORY = "misinformation"

@@ -21,8 +21,7 @@ from app.core.models import (
     ServiceVersion,
     VectorSpace,
 )
-from app.core.services.embedding import POST_SECONDS, Embedder, identity
-from app.core.services.pool import ServicePool
+from app.core.services.pool import POST_SECONDS, Embedder, ServicePool, identity
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.classify import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.learning import sampling
 from app.core.models import Action, HistoryEntry, Note, Rating, Request, SampledPost, Score
 from app.core.policies import outcomes

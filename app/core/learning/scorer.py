@@ -4,21 +4,18 @@ Each process caches the versions in force by community. The database is asked wh
 that a new version or the way back takes effect everywhere at once.
 """
 
-import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.classify import Context, Result
+from app.core.classify import COMMUNITY_MODEL, Context, Result
 from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, Vector, vectors_of
-from app.core.classify.names import COMMUNITY_MODEL
-from app.core.learning.blend import Blend
-from app.core.learning.logistic import Linear
+from app.core.learning.logistic import Blend, Linear
 from app.core.models import LearnedCategory, LearnedModel, Learning
+from app.core.recent import Recent
 
 KEPT = 256
 """The number of communities whose models a process caches, most recently used; each takes up to 150 kB a category."""
@@ -94,30 +91,23 @@ class LearnedModels:
     """A cache of the models in force by community, shared by the threads of a process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[uuid.UUID, tuple[Mapping[str, int], CommunityModel | None]] = OrderedDict()
+        self._kept: Recent[uuid.UUID, tuple[Mapping[str, int], CommunityModel | None]] = Recent(KEPT)
 
     def model(self, session: Session, community_id: uuid.UUID) -> CommunityModel | None:
         """The model of this community; None if no version is in force, or learning is off."""
         versions = in_force(session, community_id)
         if not versions:
             return None
-        with self._lock:
-            cached = self._kept.get(community_id)
-            if cached is not None and cached[0] == versions:
-                self._kept.move_to_end(community_id)
-                return cached[1]
+        cached = self._kept.get(community_id)
+        if cached is not None and cached[0] == versions:
+            return cached[1]
         loaded = {
             category: found
             for category, version in versions.items()
             if (found := load(session, community_id, category, version)) is not None
         }
         model = CommunityModel(loaded) if loaded else None
-        with self._lock:
-            self._kept[community_id] = (versions, model)
-            self._kept.move_to_end(community_id)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        self._kept.put(community_id, (versions, model))
         return model
 
 

@@ -3,9 +3,13 @@
 A model is fitted to the older 80 % of the labels; the newest 20 % fit the blend and judge it. Near-duplicates of the
 newest labels are left out of the older ones, or the model would be praised for remembering. The version that is stored
 is then fitted to all labels. Near-duplicates share most of their features, found by MinHash (Broder 1997).
+
+The words that count most are named for people to read, from the community's own posts. Only words that several authors
+used are named, so that none of them tells what one person wrote.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,12 +19,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from app.core.classify import corpus
-from app.core.classify.features import vectorise, vectors_of
-from app.core.learning import blend, logistic, sampling, words
-from app.core.learning.blend import Bin, Blend
+from app.core.classify.features import named_features, vectorise, vectors_of
+from app.core.learning import logistic, sampling
 from app.core.learning.labels import Label, Ordinary, capped
-from app.core.learning.logistic import Linear
-from app.core.learning.words import Words
+from app.core.learning.logistic import Bin, Blend, Linear
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +70,22 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class Word:
+    """One or two words, and how many authors used them."""
+
+    text: str
+    authors: int
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words that raise the score most, and those that lower it most."""
+
+    raising: Sequence[Word]
+    lowering: Sequence[Word]
+
+
+@dataclass(frozen=True)
 class Version:
     """A trained model with its blend, its figures and its words."""
 
@@ -111,7 +129,7 @@ def train(
     base = np.array([label.base for label in labels])
     rules = np.array([label.rules for label in labels])
     own = logistic.fit(rows[older], acted[older], authors[older]).outputs(rows[newest])
-    fitted = blend.fit(base[newest], own, acted[newest])
+    fitted = logistic.fit_blend(base[newest], own, acted[newest])
     linear = logistic.fit(rows, acted, authors)
     is_mistake = (acted[newest] == 0) & (np.maximum(base, rules)[newest] <= threshold)
     mistakes = _heights(fitted, base[newest][is_mistake], own[is_mistake])
@@ -124,16 +142,16 @@ def train(
     known = np.concatenate([others, mistakes])
     guarded = _guarded(fitted, linear, category, known, threshold)
     # The version is judged as cautious as it will be used.
-    scores = _shifted(blend.cross_fitted(base[newest], own, acted[newest]), guarded.c - fitted.c)
+    scores = _shifted(logistic.cross_fitted(base[newest], own, acted[newest]), guarded.c - fitted.c)
     # The community's rules count on both sides: what would be routed is judged.
     before, after = np.maximum(base, rules)[newest], np.maximum(scores, rules[newest])
     figures = replace(
         _figures(acted[newest], before, after),
         ordinary=len(known),
-        more_a_day=_more_a_day(left_alone, blend.sigmoid(others + guarded.c) > threshold),
+        more_a_day=_more_a_day(left_alone, logistic.sigmoid(others + guarded.c) > threshold),
     )
-    is_sure = guarded.rises and blend.surely_more_precise(acted[newest], before, after)
-    made = words.strongest(linear, [(label.content, label.author) for label in labels])
+    is_sure = guarded.rises and logistic.surely_more_precise(acted[newest], before, after)
+    made = strongest(linear, [(label.content, label.author) for label in labels])
     outcome = _judged(figures, is_sure=is_sure)
     return Trained(outcome, len(labels), positives, Version(linear, guarded, figures, made))
 
@@ -146,11 +164,11 @@ def _is_one_sided(acted: Floats, newest: NDArray[np.bool_], older: NDArray[np.bo
 def _figures(acted: Floats, before: Floats, after: Floats) -> Figures:
     return Figures(
         len(acted),
-        round(blend.average_precision(acted, before), 4),
-        round(blend.average_precision(acted, after), 4),
-        round(blend.brier(acted, before), 4),
-        round(blend.brier(acted, after), 4),
-        blend.reliability(acted, after),
+        round(logistic.average_precision(acted, before), 4),
+        round(logistic.average_precision(acted, after), 4),
+        round(logistic.brier(acted, before), 4),
+        round(logistic.brier(acted, after), 4),
+        logistic.reliability(acted, after),
     )
 
 
@@ -164,7 +182,7 @@ def _judged(figures: Figures, *, is_sure: bool) -> Outcome:
 
 def _heights(fitted: Blend, base: Floats, own: Floats) -> Floats:
     """The blended scores before ``c`` and the sigmoid."""
-    return fitted.a * blend.logit(base) + fitted.b * own
+    return fitted.a * logistic.logit(base) + fitted.b * own
 
 
 def _heights_of(fitted: Blend, linear: Linear, category: str, posts: Sequence[Ordinary]) -> Floats:
@@ -203,7 +221,7 @@ def _more_a_day(posts: Sequence[Ordinary], asked: NDArray[np.bool_]) -> float | 
 
 def _shifted(scores: Floats, by: float) -> Floats:
     kept = np.clip(scores, 1e-9, 1.0 - 1e-9)
-    return blend.sigmoid(np.log(kept / (1.0 - kept)) + by) if by else scores
+    return logistic.sigmoid(np.log(kept / (1.0 - kept)) + by) if by else scores
 
 
 ALIKE = 0.7
@@ -251,3 +269,46 @@ def _signatures(rows: sp.csr_matrix) -> NDArray[np.int64]:
     for number, (factor, shift) in enumerate(shuffles):
         found[filled, number] = np.minimum.reduceat((features * factor + shift) % _PRIME, starts)
     return found
+
+
+MOST_TEXTS = 2_000
+MOST_WORDS = 12
+LEAST_AUTHORS = 3
+LONGEST = 40
+_CANDIDATES = 2_000
+_PART = r"(?:[^\W\d_]+(?:'[^\W\d_]+)*|\[[a-z ]+\])"
+_READABLE = re.compile(rf"{_PART}(?: {_PART})?")
+
+
+def strongest(linear: Linear, posts: Sequence[tuple[str, str]]) -> Words:
+    """The words with the largest weights among the newest of these posts, each a text and its author."""
+    weights = {
+        int(bucket): linear.scale * int(level)
+        for bucket, level in zip(linear.buckets, linear.levels, strict=True)
+    }
+    largest = set(sorted(weights, key=lambda bucket: (-abs(weights[bucket]), bucket))[:_CANDIDATES])
+    users: dict[int, set[str]] = {}
+    names: dict[int, str] = {}
+    for content, author in posts[-MOST_TEXTS:]:
+        for bucket, name in named_features(content, largest).items():
+            if _is_readable(name):
+                users.setdefault(bucket, set()).add(author)
+                names.setdefault(bucket, name)
+    strengths: dict[str, tuple[float, int]] = {}
+    for bucket, authors in users.items():
+        if len(authors) >= LEAST_AUTHORS:
+            # A word that many used explains more scores than a rare one with the same weight.
+            strength = weights[bucket] * len(authors) ** 0.5
+            before, most = strengths.get(names[bucket], (0.0, 0))
+            # A short word is a word and a piece of a word at once.
+            strengths[names[bucket]] = (before + strength, max(most, len(authors)))
+    ranked = sorted(strengths, key=lambda name: (-strengths[name][0], name))
+    return Words(
+        [Word(name, strengths[name][1]) for name in ranked[:MOST_WORDS] if strengths[name][0] > 0],
+        [Word(name, strengths[name][1]) for name in ranked[::-1][:MOST_WORDS] if strengths[name][0] < 0],
+    )
+
+
+def _is_readable(name: str) -> bool:
+    """Whether a feature is words, and not a piece of one ("·ing") or signs."""
+    return len(name) <= LONGEST and _READABLE.fullmatch(name) is not None

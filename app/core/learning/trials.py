@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.classify import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.features import vectors_of
-from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.errors import Conflict
 from app.core.learning import scorer, versions
 from app.core.learning.scorer import Loaded

@@ -1,14 +1,11 @@
-"""The versions of the community's model: seen by operators, put in force, taken back.
+"""The versions of the community's model: read, put in force, taken back.
 
 A version is better than the other classifiers, or it is never put in force. What an operator decides stays: after they
 went back to an older version, only an operator puts a newer one in force (docs/moderate/learning.md).
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,146 +18,13 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import UNSAID, Why
-from app.core.learning import sampling
 from app.core.learning.training import Outcome
-from app.core.models import LearnedCategory, LearnedModel, Learning, Request, SampledPost
+from app.core.models import LearnedCategory, LearnedModel, Learning
 from app.core.permissions import SYSTEM, Actor, Permission, require
 
 SHOWN_VERSIONS = 20
 VERSIONS_KEPT = 20
 """So many versions of a category are kept beside the one in force; older ones are deleted."""
-
-
-class State(StrEnum):
-    """What the model does in a category. ``SHADOW``: it is trained, and the others alone score."""
-
-    OFF = "off"
-    LEARNING = "learning"
-    SHADOW = "shadow"
-    WAITING = "waiting"
-    IN_FORCE = "in_force"
-
-
-@dataclass(frozen=True)
-class CategoryStanding:
-    """How far the model is in one category. ``version``: the one in force, or 0; ``figures`` of the newest version."""
-
-    category: str
-    state: State
-    decisions: int
-    labels: int
-    positives: int
-    outcome: Outcome
-    version: int
-    since: datetime | None
-    waiting: int
-    asks_first: bool
-    trained_at: datetime | None
-    figures: Mapping[str, Any] | None = None
-
-    @property
-    def negatives(self) -> int:
-        return self.labels - self.positives
-
-    @property
-    def left_out(self) -> int:
-        """The decisions that the caps or missing people left out."""
-        return max(0, self.decisions - self.labels)
-
-
-@dataclass(frozen=True)
-class SampleCounts:
-    """The samples of a community: all, those still open, and those on which raters agreed."""
-
-    total: int = 0
-    waiting: int = 0
-    labelled: int = 0
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Whether a community's model learns, how far it is, and which share of the other posts it samples."""
-
-    is_on: bool = True
-    asks_first: bool = False
-    categories: Sequence[CategoryStanding] = ()
-    sample_share: float = 0.0
-    samples: SampleCounts = SampleCounts()
-
-
-def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standing:
-    """The settings, and every category that has labels, by name."""
-    require(actor, Permission.REVISE_POLICY, community_id)
-    learning = session.get(Learning, community_id, populate_existing=True)
-    if learning is None:
-        return Standing()
-    newest = {
-        (row.category, row.version): row.figures
-        for row in session.execute(
-            sa.select(LearnedModel.category, LearnedModel.version, LearnedModel.figures)
-            .join(
-                LearnedCategory,
-                sa.and_(
-                    LearnedCategory.community_id == LearnedModel.community_id,
-                    LearnedCategory.category == LearnedModel.category,
-                    LearnedCategory.last_version == LearnedModel.version,
-                ),
-            )
-            .where(LearnedModel.community_id == community_id)
-        )
-    }
-    return Standing(
-        learning.is_on,
-        learning.asks_first,
-        [
-            _standing(row, learning, newest.get((row.category, row.last_version)))
-            for row in rows(session, community_id)
-        ],
-        learning.sample_share,
-        _samples(session, community_id),
-    )
-
-
-def _samples(session: Session, community_id: uuid.UUID) -> SampleCounts:
-    total, waiting, labelled = session.execute(
-        sa.select(
-            sa.func.count(),
-            sa.func.sum(sa.case((sampling.is_open(), 1), else_=0)),
-            sa.func.count(SampledPost.acted),
-        )
-        .join(Request, Request.id == SampledPost.request_id)
-        .where(SampledPost.community_id == community_id)
-    ).one()
-    return SampleCounts(total, waiting or 0, labelled)
-
-
-def _standing(
-    row: LearnedCategory, learning: Learning, figures: Mapping[str, Any] | None
-) -> CategoryStanding:
-    if not learning.is_on:
-        state = State.OFF
-    elif row.version_in_force:
-        state = State.IN_FORCE
-    elif row.waiting_version:
-        state = State.WAITING
-    elif row.outcome in (Outcome.FEW_LABELS, Outcome.ONE_SIDED):
-        state = State.LEARNING
-    else:
-        state = State.SHADOW
-    return CategoryStanding(
-        row.category,
-        state,
-        row.decisions,
-        row.labels,
-        row.positives,
-        Outcome(row.outcome),
-        row.version_in_force,
-        row.in_force_since,
-        row.waiting_version,
-        row.asks_first or learning.asks_first,
-        row.trained_at,
-        figures,
-    )
 
 
 def versions(

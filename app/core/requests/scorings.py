@@ -5,8 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
-from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Result
-from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.classify import (
+    COMMUNITY_MODEL,
+    COMMUNITY_RULES,
+    NOTABLE,
+    Classifier,
+    Context,
+    OutOfTime,
+    Result,
+)
 from app.core.classify.reading import see
 from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel

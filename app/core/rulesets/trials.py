@@ -14,9 +14,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.classify import Classifier, Context, Match, OutOfTime, Result
+from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
-from app.core.classify.names import COMMUNITY_MODEL
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.limits import CONTENT_MAX
 from app.core.models import Request, Score
@@ -34,8 +33,7 @@ from app.core.policies.routing import (
 )
 from app.core.requests.scorings import Scoring, decided, score_text, unscored
 from app.core.requests.scorings import combined as combined_scores
-from app.core.rulesets.compiled import combined
-from app.core.rulesets.versions import RuleSet
+from app.core.rulesets.versions import RuleSet, combined
 
 DAYS = 30
 MOST_TEXTS = 5_000

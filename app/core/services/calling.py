@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from app.core.classify import Context, Permanent, Result, Retryable
-from app.core.services.calls import Call, Ledger
-from app.core.services.gates import AnswerCache, CacheKey, Gate, GuardedCalls
+from app.core.services.calls import AnswerCache, CacheKey, Call, Gate, GuardedCalls, Ledger
 from app.core.services.kinds import ASK_WHEN, IF_UNSURE, Adapter, Answer, Failure, Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 

@@ -15,9 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.classify import Classifier, Context, Result
+from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Result
 from app.core.classify.language import language_of
-from app.core.classify.names import COMMUNITY_MODEL
 from app.core.models import Action, Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes

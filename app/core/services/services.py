@@ -23,7 +23,7 @@ from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.sealing import Sealer
-from app.core.services import measuring, reading
+from app.core.services import measuring
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
@@ -66,7 +66,7 @@ def add(
     kind = registry.kind(kind_name)
     settings = _first(settings, kind, registry, name, reason, key, consent)
     serialise(session, community_id)
-    existing = reading.in_community(session, actor, community_id)
+    existing = measuring.in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
         raise Invalid.field("name", "is taken by another service", name)
     limits.room(limits.SERVICES, len(existing), "name")
@@ -145,11 +145,11 @@ def change(
         Invalid: as ``add``; or nothing is changed.
         Conflict: ``etag`` is no longer the service's.
     """
-    service = reading.locked(session, actor, service_id, etag)
+    service = measuring.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     kind = registry.kind(service.kind)
     settings = checked(settings, kind, registry.allow)
-    latest = reading.newest(session, service)
+    latest = measuring.newest(session, service)
     before = ServiceSettings.from_json(latest.settings)
     if before == settings:
         raise Invalid.field("settings", "are the same as before")
@@ -196,9 +196,9 @@ def put_in_force(
     Raises:
         Invalid: also if it would count at once, and must be measured first.
     """
-    service = reading.locked(session, actor, service_id, etag)
+    service = measuring.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
-    reading.numbered(session, service, number)
+    measuring.numbered(session, service, number)
     if service.version == number:
         raise Invalid.field("version", "is in use already", number)
     if service.mode is ServiceMode.IN_FORCE:
@@ -224,7 +224,7 @@ def set_mode(
     ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or "", the
     others decide. None keeps what the thresholds in force say about it.
     """
-    service = reading.locked(session, actor, service_id, etag)
+    service = measuring.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     if service.mode is mode:
         return service
@@ -232,9 +232,9 @@ def set_mode(
         measuring.require_measured(session, service, service.version)
     service.mode = mode
     _touch(session, service)
-    _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
+    _record(session, actor, service, measuring.MODE_EVENTS[mode], reason)
     if mode is ServiceMode.IN_FORCE and if_it_fails is not None:
-        settings = ServiceSettings.from_json(reading.numbered(session, service, service.version).settings)
+        settings = ServiceSettings.from_json(measuring.numbered(session, service, service.version).settings)
         policies.require_classifier(
             session,
             actor,
@@ -257,7 +257,7 @@ def set_key(
     etag: int | None = None,
 ) -> ConnectedService:
     """Replace the key, which is sealed and never shown; raises as ``change``."""
-    service = reading.locked(session, actor, service_id, etag)
+    service = measuring.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     service.key = registry.sealer.seal(service_key(key), str(service.id))
     _touch(session, service)
@@ -269,7 +269,7 @@ def remove(
     session: Session, actor: Actor, service_id: uuid.UUID, reason: str, *, etag: int | None = None
 ) -> ConnectedService:
     """Remove a service and its key. Its scores and its history stay; its name is free again. Raises as ``change``."""
-    service = reading.locked(session, actor, service_id, etag)
+    service = measuring.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     service.removed_at, service.key, service.mode = clock.now(), None, ServiceMode.OFF
     _touch(session, service)

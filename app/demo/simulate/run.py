@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from app.core.classify.samples import SAMPLES
+from app.core.classify.corpus import SAMPLES
 from app.core.vocabulary import EventName
 from app.core.webhooks import signing
 from app.core.webhooks.catalogue import EVENTS

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
+from app.core.classify import FACT_CHECKS, NOTABLE, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
-from app.core.classify.names import FACT_CHECKS
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route, place_of
 from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
-from app.core.rulesets.compiled import combined
 from app.core.rulesets.trials import Hits, Sample, Trial
+from app.core.rulesets.versions import combined
 from app.core.vocabulary import ServiceMode
 from app.web import auth, excerpts, forms
 from app.web.blueprint import web

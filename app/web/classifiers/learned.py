@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import Response, url_for
 
 from app.core.errors import Conflict, Invalid
-from app.core.learning import switching, trials, versions
+from app.core.learning import standing, trials, versions
 from app.core.learning.trials import Sample, Trial
 from app.core.permissions import Permission
 from app.core.policies.outcomes import Outcome
@@ -111,7 +111,7 @@ def switch_learning() -> Response:
         return classifiers.show(learned=form, status=422)
     try:
         with wired().database.writing() as session:
-            switching.switch(
+            standing.switch(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,

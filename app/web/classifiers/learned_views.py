@@ -13,8 +13,8 @@ from wtforms.validators import InputRequired
 from app.core import limits
 from app.core.errors import NotFound
 from app.core.learning import versions
+from app.core.learning.standing import CategoryStanding, Standing, State, read_standing
 from app.core.learning.training import LEAST_LABELS, LEAST_OF_A_KIND, LEAST_ORDINARY, Outcome
-from app.core.learning.versions import CategoryStanding, Standing, State
 from app.core.models import LearnedModel
 from app.core.permissions import Actor
 from app.web import charts, forms
@@ -134,7 +134,7 @@ def section(
     session: Session, actor: Actor, community_id: uuid.UUID, form: LearningForm | None = None
 ) -> LearnedSection:
     """Return the section, with a posted form that has errors, if any."""
-    standing = versions.standing(session, actor, community_id)
+    standing = read_standing(session, actor, community_id)
     return LearnedSection(
         form or _form(standing),
         standing.is_on,
@@ -150,7 +150,7 @@ def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: s
     Raises:
         NotFound: nothing was decided in this category yet.
     """
-    standing = versions.standing(session, actor, community_id)
+    standing = read_standing(session, actor, community_id)
     now = next((item for item in standing.categories if item.category == category), None)
     if now is None:
         raise NotFound("category")

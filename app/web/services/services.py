@@ -12,7 +12,7 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import ConnectedService
 from app.core.permissions import Permission
 from app.core.policies import policies
-from app.core.services import reading, services
+from app.core.services import measuring, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
 from app.core.services.settings import NAME_PREFIX, pinned
@@ -108,7 +108,7 @@ def save_service(service_id: uuid.UUID) -> Response:
             consent=bool(form.consent.data),
             etag=forms.number(form.etag.data),
         )
-        if reading.find(session, auth.current_actor(), service_id).version == version.version:
+        if measuring.find(session, auth.current_actor(), service_id).version == version.version:
             return f"Version {version.version} is in use."
         return f"Version {version.version} is saved. {words_of(kind).saved}"
 
@@ -255,7 +255,7 @@ def _done(
 
 def _found(service_id: uuid.UUID) -> ConnectedService:
     with wired().database.reading() as session:
-        service = reading.find(session, auth.current_actor(), service_id)
+        service = measuring.find(session, auth.current_actor(), service_id)
     auth.enter(service.community_id)
     return service
 

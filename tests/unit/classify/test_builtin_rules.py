@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from app.core.classify import CATEGORIES, Classifier, Context, Result
+from app.core.classify.corpus import SAMPLES
 from app.core.classify.rulepack import CompiledPack, RulePackClassifier, starter_pack
 from app.core.classify.rules import compile_unless
-from app.core.classify.samples import SAMPLES
 from tests.unit.classify import texts
 
 ENGLISH = Context(language="en")

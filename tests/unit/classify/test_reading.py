@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.classify import Context
+from app.core.classify.corpus import SAMPLES
 from app.core.classify.language import language_of
+from app.core.classify.markup import Voice
 from app.core.classify.reading import see
 from app.core.classify.rulepack import RulePackClassifier, shared_vocabulary
-from app.core.classify.samples import SAMPLES
 from app.core.classify.seed import SeedClassifier
-from app.core.classify.voices import Voice
 from app.core.requests.scorings import combined, score_text
 from tests.examples import examples
 from tests.unit.classify.disguises import FAMILIES

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from app.core.classify import CATEGORIES, Classifier, Context, combine
+from app.core.classify.corpus import SAMPLES
 from app.core.classify.features import CHUNK
+from app.core.classify.linear import EVERYWHERE, read_weights
 from app.core.classify.rulepack import RulePackClassifier
-from app.core.classify.samples import SAMPLES
-from app.core.classify.seed import EVERYWHERE, SeedClassifier, read_weights, shipped_file
+from app.core.classify.seed import SeedClassifier, shipped_file
 from tests.unit.classify import texts
 
 ENGLISH = Context(language="en")

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.core.classify import Context, Result
-from app.core.classify.names import SHIPPED_MODEL
+from app.core.classify import SHIPPED_MODEL, Context, Result
 from app.core.classify.together import score_each
 
 

@@ -13,7 +13,8 @@ from click.testing import CliRunner, Result
 from app.core.classify import Context, corpus
 from app.core.classify.corpus import own_examples, read_corpus
 from app.core.classify.features import BUCKETS
-from app.core.classify.seed import SeedClassifier, read_weights, shipped_file
+from app.core.classify.linear import read_weights
+from app.core.classify.seed import SeedClassifier, shipped_file
 from tools.training import __main__ as cli
 from tools.training import calibrating, fitting, packing, reserved
 from tools.training.examples import CATEGORIES

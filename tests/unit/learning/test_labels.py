@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.classify.names import COMMUNITY_MODEL
+from app.core.classify import COMMUNITY_MODEL
 from app.core.history.why import Why
 from app.core.learning import labels
 from app.core.models import Action, Community, Request, Score

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.insights import insights
-from app.core.learning import labels, sampling, switching, versions
+from app.core.learning import labels, sampling, standing
 from app.core.learning.erasure import person_erased
 from app.core.models import (
     Action,
@@ -357,7 +357,7 @@ def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) 
     def open_ones() -> list[bool]:
         with wiring.database.reading() as session:
             found = [samples.is_open(session, item) for item in sampled(wiring)]
-            shown = versions.standing(session, SYSTEM, cast.community_id).samples
+            shown = standing.read_standing(session, SYSTEM, cast.community_id).samples
             assert shown.waiting == sum(found), "the page of learning counts what raters are asked"
             return found
 
@@ -377,7 +377,7 @@ def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) 
     with wiring.database.writing() as session:
         for share in (0.0001, 0.06):
             with pytest.raises(Invalid):
-                switching.switch(
+                standing.switch(
                     session,
                     operator,
                     cast.community_id,
@@ -386,7 +386,7 @@ def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) 
                     sample_share=share,
                     reason="More",
                 )
-        switching.switch(
+        standing.switch(
             session, operator, cast.community_id, is_on=True, asks_first=False, sample_share=0.0, reason="Off"
         )
     assert open_ones() == [False, False]

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.classify.features import named_features, vectorise
-from app.core.learning import blend, logistic, training
-from app.core.learning.blend import Blend
+from app.core.learning import logistic, training
 from app.core.learning.labels import AUTHOR_LEAST, CLUSTER_MOST, Label, Ordinary, capped
-from app.core.learning.logistic import Linear
+from app.core.learning.logistic import Blend, Linear
 from app.core.learning.training import Outcome, Version
 from tests import talk
 
@@ -35,7 +34,7 @@ def precision(made: Version | None, found: list[talk.Post] = FRESH) -> float:
     if made is not None:
         outputs = np.array([made.linear.output(vectorise(item.text)) for item in found])
         scores = made.blend.scores(scores, outputs)
-    return blend.average_precision(wrong, scores)
+    return logistic.average_precision(wrong, scores)
 
 
 def test_a_model_learns_what_the_forum_removes() -> None:
@@ -201,8 +200,8 @@ def test_the_blend_never_turns_the_base_around() -> None:
     """Labels in which high scores were dismissed and low ones acted on: the base is ignored, not inverted."""
     base = np.linspace(0.9, 0.3, 40)
     labels = (np.arange(40) >= 20).astype(float)
-    assert blend.fit(base, np.zeros(40), labels).a >= 0.0
-    assert blend.fit(base, -labels, labels).b >= 0.0
+    assert logistic.fit_blend(base, np.zeros(40), labels).a >= 0.0
+    assert logistic.fit_blend(base, -labels, labels).b >= 0.0
 
 
 def test_ordinary_posts_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,22 +312,22 @@ def test_labels_by_lot_hardly_ever_look_better() -> None:
         dice = np.random.default_rng(seed)
         labels = (dice.random(40) < 0.5).astype(float)
         base, own = np.clip(dice.normal(0.7, 0.12, 40), 0.56, 0.99), dice.normal(0.0, 1.0, 40)
-        scores = blend.cross_fitted(base, own, labels)
-        gain = blend.average_precision(labels, scores) - blend.average_precision(labels, base)
-        if gain >= training.GAIN and blend.brier(labels, scores) <= blend.brier(labels, base):
+        scores = logistic.cross_fitted(base, own, labels)
+        gain = logistic.average_precision(labels, scores) - logistic.average_precision(labels, base)
+        if gain >= training.GAIN and logistic.brier(labels, scores) <= logistic.brier(labels, base):
             by_figures += 1
-            by_draws += blend.surely_more_precise(labels, base, scores)
+            by_draws += logistic.surely_more_precise(labels, base, scores)
     assert by_figures >= 5
     assert by_draws <= 2
 
 
 def test_average_precision_does_not_depend_on_the_order_of_equal_scores() -> None:
     labels = np.array([1.0, 0.0, 0.0, 1.0])
-    assert blend.average_precision(labels, np.full(4, 0.5)) == 0.5
-    assert blend.average_precision(labels[::-1], np.full(4, 0.5)) == 0.5
-    assert blend.average_precision(labels, np.array([0.9, 0.1, 0.2, 0.8])) == 1.0
-    assert blend.average_precision(np.array([0.0, 1.0]), np.array([0.9, 0.8])) == 0.5
-    assert blend.average_precision(np.zeros(3), np.ones(3)) == 0.0
+    assert logistic.average_precision(labels, np.full(4, 0.5)) == 0.5
+    assert logistic.average_precision(labels[::-1], np.full(4, 0.5)) == 0.5
+    assert logistic.average_precision(labels, np.array([0.9, 0.1, 0.2, 0.8])) == 1.0
+    assert logistic.average_precision(np.array([0.0, 1.0]), np.array([0.9, 0.8])) == 0.5
+    assert logistic.average_precision(np.zeros(3), np.ones(3)) == 0.0
 
 
 def test_a_model_is_stored_as_plain_small_bytes() -> None:

@@ -9,14 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.classify import Context, Permanent, Result
-from app.core.classify.names import COMMUNITY_MODEL
+from app.core.classify import COMMUNITY_MODEL, Context, Permanent, Result
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.learning import schedule, scorer, switching, training, trials, versions
-from app.core.learning.blend import Blend
+from app.core.learning import schedule, scorer, standing, training, trials, versions
 from app.core.learning.labels import Label
+from app.core.learning.logistic import Blend
+from app.core.learning.standing import CategoryStanding, State
 from app.core.learning.training import Outcome
-from app.core.learning.versions import CategoryStanding, State
 from app.core.models import Action, Community, HistoryEntry, LearnedModel, Learning, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
@@ -64,9 +63,9 @@ def store(wiring: Wiring, cast: Cast, found: Sequence[talk.Post]) -> list[uuid.U
         return talk.store(session, cast.community_id, found, days=10.0 if is_first else 0.001)
 
 
-def standing(wiring: Wiring, cast: Cast) -> CategoryStanding:
+def learned_standing(wiring: Wiring, cast: Cast) -> CategoryStanding:
     with wiring.database.reading() as session:
-        (only,) = versions.standing(session, SYSTEM, cast.community_id).categories
+        (only,) = standing.read_standing(session, SYSTEM, cast.community_id).categories
         return only
 
 
@@ -87,7 +86,7 @@ def put(wiring: Wiring, cast: Cast, version: int, **more: Any) -> None:
 
 def switch(wiring: Wiring, cast: Cast, *, is_on: bool = True, asks_first: bool = False) -> None:
     with wiring.database.writing() as session:
-        switching.switch(
+        standing.switch(
             session,
             operator(cast),
             cast.community_id,
@@ -150,14 +149,14 @@ def test_it_counts_then_trains_then_scores(wiring: Wiring, cast: Cast) -> None:
     wiring.classifiers = [Base()]
     store(wiring, cast, found[:120])
     communities.learn_all(wiring.database)
-    early = standing(wiring, cast)
+    early = learned_standing(wiring, cast)
     assert (early.state, early.decisions, early.version) == (State.LEARNING, 120, 0)
     assert early.outcome is Outcome.FEW_LABELS
     assert list(scores_of(wiring, cast, OFFER, "early")) == ["base"]
 
     store(wiring, cast, found[120:])
     communities.learn_all(wiring.database)
-    now = standing(wiring, cast)
+    now = learned_standing(wiring, cast)
     assert (now.state, now.version, now.outcome) == (State.IN_FORCE, 1, Outcome.BETTER)
     assert now.labels + now.left_out == now.decisions == 260
     assert now.figures is not None
@@ -245,7 +244,7 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
     wiring.classifiers = [Base()]
     store(wiring, cast, talk.posts(260))
     communities.learn_all(wiring.database)
-    assert standing(wiring, cast).state is State.SHADOW
+    assert learned_standing(wiring, cast).state is State.SHADOW
     assert stored_versions(wiring)[1].outcome == Outcome.NOT_BETTER
     assert list(scores_of(wiring, cast, OFFER, "shadow")) == ["base"]
     with pytest.raises(Invalid, match="is not better"):
@@ -255,15 +254,15 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
 def test_it_is_trained_again_after_fifty_labels_or_a_day(learned: Wiring, cast: Cast) -> None:
     store(learned, cast, talk.posts(20, seed=4))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 1
+    assert learned_standing(learned, cast).version == 1
     clocks.advance(hours=25)
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2, "nothing is new"
+    assert learned_standing(learned, cast).version == 2, "nothing is new"
     store(learned, cast, talk.posts(schedule.NEW_LABELS, seed=5))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 3
+    assert learned_standing(learned, cast).version == 3
 
 
 @pytest.mark.both_databases
@@ -274,17 +273,20 @@ def test_labels_that_wait_are_not_forgotten(learned: Wiring, cast: Cast) -> None
         communities.learn_all(learned.database)
     clocks.advance(hours=25)
     communities.learn_all(learned.database)
-    assert standing(learned, cast).decisions == 265
+    assert learned_standing(learned, cast).decisions == 265
 
 
 def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> None:
     switch(wiring, cast, asks_first=True)
     store(wiring, cast, talk.posts(260))
     communities.learn_all(wiring.database)
-    waits = standing(wiring, cast)
+    waits = learned_standing(wiring, cast)
     assert (waits.state, waits.waiting, waits.version) == (State.WAITING, 1, 0)
     put(wiring, cast, 1, based_on=0)
-    assert (standing(wiring, cast).state, standing(wiring, cast).waiting) == (State.IN_FORCE, 0)
+    assert (learned_standing(wiring, cast).state, learned_standing(wiring, cast).waiting) == (
+        State.IN_FORCE,
+        0,
+    )
     assert whats(wiring) == [("learning.switched", "account"), ("learning.put_in_force", "account")]
     with pytest.raises(Invalid, match="in force already"):
         put(wiring, cast, 1)
@@ -295,7 +297,7 @@ def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> N
 def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast: Cast) -> None:
     store(learned, cast, talk.posts(60, seed=4))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
     with pytest.raises(Invalid, match="reason"), learned.database.writing() as session:
         versions.put_in_force(session, operator(cast), cast.community_id, "spam", 1, "")
     with pytest.raises(Forbidden), learned.database.writing() as session:
@@ -307,12 +309,12 @@ def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast
     assert scores_of(learned, cast, OFFER, "old")[COMMUNITY_MODEL].classifier_version == "spam 1"
     store(learned, cast, talk.posts(60, seed=5))
     communities.learn_all(learned.database)
-    back = standing(learned, cast)
+    back = learned_standing(learned, cast)
     assert (back.version, back.waiting, back.asks_first) == (1, 3, True)
     put(learned, cast, 3)
     store(learned, cast, talk.posts(60, seed=6))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 4
+    assert learned_standing(learned, cast).version == 4
 
 
 def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
@@ -321,7 +323,7 @@ def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
     assert list(scores_of(learned, cast, OFFER, "none")) == ["base"]
     store(learned, cast, talk.posts(60, seed=5))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).state is State.WAITING
+    assert learned_standing(learned, cast).state is State.WAITING
 
 
 @pytest.mark.both_databases
@@ -330,14 +332,14 @@ def test_switched_off_nothing_scores_and_nothing_is_trained(learned: Wiring, cas
     switch(learned, cast, is_on=False)
     store(learned, cast, talk.posts(60, seed=4))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).state is State.OFF
+    assert learned_standing(learned, cast).state is State.OFF
     assert list(stored_versions(learned)) == [1]
     assert list(scores_of(learned, cast, OFFER, "off")) == ["base"]
     with pytest.raises(Invalid, match="already"):
         switch(learned, cast, is_on=False)
     switch(learned, cast)
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
 
 
 def test_a_worse_model_is_taken_out_of_force(learned: Wiring, cast: Cast) -> None:
@@ -347,7 +349,7 @@ def test_a_worse_model_is_taken_out_of_force(learned: Wiring, cast: Cast) -> Non
     ]
     store(learned, cast, changed)
     communities.learn_all(learned.database)
-    gone = standing(learned, cast)
+    gone = learned_standing(learned, cast)
     assert (gone.state, gone.version) == (State.SHADOW, 0)
     assert whats(learned)[-1] == ("learning.taken_out", "system")
 
@@ -373,7 +375,7 @@ def test_killed_between_training_and_storing_it_begins_again(
     assert stored_versions(wiring) == {}, "the dead process still holds the lease"
     clocks.advance(seconds=schedule.LEASE.total_seconds() + 1)
     communities.learn_all(wiring.database)
-    assert standing(wiring, cast).version == 1
+    assert learned_standing(wiring, cast).version == 1
 
 
 @pytest.mark.both_databases
@@ -419,7 +421,7 @@ def test_a_result_from_before_an_erasure_is_not_stored(
         communities.learn_all(learned.database)
     assert list(stored_versions(learned)) == [1]
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
 
 
 def erase_content(wiring: Wiring, cast: Cast, request_ids: Sequence[uuid.UUID]) -> None:
@@ -440,7 +442,7 @@ def erase_content(wiring: Wiring, cast: Cast, request_ids: Sequence[uuid.UUID]) 
 def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wiring, cast: Cast) -> None:
     ids = store(learned, cast, talk.posts(60, seed=4))
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
     erase_content(learned, cast, ids[:2])
     old, in_force = stored_versions(learned).values()
     assert (old.weights, old.words) == (None, {})
@@ -450,9 +452,9 @@ def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wirin
         put(learned, cast, 1)
     communities.learn_all(learned.database)
     now = stored_versions(learned)
-    assert standing(learned, cast).version == 3
+    assert learned_standing(learned, cast).version == 3
     assert [now[number].weights is None for number in (1, 2, 3)] == [True, True, False]
-    assert standing(learned, cast).decisions == 318
+    assert learned_standing(learned, cast).decisions == 318
     put_back = now[3].words
     assert put_back["raising"]
 
@@ -461,13 +463,13 @@ def test_a_version_with_erased_content_is_replaced_without_asking(learned: Wirin
     """Those who want to be asked first could otherwise keep it in force by not answering."""
     switch(learned, cast, asks_first=True)
     communities.learn_all(learned.database)
-    assert (standing(learned, cast).version, standing(learned, cast).waiting) == (1, 2)
+    assert (learned_standing(learned, cast).version, learned_standing(learned, cast).waiting) == (1, 2)
     with learned.database.reading() as session:
         ids = list(session.scalars(sa.select(Request.id).limit(1)))
     erase_content(learned, cast, ids)
-    assert standing(learned, cast).waiting == 0
+    assert learned_standing(learned, cast).waiting == 0
     communities.learn_all(learned.database)
-    assert (standing(learned, cast).version, standing(learned, cast).waiting) == (3, 0)
+    assert (learned_standing(learned, cast).version, learned_standing(learned, cast).waiting) == (3, 0)
 
 
 def test_too_few_labels_after_an_erasure_leave_no_model(learned: Wiring, cast: Cast) -> None:
@@ -475,7 +477,7 @@ def test_too_few_labels_after_an_erasure_leave_no_model(learned: Wiring, cast: C
         ids = list(session.scalars(sa.select(Request.id).order_by(Request.requested_at)))
     erase_content(learned, cast, ids[:100])
     communities.learn_all(learned.database)
-    left = standing(learned, cast)
+    left = learned_standing(learned, cast)
     assert (left.state, left.decisions, left.version) == (State.LEARNING, 160, 0)
     assert [row.weights for row in stored_versions(learned).values()] == [None]
     assert whats(learned)[-1] == ("learning.taken_out", "system")
@@ -503,8 +505,8 @@ def test_an_erased_person_is_no_longer_learned_from(learned: Wiring, cast: Cast)
     assert stored_versions(learned)[1].words == {}
     communities.learn_all(learned.database)
     assert posts
-    assert standing(learned, cast).decisions == 260 - posts
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).decisions == 260 - posts
+    assert learned_standing(learned, cast).version == 2
 
 
 def test_while_it_is_off_an_erasure_leaves_nothing_behind(learned: Wiring, cast: Cast) -> None:
@@ -570,7 +572,7 @@ def test_after_an_upgrade_with_other_features_it_is_trained_again(learned: Wirin
     learned.learned = scorer.LearnedModels()
     assert list(scores_of(learned, cast, OFFER, "upgraded")) == ["base"], "old weights do not fit"
     communities.learn_all(learned.database)
-    assert standing(learned, cast).version == 2
+    assert learned_standing(learned, cast).version == 2
     assert COMMUNITY_MODEL in scores_of(learned, cast, OFFER, "again")
     with pytest.raises(Conflict, match="another release"):
         put(learned, cast, 1)
@@ -594,7 +596,7 @@ def test_the_service_runs_the_job_by_itself(wiring: Wiring, cast: Cast) -> None:
     registry.register_all(clockwork, wiring)
     assert clockwork.periods[schedule.LEARN_JOB] <= 300
     clockwork.bodies[schedule.LEARN_JOB]()
-    assert standing(wiring, cast).version == 1
+    assert learned_standing(wiring, cast).version == 1
 
 
 @pytest.mark.both_databases

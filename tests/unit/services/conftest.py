@@ -118,5 +118,5 @@ def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Iterator[Stage]:
     wiring.services.allow = AllowList.parse("127.0.0.1")
     # Otherwise a failing service would be waited for between its attempts.
     with pytest.MonkeyPatch.context() as patch, serving() as stub:
-        patch.setattr("app.core.services.gates.FIRST_DELAY", 0.01)
+        patch.setattr("app.core.services.calls.FIRST_DELAY", 0.01)
         yield Stage(wiring, jobs, cast, stub)

@@ -11,8 +11,7 @@ import pytest
 
 from app.core.classify import Context, Permanent, Retryable
 from app.core.services.calling import ServiceClassifier, content_hash, split
-from app.core.services.calls import Call
-from app.core.services.gates import FAILURES, PAUSE, AnswerCache, Gate
+from app.core.services.calls import FAILURES, PAUSE, AnswerCache, Call, Gate
 from app.core.services.kinds import Answer, Failure, Kind
 from app.core.services.settings import ServiceSettings
 from tests.clocks import advance

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from app.core.classify import Context
-from app.core.classify.names import FACT_CHECKS
+from app.core.classify import FACT_CHECKS, Context
 from app.core.factcheck import filling, items, nearest, search, spaces, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching.candidates import fused
@@ -21,8 +20,8 @@ from app.core.factcheck.nearest import Vectors
 from app.core.models import FactCheckItem, FactCheckVector, Request, ServiceDay, VectorSpace
 from app.core.permissions import SYSTEM
 from app.core.services import services
-from app.core.services.embedding import checked
 from app.core.services.kinds import Embeddings, Failure
+from app.core.services.pool import checked
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode

@@ -14,7 +14,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import post_scores
 from app.core.requests import image_scoring, submitting
 from app.core.services import services
-from app.core.services.gates import ATTEMPTS
+from app.core.services.calls import ATTEMPTS
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ActionTier, AttachmentKind, RequestStatus, ServiceMode
