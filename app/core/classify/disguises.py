@@ -25,6 +25,8 @@ MISSPELT_MAX = 16
 JOINED_MAX = 200
 """Letters of a token that may be several words written together."""
 
+_NEVER_CHANGED = frozenset({"www"})
+
 Characters = list[tuple[str, int, int]]
 """The letters of a new reading, each with the span of the old text that it comes from."""
 
@@ -80,9 +82,6 @@ def _in_latin_if_mixed(token: str) -> str:
     if any(letter in "abcdefghijklmnopqrstuvwxyz" for letter in token):
         return token.translate(LOOKALIKES)
     return token
-
-
-_NEVER_CHANGED = frozenset({"www"})
 
 
 def meaning_of(token: str, vocabulary: Vocabulary) -> Characters | None:
@@ -272,13 +271,15 @@ _APOSTROPHE_OR_DIGIT = re.compile(r"['\d]")
 def _torn_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
     """Words that stand in two to four pieces: "ki ll", "st.up.id". A piece is no word, and all together are one."""
     words = [(match.start(), match.end(), match[0]) for match in _LETTERS.finditer(text)]
-    known = {word: _is_word(word, vocabulary) for word in {word for _, _, word in words}}
+    # Of the pieces with one or two letters only the most common may be words themselves.
+    known = {
+        word: word in _SHORT_WORDS if len(word) <= 2 else vocabulary.knows(word)
+        for word in {word for _, _, word in words}
+    }
     # A torn word has one of these pieces, and begins with it or a few before it.
     unknown = [place for place, (_, _, word) in enumerate(words) if not known[word]]
     free = 0
-    for place in sorted(
-        {first for last in unknown for first in range(max(0, last - PIECES_MAX + 1), last + 1)}
-    ):
+    for place in sorted({at for last in unknown for at in range(max(0, last - PIECES_MAX + 1), last + 1)}):
         if place < free:
             continue
         count = 1
@@ -312,19 +313,8 @@ def _torn_words(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
             break
 
 
-def _is_word(piece: str, vocabulary: Vocabulary) -> bool:
-    """Whether a piece of a torn word may be a word itself; of one or two letters only the most common are."""
-    return piece in _SHORT_WORDS if len(piece) <= 2 else vocabulary.knows(piece)
-
-
 # Matches in "you.are", "buy-now", "hacker, contact", but not at the end of a sentence or beside a digit.
 _JOINT = re.compile(r"(?<=[^\W\d_])(?:, ?|\.{2,} ?|[._*/\-]+)(?=[^\W\d_])")
-
-
-def _joint_edits(text: str) -> Iterable[_Edit]:
-    """Replace punctuation between two words of a sentence by a space."""
-    for joint in _JOINT.finditer(text):
-        yield joint.start(), joint.end(), [(" ", joint.start(), joint.end())]
 
 
 def undisguised_of(plain: Reading, original: str, vocabulary: Vocabulary) -> Reading:
@@ -341,4 +331,5 @@ def undisguised_of(plain: Reading, original: str, vocabulary: Vocabulary) -> Rea
 
 def joints_as_spaces(reading: Reading) -> Reading:
     """The reading with spaces for punctuation within sentences; the same object where there is none."""
-    return _apply(reading, _joint_edits(reading.text))
+    joints = (joint.span() for joint in _JOINT.finditer(reading.text))
+    return _apply(reading, ((start, end, [(" ", start, end)]) for start, end in joints))

@@ -98,7 +98,7 @@ def vector_of(tokens: Sequence[str]) -> Vector:
 
 def buckets_of(tokens: Sequence[str]) -> tuple[set[int], set[int]]:
     """The buckets of the words and pairs of words, and those of the pieces of words."""
-    words = {zlib.crc32(name.encode()) % BUCKETS for name in _word_names(tokens)}
+    words = set(map(bucket_of, _word_names(tokens)))
     pieces: set[int] = set()
     for token in set(tokens):
         pieces.update(piece_buckets(token))
@@ -116,14 +116,14 @@ def named_features(text: str, wanted: Set[int] | None = None) -> dict[int, str]:
     names: dict[int, str] = {}
     tokens = _tokens(text[:MAX_CHARS])
     for name in _word_names(tokens):
-        bucket = zlib.crc32(name.encode()) % BUCKETS
+        bucket = bucket_of(name)
         if bucket not in names and (wanted is None or bucket in wanted):
-            names[bucket] = _SHOWN.sub(_shown, name[2:])
+            names[bucket] = _SHOWN.sub(lambda token: _NAMES[token[0]], name[2:])
     for token in dict.fromkeys(tokens):
         if wanted is not None and wanted.isdisjoint(piece_buckets(token)):
             continue
         for piece in _pieces(token):
-            bucket = zlib.crc32(piece.encode()) % BUCKETS
+            bucket = bucket_of(piece)
             if bucket not in names and (wanted is None or bucket in wanted):
                 shown = ("" if piece[0] == " " else "·") + piece.strip() + ("" if piece[-1] == " " else "·")
                 names[bucket] = shown
@@ -139,10 +139,6 @@ _NAMES = {
     SHOUT: "[capitals]",
 }
 _SHOWN = re.compile("|".join(_NAMES))
-
-
-def _shown(token: re.Match[str]) -> str:
-    return _NAMES[token[0]]
 
 
 def chunks(text: str) -> list[str]:
@@ -242,7 +238,7 @@ def _pieces(token: str) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def piece_buckets(token: str) -> "array[int]":
     """The buckets of the pieces of a token, each once."""
-    return array("I", {zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(token)})
+    return array("I", set(map(bucket_of, _pieces(token))))
 
 
 _ENGLISH = """

@@ -51,10 +51,6 @@ def _code_points(text: bytes, offsets: list[int]) -> dict[int, int]:
     return by_offset
 
 
-def _around(text: bytes, start: int, end: int) -> bytes:
-    return text[max(0, start - UNLESS_REACH) : end + UNLESS_REACH]
-
-
 class CompiledPack:
     """A pack ready to scan texts. Immutable, so threads may share it.
 
@@ -152,7 +148,8 @@ class CompiledPack:
             start, end = seen.source_span(reading, start, end)
             stopwatch.check()
             weight = rule.weight
-            if compiled.unless is not None and compiled.unless.hits(_around(encoded, first, last)):
+            around = encoded[max(0, first - UNLESS_REACH) : last + UNLESS_REACH]
+            if compiled.unless is not None and compiled.unless.hits(around):
                 weight *= UNLESS_FACTOR
             yield Match(rule.id, rule.category, start, end, round(weight, 4), seen.is_quoted(start, end))
 
@@ -204,9 +201,6 @@ def _shipped() -> CompiledPack:
     return CompiledPack(starter_pack())
 
 
-_SHIPPED_LANGUAGES = frozenset({"en"})
-
-
 class RulePackClassifier:
     """A rule pack as a `Classifier`; by default the starter pack, under the name ``builtin.rules``.
 
@@ -232,7 +226,7 @@ class RulePackClassifier:
     ) -> None:
         self.name = name
         self._pack = pack
-        self.languages: frozenset[str] | None = _SHIPPED_LANGUAGES if pack is None else None
+        self.languages: frozenset[str] | None = frozenset({"en"}) if pack is None else None
         self._tier1 = tier1_categories
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -250,14 +244,11 @@ class RulePackClassifier:
         """Return the compiled pack. Call it at start-up, so that the first text need not wait."""
         if self._whole is not None:
             return self._whole.load()
-        compiled = self._compiled
-        if compiled is None:
-            with self._lock:
-                if self._compiled is None:
-                    pack = self._pack() if callable(self._pack) else self._pack
-                    self._compiled = _shipped() if pack is None else CompiledPack(pack)
-                compiled = self._compiled
-        return compiled
+        with self._lock:
+            if self._compiled is None:
+                pack = self._pack() if callable(self._pack) else self._pack
+                self._compiled = _shipped() if pack is None else CompiledPack(pack)
+            return self._compiled
 
     @property
     def version(self) -> str:

@@ -66,11 +66,7 @@ def person_erased(
     learned_from = session.scalars(
         sa.select(Request.community_id)
         .join(Action, Action.request_id == Request.id)
-        .where(
-            Request.community_id.in_(list(community_ids)),
-            is_theirs,
-            Action.action_tier.is_not(None),
-        )
+        .where(Request.community_id.in_(list(community_ids)), is_theirs, Action.action_tier.is_not(None))
         .distinct()
     ).all()
     theirs = sa.select(Request.id).where(Request.community_id.in_(list(community_ids)), is_theirs)

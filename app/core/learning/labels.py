@@ -9,10 +9,10 @@ a post whose text or author was erased.
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 from numpy.typing import NDArray
@@ -38,12 +38,9 @@ ASKER_SHARE = 0.5
 CLUSTER_MOST = 3
 """Of texts that are nearly the same count at most this many labels, the newest."""
 LEAST_RATERS = 2
-_IDS = 500
 _DECIDED = ("action.proposed", "action.confirmed", "action.dismissed", "action.overturned")
 _ERASED = "erased-"
 """The author ids of erased persons begin like this (``upkeep.erasure``)."""
-
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -209,18 +206,17 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
         .limit(MOST_ORDINARY)
     ).all()
     base: dict[uuid.UUID, dict[str, float]] = {row.id: {} for row in rows}
-    for ids in _parts(list(base)):
-        stored = session.execute(
-            sa.select(Score.request_id, Score.category, sa.func.max(Score.score))
-            .where(
-                Score.request_id.in_(ids),
-                Score.classifier.not_in((COMMUNITY_MODEL, COMMUNITY_RULES)),
-                ~Score.is_observed,
-            )
-            .group_by(Score.request_id, Score.category)
+    stored = session.execute(
+        sa.select(Score.request_id, Score.category, sa.func.max(Score.score))
+        .where(
+            Score.request_id.in_(base),
+            Score.classifier.not_in((COMMUNITY_MODEL, COMMUNITY_RULES)),
+            ~Score.is_observed,
         )
-        for request_id, category, score in stored:
-            base[request_id][category] = score
+        .group_by(Score.request_id, Score.category)
+    )
+    for request_id, category, score in stored:
+        base[request_id][category] = score
     return [Ordinary(row.content, base[row.id], row.scored_at) for row in rows]
 
 
@@ -318,19 +314,16 @@ def _usable() -> sa.ColumnElement[bool]:
 
 def _by_people(session: Session, action_ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
     """Those of the actions that a person decided, by the history: the service follows raters as ``SYSTEM``."""
-    found: set[uuid.UUID] = set()
-    for ids in _parts(action_ids):
-        found.update(
-            session.scalars(
-                sa.select(HistoryEntry.object_id).where(
-                    HistoryEntry.object_type == "action",
-                    HistoryEntry.object_id.in_(ids),
-                    HistoryEntry.what.in_(_DECIDED),
-                    HistoryEntry.actor_kind != "system",
-                )
+    return set(
+        session.scalars(
+            sa.select(HistoryEntry.object_id).where(
+                HistoryEntry.object_type == "action",
+                HistoryEntry.object_id.in_(action_ids),
+                HistoryEntry.what.in_(_DECIDED),
+                HistoryEntry.actor_kind != "system",
             )
         )
-    return found
+    )
 
 
 def _scores(
@@ -338,26 +331,18 @@ def _scores(
 ) -> dict[uuid.UUID, tuple[float, float]]:
     """By post the highest score of the other classifiers, and that of the community's rules."""
     is_rules = Score.classifier == COMMUNITY_RULES
-    found = {}
-    for ids in _parts(request_ids):
-        rows = session.execute(
-            sa.select(
-                Score.request_id,
-                sa.func.max(sa.case((is_rules, 0.0), else_=Score.score)),
-                sa.func.max(sa.case((is_rules, Score.score), else_=0.0)),
-            )
-            .where(
-                Score.request_id.in_(ids),
-                Score.category == category,
-                Score.classifier != COMMUNITY_MODEL,
-                ~Score.is_observed,
-            )
-            .group_by(Score.request_id)
+    rows = session.execute(
+        sa.select(
+            Score.request_id,
+            sa.func.max(sa.case((is_rules, 0.0), else_=Score.score)),
+            sa.func.max(sa.case((is_rules, Score.score), else_=0.0)),
         )
-        found.update({request_id: (base, rules) for request_id, base, rules in rows})
-    return found
-
-
-def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    for first in range(0, len(rows), _IDS):
-        yield rows[first : first + _IDS]
+        .where(
+            Score.request_id.in_(request_ids),
+            Score.category == category,
+            Score.classifier != COMMUNITY_MODEL,
+            ~Score.is_observed,
+        )
+        .group_by(Score.request_id)
+    )
+    return {request_id: (base, rules) for request_id, base, rules in rows}

@@ -180,7 +180,10 @@ def store(
     learning.lease_until = clock.now() + LEASE
     row = versions.category_row(session, lease.community_id, material.category)
     if row is None:
-        row = _begin(session, lease.community_id, material.category)
+        row = LearnedCategory(community_id=lease.community_id, category=material.category)
+        row.last_version = row.version_in_force = row.waiting_version = 0
+        row.asks_first = False
+        session.add(row)
     row.decisions, row.labels, row.positives = material.decisions, trained.labels, trained.positives
     row.outcome, row.trained_at, row.newest_label_at = trained.outcome, clock.now(), material.newest_at
     model = _write(session, row, trained, milliseconds)
@@ -195,7 +198,16 @@ def store(
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.
     erasure.drop_erased(session, row)
-    _prune(session, row)
+    session.execute(
+        sa.delete(LearnedModel)
+        .where(
+            LearnedModel.community_id == row.community_id,
+            LearnedModel.category == row.category,
+            LearnedModel.version <= row.last_version - versions.VERSIONS_KEPT,
+            LearnedModel.version != row.version_in_force,
+        )
+        .execution_options(synchronize_session=False)
+    )
     session.flush()
     return model
 
@@ -279,19 +291,6 @@ def _check(session: Session, lease: Lease) -> Learning:
     return learning
 
 
-def _begin(session: Session, community_id: uuid.UUID, category: str) -> LearnedCategory:
-    row = LearnedCategory(
-        community_id=community_id,
-        category=category,
-        last_version=0,
-        version_in_force=0,
-        waiting_version=0,
-        asks_first=False,
-    )
-    session.add(row)
-    return row
-
-
 def _write(
     session: Session, row: LearnedCategory, trained: Trained, milliseconds: int
 ) -> LearnedModel | None:
@@ -311,8 +310,8 @@ def _write(
         labels=trained.labels,
         positives=trained.positives,
         outcome=trained.outcome.value,
-        figures=_plain(made.figures),
-        words=_plain(made.words),
+        figures=asdict(made.figures),
+        words=asdict(made.words),
         milliseconds=milliseconds,
     )
     session.add(model)
@@ -320,26 +319,8 @@ def _write(
     return model
 
 
-def _plain(values: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = asdict(values)
-    return plain
-
-
 def _can_stay(session: Session, row: LearnedCategory) -> bool:
     """Whether the version in force, if any, may score on; one with erased content is replaced without asking."""
     if not row.version_in_force:
         return True
     return versions.is_usable(versions.find(session, row.community_id, row.category, row.version_in_force))
-
-
-def _prune(session: Session, row: LearnedCategory) -> None:
-    session.execute(
-        sa.delete(LearnedModel)
-        .where(
-            LearnedModel.community_id == row.community_id,
-            LearnedModel.category == row.category,
-            LearnedModel.version <= row.last_version - versions.VERSIONS_KEPT,
-            LearnedModel.version != row.version_in_force,
-        )
-        .execution_options(synchronize_session=False)
-    )

@@ -117,9 +117,7 @@ def in_force(session: Session, community_id: uuid.UUID) -> dict[str, int]:
         sa.select(LearnedCategory.category, LearnedCategory.version_in_force)
         .join(Learning, Learning.community_id == LearnedCategory.community_id)
         .where(
-            LearnedCategory.community_id == community_id,
-            LearnedCategory.version_in_force > 0,
-            Learning.is_on,
+            LearnedCategory.community_id == community_id, LearnedCategory.version_in_force > 0, Learning.is_on
         )
     )
     return {category: version for category, version in rows}

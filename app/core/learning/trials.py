@@ -3,32 +3,27 @@
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import reduce
-from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.features import vectors_of
 from app.core.errors import Conflict
 from app.core.learning import scorer, versions
 from app.core.learning.scorer import Loaded
-from app.core.models import Request, Score
+from app.core.models import Request
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, policies
+from app.core.policies import policies
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import Place, Route, Scored, decide, higher, place_of, raise_to
+from app.core.services.comparing import StoredPost, stored_posts
 
-DAYS = 30
 MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
-_BATCH = 250
 
 
 @dataclass(frozen=True)
@@ -95,11 +90,13 @@ def try_version(
     samples: list[Sample] = []
     read = 0
     complete = True
-    for post in _stored(session, community_id, category):
+    of_people = Request.scored_at.is_not(None), Request.is_test.is_(False)
+    for stored in stored_posts(session, community_id, *of_people, most=MOST_TEXTS):
         if time.monotonic() > end:
             complete = False
             break
         read += 1
+        post = _post(stored, category)
         was, becomes = (decide(_scores(post, category, loaded), rules) for loaded in (old, new))
         if place_of(was) == place_of(becomes):
             continue
@@ -134,43 +131,17 @@ def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scor
     return post.others | {category: reduce(higher, candidates)}
 
 
-def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterator[_Post]:
-    """The newest scored posts of the last days with their stored scores, newest first."""
-    last: Any = None
-    read = 0
-    while read < MOST_TEXTS:
-        place = sa.tuple_(Request.requested_at, Request.id)
-        rows = session.execute(
-            sa.select(Request.requested_at, Request.id, Request.content, outcomes.code_of_request(Request.id))
-            .where(
-                Request.community_id == community_id,
-                Request.requested_at >= clock.now() - timedelta(days=DAYS),
-                Request.scored_at.is_not(None),
-                Request.withdrawn_at.is_(None),
-                Request.content_removed_at.is_(None),
-                Request.is_test.is_(False),
-                place < last if last is not None else sa.true(),
-            )
-            .order_by(Request.requested_at.desc(), Request.id.desc())
-            .limit(min(_BATCH, MOST_TEXTS - read))
-        ).all()
-        if not rows:
-            return
-        posts = {row.id: _Post(row.content, outcomes.from_code(row[3])) for row in rows}
-        counted = sa.select(Score).where(Score.request_id.in_(posts), ~Score.is_observed)
-        for score in session.scalars(counted):
-            _add(posts[score.request_id], score, category)
-        yield from posts.values()
-        read += len(rows)
-        last = rows[-1].requested_at, rows[-1].id
-
-
-def _add(post: _Post, score: Score, category: str) -> None:
-    scored = Scored(score.score, score.tier1_capable)
-    if score.category != category:
-        if score.is_highest or score.is_acting:
-            raise_to(post.others, score.category, scored)
-    elif score.classifier == COMMUNITY_RULES:
-        post.rules = higher(post.rules, scored) if post.rules is not None else scored
-    elif score.classifier != COMMUNITY_MODEL:
-        post.base = higher(post.base, scored) if post.base is not None else scored
+def _post(stored: StoredPost, category: str) -> _Post:
+    post = _Post(stored.content, stored.outcome)
+    for score in stored.scores:
+        scored = score.scored
+        if score.is_observed:
+            continue
+        if score.category != category:
+            if score.is_routed:
+                raise_to(post.others, score.category, scored)
+        elif score.classifier == COMMUNITY_RULES:
+            post.rules = higher(post.rules, scored) if post.rules is not None else scored
+        elif score.classifier != COMMUNITY_MODEL:
+            post.base = higher(post.base, scored) if post.base is not None else scored
+    return post

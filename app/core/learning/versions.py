@@ -83,12 +83,7 @@ def put_in_force(
 
 
 def set_in_force(
-    session: Session,
-    actor: Actor,
-    row: LearnedCategory,
-    chosen: LearnedModel | None,
-    *,
-    why: Why = UNSAID,
+    session: Session, actor: Actor, row: LearnedCategory, chosen: LearnedModel | None, *, why: Why = UNSAID
 ) -> None:
     """Change which version of a category is in force, and write it to history. The caller holds the lock.
 

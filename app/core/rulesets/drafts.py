@@ -94,12 +94,7 @@ def import_pack(
     except (ValueError, RecursionError):
         raise Invalid.field("pack", "is not JSON that can be read") from None
     parse_pack(raw)
-    own = {
-        "name": versions.NAME,
-        "version": "0",
-        "note": raw.get("note", ""),
-        "lists": raw.get("lists", {}),
-    }
+    own = {"name": versions.NAME, "version": "0", "note": raw.get("note", ""), "lists": raw.get("lists", {})}
     return _keep(session, actor, community_id, replace(current, pack={**own, "rules": raw["rules"]}))
 
 

@@ -6,19 +6,15 @@ Nothing is stored, and no event is sent (docs/moderate/operator.md).
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.limits import CONTENT_MAX
-from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.policies.routing import (
@@ -34,14 +30,13 @@ from app.core.policies.routing import (
 from app.core.requests.scorings import Scoring, decided, score_text, unscored
 from app.core.requests.scorings import combined as combined_scores
 from app.core.rulesets.versions import RuleSet, combined
+from app.core.services.comparing import StoredPost, stored_posts
 
-DAYS = 30
 MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
 LONG_FROM = 20
 """The number of texts, the longest ones read, that the long test text is repeated from."""
-_BATCH = 250
 
 
 @dataclass(frozen=True)
@@ -148,11 +143,12 @@ def try_on_stored(
     samples: list[Sample] = []
     slow: Counter[str] = Counter()
     longest: list[str] = []
-    for request_id, content, others in _stored(session, community_id, names):
+    for post in stored_posts(session, community_id, most=MOST_TEXTS):
         if time.monotonic() > end:
             complete = False
             break
         read += 1
+        content = post.content
         longest = sorted((*longest, content), key=len)[-LONG_FROM:]
         context = Context(community_id=community_id, language=language_of(content))
         was, now = score_text(old, content, context), score_text(new, content, context)
@@ -162,7 +158,7 @@ def try_on_stored(
         if not stopped and _plain(was) == _plain(now):
             continue
         changed += 1
-        routes = [_route(others.get(request_id, {}), scorings, rules) for scorings in (was, now)]
+        routes = [_route(post, names, scorings, rules) for scorings in (was, now)]
         if place_of(routes[0]) != place_of(routes[1]):
             moved[place_of(routes[0]), place_of(routes[1])] += 1
         if len(samples) < SHOWN_SAMPLES:
@@ -188,52 +184,14 @@ def _only_rules(classifiers: Sequence[Classifier]) -> list[RulePackClassifier]:
     return [classifier for classifier in classifiers if isinstance(classifier, RulePackClassifier)]
 
 
-def _stored(
-    session: Session, community_id: uuid.UUID, names: set[str]
-) -> Iterator[tuple[uuid.UUID, str, dict[uuid.UUID, dict[str, Scored]]]]:
-    """The newest texts, each with the scores by classifiers other than ``names`` for its batch."""
-    last, read_so_far = None, 0
-    while read_so_far < MOST_TEXTS:
-        place = sa.tuple_(Request.requested_at, Request.id)
-        rows = session.execute(
-            sa.select(Request.requested_at, Request.id, Request.content)
-            .where(
-                Request.community_id == community_id,
-                Request.withdrawn_at.is_(None),
-                Request.content_removed_at.is_(None),
-                Request.requested_at >= clock.now() - timedelta(days=DAYS),
-                place < last if last is not None else sa.true(),
-            )
-            .order_by(Request.requested_at.desc(), Request.id.desc())
-            .limit(min(_BATCH, MOST_TEXTS - read_so_far))
-        ).all()
-        if not rows:
-            return
-        others: dict[uuid.UUID, dict[str, Scored]] = {}
-        for score in session.execute(
-            sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable).where(
-                Score.request_id.in_([row.id for row in rows]),
-                Score.classifier.not_in(names),
-                ~Score.is_observed,
-            )
-        ):
-            raise_to(
-                others.setdefault(score.request_id, {}),
-                score.category,
-                Scored(score.score, score.tier1_capable),
-            )
-        for row in rows:
-            yield row.id, row.content, others
-        read_so_far += len(rows)
-        last = rows[-1].requested_at, rows[-1].id
-
-
 def _route(
-    others: Mapping[str, Scored], scorings: Sequence[Scoring], rules: Sequence[CategoryRule]
+    post: StoredPost, names: set[str], scorings: Sequence[Scoring], rules: Sequence[CategoryRule]
 ) -> Route | None:
+    """Where these scores and the stored ones of other classifiers than ``names`` lead."""
     scores = combined_scores(scorings)
-    for category, scored in others.items():
-        raise_to(scores, category, scored)
+    for score in post.scores:
+        if score.classifier not in names and not score.is_observed:
+            raise_to(scores, score.category, score.scored)
     return decide(scores, rules) or without_score(unscored(scorings, rules), rules)
 
 

@@ -6,10 +6,11 @@ Nothing is stored and no event is sent. Both sides are routed by the thresholds 
 import time
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -36,13 +37,14 @@ _BATCH = 250
 
 @dataclass(frozen=True)
 class StoredScore:
-    """One stored score of a post."""
+    """One stored score of a post. ``is_routed``: it is one of those by which the post was routed."""
 
     classifier: str
     version: str
     category: str
     scored: Scored
     is_observed: bool
+    is_routed: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,27 +111,41 @@ def recent_posts(
 ) -> list[StoredPost]:
     """The newest posts of the last 30 days that were scored and still have their content, with their scores."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    rows = session.execute(
-        sa.select(Request.id, Request.content, outcomes.code_of_request(Request.id))
-        .where(
-            Request.community_id == community_id,
-            Request.scored_at >= clock.now() - timedelta(days=DAYS),
-            Request.withdrawn_at.is_(None),
-            Request.content_removed_at.is_(None),
-            ~Request.is_test,
-        )
-        .order_by(Request.scored_at.desc(), Request.id.desc())
-        .limit(most)
-    ).all()
-    posts = []
-    for start in range(0, len(rows), _BATCH):
-        batch = rows[start : start + _BATCH]
-        scores = _scores(session, [row.id for row in batch])
-        posts += [
-            StoredPost(row.id, row.content, scores.get(row.id, ()), outcomes.from_code(row[2]))
-            for row in batch
-        ]
-    return posts
+    is_scored = Request.scored_at.is_not(None)
+    return list(stored_posts(session, community_id, is_scored, ~Request.is_test, most=most))
+
+
+def stored_posts(
+    session: Session, community_id: uuid.UUID, *which: sa.ColumnElement[bool], most: int
+) -> Iterator[StoredPost]:
+    """The newest posts of the last 30 days that still have their content, read in batches, newest first.
+
+    ``which``: further conditions on the request.
+    """
+    last: Any = None
+    read = 0
+    while read < most:
+        place = sa.tuple_(Request.requested_at, Request.id)
+        rows = session.execute(
+            sa.select(Request.requested_at, Request.id, Request.content, outcomes.code_of_request(Request.id))
+            .where(
+                Request.community_id == community_id,
+                Request.requested_at >= clock.now() - timedelta(days=DAYS),
+                Request.withdrawn_at.is_(None),
+                Request.content_removed_at.is_(None),
+                *which,
+                place < last if last is not None else sa.true(),
+            )
+            .order_by(Request.requested_at.desc(), Request.id.desc())
+            .limit(min(_BATCH, most - read))
+        ).all()
+        if not rows:
+            return
+        scores = _scores(session, [row.id for row in rows])
+        for row in rows:
+            yield StoredPost(row.id, row.content, scores.get(row.id, ()), outcomes.from_code(row[3]))
+        read += len(rows)
+        last = rows[-1].requested_at, rows[-1].id
 
 
 def with_and_without(
@@ -205,19 +221,15 @@ def _highest(scores: Sequence[StoredScore], base: Mapping[str, Scored] | None = 
 
 def _scores(session: Session, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[StoredScore]]:
     found: dict[uuid.UUID, list[StoredScore]] = {}
-    for row in session.execute(
-        sa.select(
-            Score.request_id,
-            Score.classifier,
-            Score.classifier_version,
-            Score.category,
-            Score.score,
-            Score.tier1_capable,
-            Score.is_observed,
-        ).where(Score.request_id.in_(request_ids))
-    ):
-        scored = Scored(row.score, row.tier1_capable)
-        score = StoredScore(row.classifier, row.classifier_version, row.category, scored, row.is_observed)
+    for row in session.scalars(sa.select(Score).where(Score.request_id.in_(request_ids))):
+        score = StoredScore(
+            row.classifier,
+            row.classifier_version,
+            row.category,
+            Scored(row.score, row.tier1_capable),
+            row.is_observed,
+            row.is_highest or row.is_acting,
+        )
         found.setdefault(row.request_id, []).append(score)
     return found
 

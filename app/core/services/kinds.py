@@ -128,10 +128,7 @@ ASK_WHEN = Option(
     "Ask it",
     "Unsure is also where it does not score one of this service's categories, or not in the language of the post.",
     default=ALWAYS,
-    choices={
-        ALWAYS: "About every post",
-        IF_UNSURE: "Only where the shipped model is unsure (0.2 to 0.8)",
-    },
+    choices={ALWAYS: "About every post", IF_UNSURE: "Only where the shipped model is unsure (0.2 to 0.8)"},
 )
 """For a kind whose calls are scarce or slow (``classify.together``)."""
 

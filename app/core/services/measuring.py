@@ -1,7 +1,6 @@
-"""Reads connected services and their versions, and measures them.
+"""How good a service is on an operator's own examples: texts, each with the categories that apply to it.
 
-Measured is how good a service is on an operator's own examples: texts, each with the categories that apply to it. The
-result is kept in the history, without the texts. A model that runs in this process counts only after it.
+The result is kept in the history, without the texts. A model that runs in this process counts only after it.
 """
 
 import json
@@ -17,15 +16,13 @@ from sqlalchemy.orm import Session
 from app.core import limits
 from app.core.classify import Classifier, Context, Permanent, Retryable
 from app.core.classify.language import language_of
-from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history.settings import last_changed_by
 from app.core.history.why import Why
-from app.core.models import Account, ConnectedService, HistoryEntry, ServiceVersion
-from app.core.permissions import Actor, Permission, require
+from app.core.models import ConnectedService, HistoryEntry
+from app.core.permissions import Actor
+from app.core.services import reading
 from app.core.services.settings import ServiceSettings
-from app.core.vocabulary import ServiceMode
 
 MEASURED = "service.measured"
 FILE_MAX = 1024 * 1024
@@ -146,9 +143,8 @@ def record(
         NotFound: the service or the version.
         Invalid: the reason is missing or too long.
     """
-    service = locked(session, actor, service_id, None)
-    limits.text(reason, "reason", limits.REASON_MAX)
-    numbered(session, service, number)
+    service = reading.locked(session, actor, service_id, None, reason)
+    reading.numbered(session, service, number)
     after = {"name": service.name, "settings_version": number, "model": measured.model}
     after |= {"examples": measured.examples, "results": dict(measured.results)}
     history.record(
@@ -172,98 +168,8 @@ def by_version(session: Session, service: ConnectedService) -> Mapping[int, Meas
 
 def require_measured(session: Session, service: ConnectedService, number: int) -> None:
     """Raise Invalid if this version must be measured before its scores count, and was not."""
-    settings = ServiceSettings.from_json(numbered(session, service, number).settings)
+    settings = ServiceSettings.from_json(reading.numbered(session, service, number).settings)
     if settings.must_be_measured and number not in by_version(session, service):
         raise Invalid.field(
             "version", f"{number} must be measured on your own examples before its scores count"
         )
-
-
-MODE_EVENTS = {
-    ServiceMode.OBSERVE: "service.observed",
-    ServiceMode.IN_FORCE: "service.counted",
-    ServiceMode.OFF: "service.switched_off",
-}
-"""What history calls each change of a service's mode."""
-
-
-_EVENTS = (
-    "service.added",
-    "service.changed",
-    "service.version_put_in_force",
-    "service.key_replaced",
-    *MODE_EVENTS.values(),
-)
-
-
-def find(session: Session, actor: Actor, service_id: uuid.UUID) -> ConnectedService:
-    """A service that is not removed. Raises NotFound: unknown, removed or in another community."""
-    service = session.get(ConnectedService, service_id, populate_existing=True)
-    if service is None or service.removed_at is not None:
-        raise NotFound("service")
-    require(actor, Permission.REVISE_POLICY, service.community_id, "service")
-    return service
-
-
-def in_community(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ConnectedService]:
-    """The community's services that are not removed, by name."""
-    require(actor, Permission.REVISE_POLICY, community_id)
-    return session.scalars(
-        sa.select(ConnectedService)
-        .where(ConnectedService.community_id == community_id, ConnectedService.removed_at.is_(None))
-        .order_by(ConnectedService.name)
-    ).all()
-
-
-def versions(
-    session: Session, service: ConnectedService, most: int = 20
-) -> Sequence[tuple[ServiceVersion, str]]:
-    """The newest versions, newest first, each with the name of who made it, "Bridgenote" without an account."""
-    rows = session.execute(
-        sa.select(ServiceVersion, Account.display_name)
-        .outerjoin(Account, Account.id == ServiceVersion.made_by_id)
-        .where(ServiceVersion.service_id == service.id)
-        .order_by(ServiceVersion.version.desc())
-        .limit(most)
-    )
-    return [(version, name or "Bridgenote") for version, name in rows]
-
-
-def newest(session: Session, service: ConnectedService) -> ServiceVersion:
-    """The newest version, in use or waiting."""
-    return session.scalars(
-        sa.select(ServiceVersion)
-        .where(ServiceVersion.service_id == service.id)
-        .order_by(ServiceVersion.version.desc())
-        .limit(1)
-    ).one()
-
-
-def numbered(session: Session, service: ConnectedService, number: int) -> ServiceVersion:
-    """One version. Raises NotFound."""
-    version = session.scalars(
-        sa.select(ServiceVersion).where(
-            ServiceVersion.service_id == service.id, ServiceVersion.version == number
-        )
-    ).first()
-    if version is None:
-        raise NotFound("version")
-    return version
-
-
-def locked(session: Session, actor: Actor, service_id: uuid.UUID, etag: int | None) -> ConnectedService:
-    """Lock the community and return the service, to change it.
-
-    Raises:
-        NotFound: as ``find``.
-        Conflict: ``etag`` is no longer the service's.
-    """
-    service = find(session, actor, service_id)
-    serialise(session, service.community_id)
-    session.refresh(service)
-    if service.removed_at is not None:
-        raise NotFound("service")
-    if etag is not None and etag != service.etag:
-        who = last_changed_by(session, "service", service.id, *_EVENTS)
-        raise Conflict(f"This service was changed in the meantime{who}", service.id)
-    return service

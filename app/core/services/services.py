@@ -23,7 +23,7 @@ from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.sealing import Sealer
-from app.core.services import measuring
+from app.core.services import measuring, reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
@@ -66,7 +66,7 @@ def add(
     kind = registry.kind(kind_name)
     settings = _first(settings, kind, registry, name, reason, key, consent)
     serialise(session, community_id)
-    existing = measuring.in_community(session, actor, community_id)
+    existing = reading.in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
         raise Invalid.field("name", "is taken by another service", name)
     limits.room(limits.SERVICES, len(existing), "name")
@@ -82,29 +82,22 @@ def add(
     session.add(service)
     session.flush()
     _write(session, actor, service, 1, settings, reason)
-    after = {"name": name, "kind": kind.name, **settings.to_json()}
+    after = {"kind": kind.name, **settings.to_json()}
     if kind.calls_out:
         after["posts_are_sent_to"] = settings.host
-    history.record(
-        session, actor, community_id, "service.added", "service", service.id, after=after, why=Why(reason)
-    )
+    _record(session, actor, service, "service.added", reason, after=after)
     return service
 
 
 def _first(
-    settings: ServiceSettings,
-    kind: Kind,
-    registry: Registry,
-    name: str,
-    reason: str,
-    key: str,
-    consent: bool,
+    settings: ServiceSettings, kind: Kind, registry: Registry, name: str, reason: str, key: str, consent: bool
 ) -> ServiceSettings:
     """Check everything that a new service is given, so that a form can show all that is wrong at once."""
     problems: list[Problem] = []
     checks: list[Callable[[], object]] = [
         partial(service_name, name),
         partial(limits.text, reason, "reason", limits.REASON_MAX),
+        partial(checked, settings, kind, registry.allow),
     ]
     if key:
         checks.append(partial(service_key, key))
@@ -119,13 +112,9 @@ def _first(
         )
     if kind.calls_out and not consent:
         problems.append(Problem("missing", ("consent",), "must be given: posts are sent to this host"))
-    try:
-        settings = checked(settings, kind, registry.allow)
-    except Invalid as refusal:
-        problems += refusal.problems
     if problems:
         raise Invalid(*problems)
-    return settings
+    return checked(settings, kind, registry.allow)
 
 
 def change(
@@ -145,11 +134,10 @@ def change(
         Invalid: as ``add``; or nothing is changed.
         Conflict: ``etag`` is no longer the service's.
     """
-    service = measuring.locked(session, actor, service_id, etag)
-    limits.text(reason, "reason", limits.REASON_MAX)
+    service = reading.locked(session, actor, service_id, etag, reason)
     kind = registry.kind(service.kind)
     settings = checked(settings, kind, registry.allow)
-    latest = measuring.newest(session, service)
+    latest = reading.newest(session, service)
     before = ServiceSettings.from_json(latest.settings)
     if before == settings:
         raise Invalid.field("settings", "are the same as before")
@@ -161,23 +149,20 @@ def change(
     version = _write(session, actor, service, latest.version + 1, settings, reason)
     if service.mode is not ServiceMode.IN_FORCE:
         service.version = version.version
-    _touch(session, service)
+    service.etag += 1
     old, new = before.to_json(), settings.to_json()
     changed = [part for part in new if old[part] != new[part]]
-    after: dict[str, Any] = {"name": service.name, "settings_version": version.version}
-    after |= {part: new[part] for part in changed}
+    after = {"settings_version": version.version} | {part: new[part] for part in changed}
     if is_new_host:
         after["posts_are_sent_to"] = settings.host
-    history.record(
+    _record(
         session,
         actor,
-        service.community_id,
+        service,
         "service.changed",
-        "service",
-        service.id,
+        reason,
         before={part: old[part] for part in changed},
         after=after,
-        why=Why(reason),
     )
     return version
 
@@ -196,16 +181,23 @@ def put_in_force(
     Raises:
         Invalid: also if it would count at once, and must be measured first.
     """
-    service = measuring.locked(session, actor, service_id, etag)
-    limits.text(reason, "reason", limits.REASON_MAX)
-    measuring.numbered(session, service, number)
+    service = reading.locked(session, actor, service_id, etag, reason)
+    reading.numbered(session, service, number)
     if service.version == number:
         raise Invalid.field("version", "is in use already", number)
     if service.mode is ServiceMode.IN_FORCE:
         measuring.require_measured(session, service, number)
     before, service.version = service.version, number
-    _touch(session, service)
-    _record(session, actor, service, "service.version_put_in_force", reason, before=before, version=number)
+    service.etag += 1
+    _record(
+        session,
+        actor,
+        service,
+        "service.version_put_in_force",
+        reason,
+        before={"version_in_use": before},
+        after={"version_in_use": number},
+    )
     return service
 
 
@@ -224,17 +216,16 @@ def set_mode(
     ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or "", the
     others decide. None keeps what the thresholds in force say about it.
     """
-    service = measuring.locked(session, actor, service_id, etag)
-    limits.text(reason, "reason", limits.REASON_MAX)
+    service = reading.locked(session, actor, service_id, etag, reason)
     if service.mode is mode:
         return service
     if mode is ServiceMode.IN_FORCE:
         measuring.require_measured(session, service, service.version)
     service.mode = mode
-    _touch(session, service)
-    _record(session, actor, service, measuring.MODE_EVENTS[mode], reason)
+    service.etag += 1
+    _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
     if mode is ServiceMode.IN_FORCE and if_it_fails is not None:
-        settings = ServiceSettings.from_json(measuring.numbered(session, service, service.version).settings)
+        settings = ServiceSettings.from_json(reading.numbered(session, service, service.version).settings)
         policies.require_classifier(
             session,
             actor,
@@ -257,10 +248,9 @@ def set_key(
     etag: int | None = None,
 ) -> ConnectedService:
     """Replace the key, which is sealed and never shown; raises as ``change``."""
-    service = measuring.locked(session, actor, service_id, etag)
-    limits.text(reason, "reason", limits.REASON_MAX)
+    service = reading.locked(session, actor, service_id, etag, reason)
     service.key = registry.sealer.seal(service_key(key), str(service.id))
-    _touch(session, service)
+    service.etag += 1
     _record(session, actor, service, "service.key_replaced", reason)
     return service
 
@@ -269,17 +259,11 @@ def remove(
     session: Session, actor: Actor, service_id: uuid.UUID, reason: str, *, etag: int | None = None
 ) -> ConnectedService:
     """Remove a service and its key. Its scores and its history stay; its name is free again. Raises as ``change``."""
-    service = measuring.locked(session, actor, service_id, etag)
-    limits.text(reason, "reason", limits.REASON_MAX)
+    service = reading.locked(session, actor, service_id, etag, reason)
     service.removed_at, service.key, service.mode = clock.now(), None, ServiceMode.OFF
-    _touch(session, service)
+    service.etag += 1
     _record(session, actor, service, "service.removed", reason)
     return service
-
-
-def _touch(session: Session, service: ConnectedService) -> None:
-    service.etag += 1
-    session.flush()
 
 
 def _agreed(service: ConnectedService, actor: Actor, host: str) -> dict[str, Any]:
@@ -315,9 +299,10 @@ def _record(
     what: str,
     reason: str,
     *,
-    before: int | None = None,
-    version: int | None = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
 ) -> None:
+    session.flush()
     history.record(
         session,
         actor,
@@ -325,7 +310,7 @@ def _record(
         what,
         "service",
         service.id,
-        before={} if before is None else {"version_in_use": before},
-        after={"name": service.name} | ({} if version is None else {"version_in_use": version}),
+        before=dict(before or {}),
+        after={"name": service.name, **(after or {})},
         why=Why(reason),
     )

@@ -1,8 +1,10 @@
 """Forms of the classifiers pages: a rule, a rule pack, a reason, a text to test."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
@@ -10,7 +12,19 @@ from app.core import limits
 from app.core.classify.checks import CHECKS
 from app.core.classify.rules import KINDS
 from app.core.errors import Invalid
-from app.web import forms
+from app.core.permissions import Actor
+from app.web import auth, forms
+from app.wiring import wired
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def write(verb: Callable[Concatenate[Session, Actor, uuid.UUID, P], T], *args: P.args, **more: P.kwargs) -> T:
+    """Call a verb for the current account and community, in one transaction."""
+    with wired().database.writing() as session:
+        return verb(session, auth.current_actor(), auth.current_community().id, *args, **more)
+
 
 _KIND_WORDS = {
     "word": "Word",

@@ -19,7 +19,7 @@ from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.classifiers.classifier_forms import RuleForm, SwitchForm, rule_form
+from app.web.classifiers.classifier_forms import RuleForm, SwitchForm, rule_form, write
 from app.wiring import wired
 
 IN_DRAFT = "It scores nothing until you put the draft in force."
@@ -54,14 +54,7 @@ def save_rule(rule_id: str) -> Response:
 def remove_rule(rule_id: str) -> Response:
     form = forms.posted(RuleForm)
     try:
-        with wired().database.writing() as session:
-            drafts.remove_rule(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                rule_id,
-                etag=forms.number(form.etag.data),
-            )
+        write(drafts.remove_rule, rule_id, etag=forms.number(form.etag.data))
     except Conflict as refusal:
         return page.done(
             None, url_for("web.classifiers"), f"{refusal.detail}. Nothing was removed.", status=409
@@ -74,15 +67,7 @@ def _save(rule_id: str | None) -> Response:
     if not form.validate():
         return _show(rule_id, form, status=422)
     try:
-        with wired().database.writing() as session:
-            drafts.put_rule(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                form.rule(),
-                instead_of=rule_id,
-                etag=forms.number(form.etag.data),
-            )
+        write(drafts.put_rule, form.rule(), instead_of=rule_id, etag=forms.number(form.etag.data))
     except Invalid as refusal:
         form.explain(refusal)
         return _show(rule_id, form, status=422)
@@ -149,15 +134,7 @@ def switch_shipped_rule() -> Response:
     rule_id = form.on.data or form.off.data or ""
     category = next((rule.category for rule in _starter_rules() if rule.id == rule_id), None)
     try:
-        with wired().database.writing() as session:
-            drafts.switch_starter(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                [rule_id],
-                bool(form.on.data),
-                etag=forms.number(form.etag.data),
-            )
+        write(drafts.switch_starter, [rule_id], bool(form.on.data), etag=forms.number(form.etag.data))
     except Conflict as refusal:
         return _show_shipped(category, status=409, alert=f"{refusal.detail}. {_CONFLICT}")
     target = url_for("web.shipped_rules", category=category) if category else url_for("web.classifiers")

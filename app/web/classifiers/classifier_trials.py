@@ -15,6 +15,7 @@ from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.trials import Hits, Sample, Trial
 from app.core.rulesets.versions import combined
+from app.core.services import comparing
 from app.core.vocabulary import ServiceMode
 from app.web import auth, excerpts, forms
 from app.web.blueprint import web
@@ -117,10 +118,7 @@ def test_text() -> Response:
     return classifiers.show(
         text=form,
         trial=_trial(
-            trial,
-            text,
-            "the draft" if by_draft else "what is in force",
-            score_text(observed, text, context),
+            trial, text, "the draft" if by_draft else "what is in force", score_text(observed, text, context)
         ),
     )
 
@@ -249,7 +247,7 @@ def _hits(hits: Hits) -> HitsView:
     warn = auth.current_reader().account.content_warnings
     return HitsView(
         found=hits,
-        days=trials.DAYS,
+        days=comparing.DAYS,
         moved=[
             (place_words(was), place_words(now), count)
             for (was, now), count in sorted(hits.moved.items(), key=lambda pair: -pair[1])

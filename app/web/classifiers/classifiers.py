@@ -19,7 +19,7 @@ from app.core.review.conditions import fails_mostly
 from app.core.rulesets import drafts
 from app.core.rulesets import versions as rule_versions
 from app.core.rulesets.versions import RuleSet, Standing
-from app.core.services import calls, figures, measuring
+from app.core.services import calls, figures, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.pool import in_use
@@ -35,6 +35,7 @@ from app.web.classifiers.classifier_forms import (
     RevertForm,
     TextForm,
     problem_lines,
+    write,
 )
 from app.web.classifiers.classifier_rules import change_lines
 from app.web.classifiers.learned_views import LearningForm, section
@@ -61,14 +62,7 @@ def import_rules() -> Response:
         return show(pack=form, status=422)
     form.pack.data = text
     try:
-        with wired().database.writing() as session:
-            imported = drafts.import_pack(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                text,
-                etag=forms.number(form.etag.data),
-            )
+        imported = write(drafts.import_pack, text, etag=forms.number(form.etag.data))
     except Invalid as refusal:
         form.pack.errors = list(problem_lines(refusal))
         return show(pack=form, status=422)
@@ -106,15 +100,12 @@ def publish_rules() -> Response:
     if not form.validate():
         return show(form, status=422)
     try:
-        with wired().database.writing() as session:
-            published = drafts.publish(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                form.reason.data or "",
-                based_on=forms.number(form.version.data),
-                etag=forms.number(form.etag.data),
-            ).version
+        published = write(
+            drafts.publish,
+            form.reason.data or "",
+            based_on=forms.number(form.version.data),
+            etag=forms.number(form.etag.data),
+        ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
         return show(form, status=422)
@@ -130,13 +121,7 @@ def publish_rules() -> Response:
 def discard_rules() -> Response:
     form = forms.posted(PublishForm)
     try:
-        with wired().database.writing() as session:
-            drafts.discard(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                etag=forms.number(form.etag.data),
-            )
+        write(drafts.discard, etag=forms.number(form.etag.data))
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
     return page.done(None, url_for("web.classifiers"), "The draft is discarded. What is in force stays.")
@@ -149,15 +134,9 @@ def revert_rules(version: int) -> Response:
     if not form.validate():
         return show(revert=form, status=422)
     try:
-        with wired().database.writing() as session:
-            version_made = rule_versions.revert(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                version,
-                form.reason.data or "",
-                based_on=forms.number(form.version.data),
-            ).version
+        version_made = write(
+            rule_versions.revert, version, form.reason.data or "", based_on=forms.number(form.version.data)
+        ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
         return show(revert=form, status=422)
@@ -287,7 +266,7 @@ def scorer_rows(
         for classifier in in_force
         if classifier.local
     ]
-    services = {service.id: service for service in measuring.in_community(session, actor, community_id)}
+    services = {service.id: service for service in reading.in_community(session, actor, community_id)}
     settings = {
         service.id: ServiceSettings.from_json(version.settings)
         for service, version in in_use(session, community_id)

@@ -11,10 +11,12 @@ from app.core.learning.trials import Sample, Trial
 from app.core.permissions import Permission
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import place_of
+from app.core.services import comparing
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, place_words
 from app.web.classifiers import classifiers
+from app.web.classifiers.classifier_forms import write
 from app.web.classifiers.learned_views import LearningForm, PutForm, page_of
 from app.wiring import wired
 
@@ -67,16 +69,13 @@ def put_learned(category: str, version: int) -> Response:
     if not form.validate():
         return _show(category, form, status=422)
     try:
-        with wired().database.writing() as session:
-            versions.put_in_force(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                category,
-                version,
-                form.reason.data or "",
-                based_on=forms.number(form.version.data),
-            )
+        write(
+            versions.put_in_force,
+            category,
+            version,
+            form.reason.data or "",
+            based_on=forms.number(form.version.data),
+        )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(category, form, status=422)
@@ -110,16 +109,13 @@ def switch_learning() -> Response:
     if not form.validate():
         return classifiers.show(learned=form, status=422)
     try:
-        with wired().database.writing() as session:
-            standing.switch(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                is_on=bool(form.is_on.data),
-                asks_first=bool(form.asks_first.data),
-                sample_share=float(form.samples.data or 0) / 100,
-                reason=form.reason.data or "",
-            )
+        write(
+            standing.switch,
+            is_on=bool(form.is_on.data),
+            asks_first=bool(form.asks_first.data),
+            sample_share=float(form.samples.data or 0) / 100,
+            reason=form.reason.data or "",
+        )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return classifiers.show(learned=form, status=422)
@@ -149,7 +145,7 @@ def _trial(version: int, trial: Trial) -> TrialView:
     return TrialView(
         version,
         trial,
-        trials.DAYS,
+        comparing.DAYS,
         [
             (place_words(was), place_words(now), count)
             for (was, now), count in sorted(trial.moved.items(), key=lambda pair: -pair[1])

@@ -23,9 +23,7 @@ IF_IT_FAILS: Mapping[str, str] = {
 
 def _reason(field_id: str) -> StringField:
     return StringField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        id=field_id,
+        "Reason", [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")], id=field_id
     )
 
 

@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.factcheck import spaces
 from app.core.models import Account, ConnectedService, ThresholdSet
 from app.core.policies import policies
-from app.core.services import calls, figures, measuring
+from app.core.services import calls, figures, measuring, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
@@ -94,10 +94,10 @@ def show(
     """Render the page, with a posted form that has errors, if any; ``compared`` and ``tried`` are results to show."""
     actor, pool = auth.current_actor(), wired().services
     with wired().database.reading() as session:
-        service = measuring.find(session, actor, service_id)
+        service = reading.find(session, actor, service_id)
         auth.enter(service.community_id)
-        versions = measuring.versions(session, service)
-        used = measuring.numbered(session, service, service.version)
+        versions = reading.versions(session, service)
+        used = reading.numbered(session, service, service.version)
         thresholds = policies.current(session, service.community_id)
         in_figures = ServiceFigures(
             calls.period(session, [service_id], 1)[service_id],
@@ -164,7 +164,7 @@ def name_of(service: ConnectedService) -> str:
 def require_form_of(service: ConnectedService) -> type[RequireForm]:
     """The form class of what happens when this service fails."""
     with wired().database.reading() as session:
-        used = measuring.numbered(session, service, service.version)
+        used = reading.numbered(session, service, service.version)
         thresholds = policies.current(session, service.community_id)
     return _require_form(service, ServiceSettings.from_json(used.settings), thresholds)
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from app.core.errors import Invalid
 from app.core.policies import policies
 from app.core.policies.routing import place_of
-from app.core.services import comparing, measuring
+from app.core.services import comparing, measuring, reading
 from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
 from app.web import auth, excerpts, forms, page
@@ -51,7 +51,7 @@ def compare_service(service_id: uuid.UUID) -> Response:
     """Compare recent posts without and with the service's stored scores."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
-        service = measuring.find(session, actor, service_id)
+        service = reading.find(session, actor, service_id)
         posts = comparing.recent_posts(session, actor, service.community_id)
         rules = policies.category_rules(policies.current(session, service.community_id))
         found = comparing.with_and_without(posts, rules, name_of(service), service.version)
@@ -64,8 +64,8 @@ def try_service_version(service_id: uuid.UUID, number: int) -> Response:
     """Ask one version about the newest posts and compare the decisions with what is stored."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
-        service = measuring.find(session, actor, service_id)
-        version = measuring.numbered(session, service, number)
+        service = reading.find(session, actor, service_id)
+        version = reading.numbered(session, service, number)
         posts = comparing.recent_posts(session, actor, service.community_id, comparing.TRIED_POSTS)
         rules = policies.category_rules(policies.current(session, service.community_id))
         classifier = wired().services.connected(service, version)
@@ -80,9 +80,9 @@ def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
     """Ask one version about an operator's examples, and keep how often it was right."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
-        service = measuring.find(session, actor, service_id)
+        service = reading.find(session, actor, service_id)
         auth.enter(service.community_id)
-        version = measuring.numbered(session, service, number)
+        version = reading.numbered(session, service, number)
         rules = policies.category_rules(policies.current(session, service.community_id))
         classifier = wired().services.connected(service, version)
     form = forms.posted(MeasureForm)

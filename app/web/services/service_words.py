@@ -32,11 +32,7 @@ class ServiceWords:
 
 
 _SCORES = ServiceWords(
-    tags={
-        ServiceMode.IN_FORCE: "counts",
-        ServiceMode.OBSERVE: "observed only",
-        ServiceMode.OFF: "off",
-    },
+    tags={ServiceMode.IN_FORCE: "counts", ServiceMode.OBSERVE: "observed only", ServiceMode.OFF: "off"},
     does={
         ServiceMode.IN_FORCE: (
             "Its scores count: with those of the other classifiers they decide what happens to a post."
@@ -74,11 +70,7 @@ _SCORES = ServiceWords(
     removed="Nothing is sent to it; its scores stay.",
 )
 _VECTORS = ServiceWords(
-    tags={
-        ServiceMode.IN_FORCE: "in use",
-        ServiceMode.OBSERVE: "made ready",
-        ServiceMode.OFF: "off",
-    },
+    tags={ServiceMode.IN_FORCE: "in use", ServiceMode.OBSERVE: "made ready", ServiceMode.OFF: "off"},
     does={
         ServiceMode.IN_FORCE: (
             "New posts are compared with fact-checks by their meaning too, once every fact-check has its vector."

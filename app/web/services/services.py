@@ -12,10 +12,10 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import ConnectedService
 from app.core.permissions import Permission
 from app.core.policies import policies
-from app.core.services import measuring, services
+from app.core.services import reading, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
-from app.core.services.settings import NAME_PREFIX, pinned
+from app.core.services.settings import pinned
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -104,37 +104,27 @@ def save_service(service_id: uuid.UUID) -> Response:
             service_id,
             registry(),
             settings,
-            form.reason.data or "",
             consent=bool(form.consent.data),
-            etag=forms.number(form.etag.data),
+            **_reason_and_etag(form),
         )
-        if measuring.find(session, auth.current_actor(), service_id).version == version.version:
+        if reading.find(session, auth.current_actor(), service_id).version == version.version:
             return f"Version {version.version} is in use."
         return f"Version {version.version} is saved. {words_of(kind).saved}"
 
-    return _done(service_id, form, change, settings=form, kind=kind)
+    return _done(service_id, "settings", form, change, kind=kind)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/key")
 def replace_service_key(service_id: uuid.UUID) -> Response:
     _found(service_id)
     form = forms.posted(KeyForm)
-    if not form.validate():
-        return service_page.show(service_id, key=form, status=422)
 
     def change(session: Session) -> str:
-        services.set_key(
-            session,
-            auth.current_actor(),
-            service_id,
-            registry(),
-            form.key.data or "",
-            form.reason.data or "",
-            etag=forms.number(form.etag.data),
-        )
+        key = form.key.data or ""
+        services.set_key(session, auth.current_actor(), service_id, registry(), key, **_reason_and_etag(form))
         return "The new key is used from now on."
 
-    return _done(service_id, form, change, key=form)
+    return _done(service_id, "key", form, change)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/mode")
@@ -143,12 +133,10 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
     said = _words(service_id)
     form = forms.posted(ModeForm)
     chosen = form.mode.data or ""
-    is_valid = form.validate()
     if chosen not in set(ServiceMode):
+        form.validate()
         # Enter in the reason presses no button: say so, instead of doing what nobody chose.
         form.form_errors.append("Press one of the buttons below the reason.")
-        is_valid = False
-    if not is_valid:
         return service_page.show(service_id, mode=form, status=422)
     mode = ServiceMode(chosen)
 
@@ -158,13 +146,12 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
             auth.current_actor(),
             service_id,
             mode,
-            form.reason.data or "",
             if_it_fails=form.if_it_fails.data,
-            etag=forms.number(form.etag.data),
+            **_reason_and_etag(form),
         )
         return said.done[mode]
 
-    return _done(service_id, form, change, mode=form)
+    return _done(service_id, "mode", form, change)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/required")
@@ -172,90 +159,80 @@ def require_service(service_id: uuid.UUID) -> Response:
     """For each category, set what happens when the service fails: a new version of the thresholds."""
     service = _found(service_id)
     form = forms.posted(service_page.require_form_of(service))
-    if not form.validate():
-        return service_page.show(service_id, require=form, status=422)
 
     def change(session: Session) -> str:
         made = policies.require_classifier(
             session,
             auth.current_actor(),
             service.community_id,
-            f"{NAME_PREFIX}{service.name}",
+            service_page.name_of(service),
             form.on_error(),
             form.reason.data or "",
         )
         return f"Saved with version {made.version} of the thresholds." if made else "Nothing was changed."
 
-    return _done(service_id, form, change, require=form)
+    return _done(service_id, "require", form, change)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force")
 def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response:
     said = _words(service_id)
     form = forms.posted(VersionForm)
-    if not form.validate():
-        return service_page.show(service_id, version=form, status=422)
 
     def change(session: Session) -> str:
-        services.put_in_force(
-            session,
-            auth.current_actor(),
-            service_id,
-            number,
-            form.reason.data or "",
-            etag=forms.number(form.etag.data),
-        )
+        services.put_in_force(session, auth.current_actor(), service_id, number, **_reason_and_etag(form))
         return f"Version {number} is in use. {said.in_force}"
 
-    return _done(service_id, form, change, version=form)
+    return _done(service_id, "version", form, change)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/remove")
 def remove_service(service_id: uuid.UUID) -> Response:
     said = _words(service_id)
     form = forms.posted(RemoveForm)
-    if not form.validate():
-        return service_page.show(service_id, remove=form, status=422)
 
     def change(session: Session) -> str:
-        removed = services.remove(
-            session,
-            auth.current_actor(),
-            service_id,
-            form.reason.data or "",
-            etag=forms.number(form.etag.data),
-        )
+        removed = services.remove(session, auth.current_actor(), service_id, **_reason_and_etag(form))
         return f"{removed.name} is removed. {said.removed}"
 
-    return _done(service_id, form, change, url=url_for("web.classifiers"), remove=form)
+    return _done(service_id, "remove", form, change, url=url_for("web.classifiers"))
+
+
+def _reason_and_etag(form: Form) -> dict[str, Any]:
+    return {"reason": form["reason"].data or "", "etag": forms.number(form["etag"].data)}
 
 
 def _done(
     service_id: uuid.UUID,
+    name: str,
     form: Form,
     change: Callable[[Session], str],
     *,
     kind: Kind | None = None,
     url: str | None = None,
-    **shown: Any,
 ) -> Response:
-    """Make a change in one transaction and lead back to the page; a refusal shows the typed values again."""
+    """Make a change in one transaction and lead back to the page; a refusal shows the typed values again.
+
+    ``name`` is the form's on the page (`service_page.show`).
+    """
+    if not form.validate():
+        return service_page.show(service_id, status=422, **{name: form})  # type: ignore[arg-type]
     try:
         with wired().database.writing() as session:
             message = change(session)
     except Invalid as refusal:
         _explain(form, kind, refusal)
-        return service_page.show(service_id, status=422, **shown)
+        return service_page.show(service_id, status=422, **{name: form})  # type: ignore[arg-type]
     except Conflict as refusal:
         form["etag"].data = ""
         alert = f"{refusal.detail}. What you typed is kept: check it, then press again."
-        return service_page.show(service_id, status=409, alert=alert, **shown)
+        return service_page.show(service_id, status=409, alert=alert, **{name: form})  # type: ignore[arg-type]
     return page.done(None, url or _url(service_id), message)
 
 
 def _found(service_id: uuid.UUID) -> ConnectedService:
     with wired().database.reading() as session:
-        service = measuring.find(session, auth.current_actor(), service_id)
+        service = reading.find(session, auth.current_actor(), service_id)
     auth.enter(service.community_id)
     return service
 

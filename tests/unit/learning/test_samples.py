@@ -39,11 +39,7 @@ from app.wiring import Wiring
 from tests import clocks, factories
 from tests.cast import PLATFORM, Cast
 
-YES, NO, UNSURE = (
-    HelpfulnessLevel.HELPFUL,
-    HelpfulnessLevel.NOT_HELPFUL,
-    HelpfulnessLevel.SOMEWHAT_HELPFUL,
-)
+YES, NO, UNSURE = (HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL)
 LETTERS = {"Y": YES, "N": NO, "?": UNSURE}
 PEAR = "A pear tree grows by the pond"
 
@@ -207,14 +203,7 @@ def test_nothing_happens_to_a_sampled_post(wiring: Wiring, cast: Cast) -> None:
 
 @pytest.mark.parametrize(
     ("letters", "expected"),
-    [
-        ("Y", []),
-        ("YYYYY", [True]),
-        ("NNNN?", [False]),
-        ("YYYNN", []),
-        ("YY???", []),
-        ("YYNNYYYYYY", [True]),
-    ],
+    [("Y", []), ("YYYYY", [True]), ("NNNN?", [False]), ("YYYNN", []), ("YY???", []), ("YYNNYYYYYY", [True])],
 )
 def test_a_label_needs_enough_answers_and_four_in_five_alike(
     wiring: Wiring, cast: Cast, letters: str, expected: list[bool]

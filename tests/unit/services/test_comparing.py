@@ -11,7 +11,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import CategoryRule, Scored
-from app.core.services import comparing, figures, measuring, services
+from app.core.services import comparing, figures, reading, services
 from app.core.services.comparing import Comparison
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
@@ -74,8 +74,8 @@ def test_the_communitys_own_model_is_left_out_because_it_blended_what_is_compare
 
 def trial(stage: Stage, service_id: uuid.UUID, number: int) -> Comparison:
     with stage.wiring.database.reading() as session:
-        service = measuring.find(session, SYSTEM, service_id)
-        version = measuring.numbered(session, service, number)
+        service = reading.find(session, SYSTEM, service_id)
+        version = reading.numbered(session, service, number)
         posts = comparing.recent_posts(session, SYSTEM, stage.cast.community_id, comparing.TRIED_POSTS)
         rules = policies.category_rules(policies.current(session, stage.cast.community_id))
         classifier = stage.wiring.services.connected(service, version)

@@ -15,7 +15,7 @@ from app.core.models import ConnectedService, HistoryEntry, HistoryText, Service
 from app.core.outbound import AllowList
 from app.core.permissions import Actor
 from app.core.policies import policies
-from app.core.services import calls, measuring, services
+from app.core.services import calls, reading, services
 from app.core.services.calls import Call
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
@@ -135,12 +135,12 @@ def test_changed_settings_wait_while_the_service_counts(
     faster, slower = replace(SETTINGS, deadline=1.0), replace(SETTINGS, deadline=9.0)
     with wiring.database.writing() as session:
         services.change(session, operator(cast), service_id, registry, faster, "Faster")
-        service = measuring.find(session, operator(cast), service_id)
+        service = reading.find(session, operator(cast), service_id)
         assert service.version == 2  # observed: nothing counts, so it is used at once
         services.set_mode(session, operator(cast), service_id, ServiceMode.IN_FORCE, "It agrees")
         etag = service.etag
         services.change(session, operator(cast), service_id, registry, slower, "Slower", etag=etag)
-        assert (service.version, measuring.newest(session, service).version) == (2, 3)
+        assert (service.version, reading.newest(session, service).version) == (2, 3)
         with pytest.raises(Conflict, match="Olga, just now"):
             services.put_in_force(session, operator(cast), service_id, 3, "Late", etag=etag)
         with pytest.raises(Invalid, match="same as before"):
@@ -151,8 +151,8 @@ def test_changed_settings_wait_while_the_service_counts(
         services.put_in_force(session, operator(cast), service_id, 3, "Tried")
     assert _classifiers(wiring, cast)[0].version == "3"
     with wiring.database.reading() as session:
-        service = measuring.find(session, operator(cast), service_id)
-        made = measuring.versions(session, service)
+        service = reading.find(session, operator(cast), service_id)
+        made = reading.versions(session, service)
         assert [version.version for version, _ in made] == [3, 2, 1]
         assert {name for _, name in made} == {"Operator"}
 
@@ -184,7 +184,7 @@ def test_another_host_needs_another_consent(wiring: Wiring, cast: Cast, registry
         with pytest.raises(Invalid, match="consent"):
             services.change(session, operator(cast), service_id, registry, elsewhere, "Moved")
         services.change(session, operator(cast), service_id, registry, elsewhere, "Moved", consent=True)
-        service = measuring.find(session, operator(cast), service_id)
+        service = reading.find(session, operator(cast), service_id)
         assert set(service.consents) == {"127.0.0.1:9", "models.example.org"}
         service.consents = {}
     (classifier,) = _classifiers(wiring, cast, ServiceMode.OBSERVE)
