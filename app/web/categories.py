@@ -1,5 +1,7 @@
 """Names of categories on pages, and which posts are hidden until the reader opens them."""
 
+from collections.abc import Mapping
+
 from app.core.policies import policies
 from app.core.policies.routing import ESCALATED, UNFINISHED, Place
 
@@ -30,6 +32,12 @@ def place_words(place: Place) -> str:
     return (
         category_name(UNFINISHED) if place[0] == UNFINISHED else f"{category_name(place[0])}, Tier {place[1]}"
     )
+
+
+def moved_rows(moved: Mapping[tuple[Place, Place], int]) -> list[tuple[str, str, int]]:
+    """Return changes of routes with the number of posts, the most frequent first: before, after, posts."""
+    rows = sorted(moved.items(), key=lambda pair: -pair[1])
+    return [(place_words(before), place_words(after), count) for (before, after), count in rows]
 
 
 def content_name(name: str | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from app.core.classify import Context, Permanent, Result, Retryable
-from app.core.services.calls import AnswerCache, CacheKey, Call, Gate, GuardedCalls, Ledger
+from app.core.services.calls import AnswerCache, Call, Gate, GuardedCalls, Ledger
 from app.core.services.kinds import ASK_WHEN, IF_UNSURE, Adapter, Answer, Failure, Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 
@@ -85,34 +85,35 @@ class ServiceClassifier:
 
         ``images`` are data URLs. Failures are in ``Result.error``; then nothing is scored.
         """
-        began = time.monotonic()
-        try:
+
+        def ask() -> Answer:
             if isinstance(self.adapter, Failure):
                 raise self.adapter
-            answer = _highest([self._ask(self.adapter, [text], [image])[0] for image in images])
-        except Failure as failure:
-            ms = (time.monotonic() - began) * 1000
-            error = Retryable(failure.after, failure.reason) if failure.retry else Permanent(failure.reason)
-            return Result(model=self.settings.model, ms=ms, error=error)
-        return self._result(answer, (time.monotonic() - began) * 1000)
+            return _highest([self._ask(self.adapter, [text], [image])[0] for image in images])
+
+        return self._result(ask)
 
     def _score(self, text: str) -> Result:
-        began = time.monotonic()
-        key = self._cache_key(text)
-        answer = self.cache.get(key)
-        try:
+        key = self.service_id, self.number, content_hash(text)
+
+        def ask() -> Answer:
+            answer = self.cache.get(key)
             if answer is not None:
                 self.ledger.finish(self.service_id, Call(cached=True))
-            else:
-                answer = self._answer(text)
-                self.cache.put(key, answer)
-        except Failure as failure:
-            ms = (time.monotonic() - began) * 1000
-            error = Retryable(failure.after, failure.reason) if failure.retry else Permanent(failure.reason)
-            return Result(model=self.settings.model, ms=ms, error=error)
-        return self._result(answer, (time.monotonic() - began) * 1000)
+                return answer
+            answer = self._answer(text)
+            self.cache.put(key, answer)
+            return answer
 
-    def _result(self, answer: Answer, ms: float) -> Result:
+        return self._result(ask)
+
+    def _result(self, ask: Callable[[], Answer]) -> Result:
+        began = time.monotonic()
+        try:
+            answer = ask()
+        except Failure as failure:
+            error = Retryable(failure.after, failure.reason) if failure.retry else Permanent(failure.reason)
+            return Result(model=self.settings.model, ms=(time.monotonic() - began) * 1000, error=error)
         scores: dict[str, float] = {}
         unrouted: dict[str, float] = {}
         for theirs, value in answer.scores.items():
@@ -124,7 +125,7 @@ class ServiceClassifier:
         return Result(
             scores=scores,
             model=answer.model or self.settings.model,
-            ms=ms,
+            ms=(time.monotonic() - began) * 1000,
             unrouted=unrouted,
             calibrated=answer.calibrated,
         )
@@ -149,9 +150,6 @@ class ServiceClassifier:
             lambda: checked(adapter.ask(texts, images) if images else adapter.ask(texts), len(texts)),
             lambda answers: answers[0].model,
         )
-
-    def _cache_key(self, text: str) -> CacheKey:
-        return self.service_id, self.number, content_hash(text)
 
 
 def content_hash(text: str) -> str:

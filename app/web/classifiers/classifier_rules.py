@@ -14,7 +14,6 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.rulesets import drafts, versions
-from app.core.rulesets import versions as rule_versions
 from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -25,44 +24,17 @@ from app.wiring import wired
 IN_DRAFT = "It scores nothing until you put the draft in force."
 
 
-@web.get("/classifiers/new-rule")
-@auth.needs(Permission.REVISE_POLICY)
-def new_rule() -> Response:
-    return _show(None)
-
-
-@web.post("/classifiers/new-rule")
-@auth.needs(Permission.REVISE_POLICY)
-def add_rule() -> Response:
-    return _save(None)
-
-
+@web.get("/classifiers/new-rule", endpoint="new_rule")
 @web.get("/classifiers/rules/<rule_id>")
 @auth.needs(Permission.REVISE_POLICY)
-def rule_page(rule_id: str) -> Response:
+def rule_page(rule_id: str | None = None) -> Response:
     return _show(rule_id)
 
 
+@web.post("/classifiers/new-rule", endpoint="add_rule")
 @web.post("/classifiers/rules/<rule_id>")
 @auth.needs(Permission.REVISE_POLICY)
-def save_rule(rule_id: str) -> Response:
-    return _save(rule_id)
-
-
-@web.post("/classifiers/rules/<rule_id>/remove")
-@auth.needs(Permission.REVISE_POLICY)
-def remove_rule(rule_id: str) -> Response:
-    form = forms.posted(RuleForm)
-    try:
-        write(drafts.remove_rule, rule_id, etag=forms.number(form.etag.data))
-    except Conflict as refusal:
-        return page.done(
-            None, url_for("web.classifiers"), f"{refusal.detail}. Nothing was removed.", status=409
-        )
-    return page.done(None, url_for("web.classifiers"), f"{rule_id} is removed from the draft. {IN_DRAFT}")
-
-
-def _save(rule_id: str | None) -> Response:
+def save_rule(rule_id: str | None = None) -> Response:
     form = forms.posted(RuleForm)
     if not form.validate():
         return _show(rule_id, form, status=422)
@@ -77,6 +49,19 @@ def _save(rule_id: str | None) -> Response:
             rule_id, form, status=409, alert=f"{refusal.detail}. Your rule is kept below; save it again."
         )
     return page.done(None, url_for("web.classifiers"), f"{form.id.data} is in the draft. {IN_DRAFT}")
+
+
+@web.post("/classifiers/rules/<rule_id>/remove")
+@auth.needs(Permission.REVISE_POLICY)
+def remove_rule(rule_id: str) -> Response:
+    form = forms.posted(RuleForm)
+    try:
+        write(drafts.remove_rule, rule_id, etag=forms.number(form.etag.data))
+    except Conflict as refusal:
+        return page.done(
+            None, url_for("web.classifiers"), f"{refusal.detail}. Nothing was removed.", status=409
+        )
+    return page.done(None, url_for("web.classifiers"), f"{rule_id} is removed from the draft. {IN_DRAFT}")
 
 
 def _show(
@@ -101,9 +86,6 @@ def _show(
         lists=sorted(standing.working.pack.get("lists", {})),
         categories={name: category_name(name) for name in names},
     )
-
-
-_CONFLICT = "Nothing was changed: look at the draft, then try again."
 
 
 @dataclass(frozen=True)
@@ -136,7 +118,12 @@ def switch_shipped_rule() -> Response:
     try:
         write(drafts.switch_starter, [rule_id], bool(form.on.data), etag=forms.number(form.etag.data))
     except Conflict as refusal:
-        return _show_shipped(category, status=409, alert=f"{refusal.detail}. {_CONFLICT}")
+        alert = f"{refusal.detail}. Nothing was changed: look at the draft, then try again."
+        return _show_shipped(
+            category,
+            status=409,
+            alert=alert,
+        )
     target = url_for("web.shipped_rules", category=category) if category else url_for("web.classifiers")
     return page.done(
         None,
@@ -157,9 +144,7 @@ def groups(rule_set: RuleSet) -> list[ShippedGroup]:
 
 def _show_shipped(category: str | None, *, status: int = 200, alert: str | None = None) -> Response:
     with wired().database.reading() as session:
-        standing: Standing = rule_versions.standing(
-            session, auth.current_actor(), auth.current_community().id
-        )
+        standing: Standing = versions.standing(session, auth.current_actor(), auth.current_community().id)
     group = next((group for group in groups(standing.working) if group.category == category), None)
     if group is None:
         raise NotFound("category")

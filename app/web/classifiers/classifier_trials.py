@@ -19,7 +19,7 @@ from app.core.services import comparing
 from app.core.vocabulary import ServiceMode
 from app.web import auth, excerpts, forms
 from app.web.blueprint import web
-from app.web.categories import category_name, is_veiled, place_words
+from app.web.categories import category_name, is_veiled, moved_rows, place_words
 from app.web.classifiers import classifiers
 from app.web.classifiers.classifier_forms import TextForm
 from app.web.filters import highlight
@@ -248,10 +248,7 @@ def _hits(hits: Hits) -> HitsView:
     return HitsView(
         found=hits,
         days=comparing.DAYS,
-        moved=[
-            (place_words(was), place_words(now), count)
-            for (was, now), count in sorted(hits.moved.items(), key=lambda pair: -pair[1])
-        ],
+        moved=moved_rows(hits.moved),
         by_rule=sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
         samples=[
             SampleRow(

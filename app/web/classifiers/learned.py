@@ -14,7 +14,7 @@ from app.core.policies.routing import place_of
 from app.core.services import comparing
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import is_veiled, place_words
+from app.web.categories import is_veiled, moved_rows, place_words
 from app.web.classifiers import classifiers
 from app.web.classifiers.classifier_forms import write
 from app.web.classifiers.learned_views import LearningForm, PutForm, page_of
@@ -146,10 +146,7 @@ def _trial(version: int, trial: Trial) -> TrialView:
         version,
         trial,
         comparing.DAYS,
-        [
-            (place_words(was), place_words(now), count)
-            for (was, now), count in sorted(trial.moved.items(), key=lambda pair: -pair[1])
-        ],
+        moved_rows(trial.moved),
         [(_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)],
         [_sample(sample, warn=warn) for sample in trial.samples],
     )

@@ -15,7 +15,7 @@ from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
 from app.web import auth, excerpts, forms, page
 from app.web.blueprint import web
-from app.web.categories import is_veiled, place_words
+from app.web.categories import is_veiled, moved_rows, place_words
 from app.web.filters import highlight
 from app.web.services import service_page
 from app.web.services.service_forms import MeasureForm
@@ -121,10 +121,7 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
         found=found,
         days=comparing.DAYS,
         agreement=f"{100 * same / found.posts:.1f} %" if found.posts else "",
-        moved=[
-            (place_words(before), place_words(after), count)
-            for (before, after), count in found.moved.most_common()
-        ],
+        moved=moved_rows(found.moved),
         samples=[
             SampleRow(
                 _excerpt(sample.post.content),
