@@ -9,7 +9,7 @@ from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
-from app.core.vocabulary import HelpfulnessLevel
+from app.core.vocabulary import HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
 
@@ -26,6 +26,21 @@ def integration(cast: Cast, *, staff: bool = True, profile_id: uuid.UUID | None 
         profile_id=profile_id,
         communities=frozenset({cast.community_id}),
         staff=staff,
+    )
+
+
+def member(
+    cast: Cast,
+    role: Role,
+    name: str = "A member",
+    *,
+    account_id: uuid.UUID | None = None,
+    profile_id: uuid.UUID | None = None,
+) -> Actor:
+    """Return the actor of somebody with this role in the home community."""
+    home = cast.community_id
+    return Actor(
+        "account", name, account_id, profile_id=profile_id, roles={home: role}, communities=frozenset({home})
     )
 
 

@@ -127,14 +127,16 @@ def whole_lines(text: str | None) -> str | None:
     return text.replace("\r\n", "\n").replace("\r", "\n") if text else text
 
 
+def reason_field(label: str = "Reason", **more: Any) -> TextAreaField:
+    """Return a field for the reason of a change, which is required; ``label`` begins with "Reason"."""
+    required = InputRequired(f"Enter a {label[0].lower()}{label[1:]}.")
+    return TextAreaField(label, [required, at_most(limits.REASON_MAX, label)], filters=[whole_lines], **more)
+
+
 class ReasonForm(Form):
     """The reason and comment of a decision; shown in the action history."""
 
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), at_most(limits.REASON_MAX, "Reason")],
-        filters=[whole_lines],
-    )
+    reason = reason_field()
     comment = TextAreaField(
         "Comment",
         [at_most(limits.REASON_MAX, "Comment")],

@@ -8,13 +8,14 @@ import sqlalchemy as sa
 
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, Request, Score
-from app.core.permissions import SYSTEM, Actor
+from app.core.permissions import SYSTEM
 from app.core.requests import slow_rules, submitting
 from app.core.rulesets import drafts, trials, versions
 from app.core.rulesets.versions import CommunityRules
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
 from app.jobs.scoring import Scorer
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast
 from tests.factories import REVIEWED, SPAM, scored_action, submit
 
@@ -159,12 +160,7 @@ def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> 
         ):
             with pytest.raises(Conflict):
                 verb()
-        moderator = Actor(
-            kind="account",
-            name="mo",
-            roles={cast.community_id: Role.MODERATOR},
-            communities=frozenset({cast.community_id}),
-        )
+        moderator = factories.member(cast, Role.MODERATOR, "mo")
         with pytest.raises(Forbidden):
             drafts.put_rule(session, moderator, cast.community_id, HARBOUR)
 

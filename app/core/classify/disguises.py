@@ -2,9 +2,7 @@
 
 Disguises are ambiguous (``fo11ow`` or ``foiiow``? ``MP3`` or ``mpe``?), so a token becomes another word only if the
 `Vocabulary` of rules and model has it; a Russian word, a product number or a name stays as written. The readings tried
-for each token are capped, so that the time is linear.
-
-Source: UTS 39 (confusables).
+for each token are capped, so that the time is linear. Source: UTS 39 (confusables).
 """
 
 import itertools
@@ -183,10 +181,9 @@ def _apply(reading: Reading, edits: Iterable[_Edit]) -> Reading:
         out.append(reading.text[at:start])
         starts.extend(reading.starts[at:start])
         ends.extend(reading.ends[at:start])
-        for character, first, last in characters:
-            out.append(character)
-            starts.append(reading.starts[first])
-            ends.append(reading.ends[last - 1])
+        out.extend(character for character, _, _ in characters)
+        starts.extend(reading.starts[first] for _, first, _ in characters)
+        ends.extend(reading.ends[last - 1] for _, _, last in characters)
         at = end
     if not at:
         return reading

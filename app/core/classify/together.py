@@ -41,14 +41,13 @@ def score_each(classifiers: Sequence[Classifier], text: str, context: Context) -
             results[place] = classifier.score([text], context)[0]
             if classifier.name == SHIPPED_MODEL:
                 shipped = results[place].scores
-    remote = [place for place in range(len(classifiers)) if place not in results]
-    for place in remote:
-        if not needs_asking(classifiers[place], shipped):
+    remote = []
+    for place, classifier in enumerate(classifiers):
+        if place not in results and needs_asking(classifier, shipped):
+            remote.append(place)
+        elif place not in results:
             results[place] = Result()
-    remote = [place for place in remote if place not in results]
-    if len(remote) == 1:
-        results[remote[0]] = classifiers[remote[0]].score([text], context)[0]
-    elif remote:
+    if remote:
         remote.sort(key=lambda place: classifiers[place].cost)
         with ThreadPoolExecutor(min(THREADS, len(remote)), thread_name_prefix="services") as pool:
             asked = {place: pool.submit(classifiers[place].score, [text], context) for place in remote}

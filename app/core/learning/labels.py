@@ -72,8 +72,8 @@ def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, da
     """By category: how many decisions could be labels, and when the newest was made."""
     rows = session.execute(
         _decided(community_id)
-        .with_only_columns(_category(), sa.func.count(), sa.func.max(_DECIDED_AT))
-        .group_by(_category())
+        .with_only_columns(_CATEGORY, sa.func.count(), sa.func.max(_DECIDED_AT))
+        .group_by(_CATEGORY)
     )
     found = {category: (count, newest) for category, count, newest in rows if category and newest}
     sampled = session.execute(
@@ -115,13 +115,11 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
     """The newest labels of a category, oldest first; of several about one post, only the newest."""
     rows = session.execute(
         _decided(community_id)
-        .where(_category() == category)
+        .where(category == _CATEGORY)
         .with_only_columns(
             Action.id,
             Action.request_id,
-            _BEGINNING.label("content"),
-            Request.platform_author_id,
-            Request.requested_by,
+            *_POST,
             _ACTED.label("acted"),
             _DECIDED_AT.label("decided_at"),
             _RATERS.label("raters"),
@@ -138,12 +136,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
         _sampled(community_id)
         .where(SampledPost.category == category)
         .with_only_columns(
-            SampledPost.request_id,
-            _BEGINNING.label("content"),
-            Request.platform_author_id,
-            Request.requested_by,
-            SampledPost.acted,
-            SampledPost.ended_at.label("decided_at"),
+            SampledPost.request_id, *_POST, SampledPost.acted, SampledPost.ended_at.label("decided_at")
         )
         .order_by(SampledPost.ended_at.desc(), SampledPost.id.desc())
         .limit(MOST_LABELS)
@@ -199,7 +192,7 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
         .where(
             Request.community_id == community_id,
             Request.scored_at >= clock.now() - timedelta(days=ORDINARY_DAYS),
-            _usable(),
+            _USABLE,
             ~opened,
         )
         .order_by(Request.scored_at.desc(), Request.id.desc())
@@ -236,6 +229,16 @@ def capped(labels: Sequence[Label], clusters: NDArray[Any]) -> list[int]:
 
 
 _BEGINNING = sa.func.substr(Request.content, 1, READ_CHARS)
+_CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
+"""The category that people decided on: a moderator may have named another than the score did."""
+_POST = (_BEGINNING.label("content"), Request.platform_author_id, Request.requested_by)
+_USABLE = sa.and_(
+    Request.is_test.is_(False),
+    Request.withdrawn_at.is_(None),
+    Request.content_removed_at.is_(None),
+    ~sa.func.coalesce(Request.platform_author_id, Request.requested_by).startswith(_ERASED),
+)
+"""Posts that may be learned from."""
 _STATE = Action.action_state
 _OVERTURNED = _STATE.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT))
 _DISMISSED = _STATE == ActionState.DISMISSED
@@ -267,11 +270,6 @@ _RATERS = (
 )
 
 
-def _category() -> sa.ColumnElement[str]:
-    """The category that people decided on: a moderator may have named another than the score did."""
-    return sa.func.coalesce(Action.decided_category, Action.category)
-
-
 def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
     """The decided actions with their posts and rationales."""
     return (
@@ -283,7 +281,7 @@ def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
             sa.or_(_OVERTURNED, _CONFIRMED, _DISMISSED, _DECIDED_TO_ACT),
             Action.lapsed_at.is_(None),
             outcomes.opened_by_service(),
-            _usable(),
+            _USABLE,
         )
     )
 
@@ -297,18 +295,8 @@ def _sampled(community_id: uuid.UUID) -> sa.Select[Any]:
             SampledPost.community_id == community_id,
             SampledPost.acted.is_not(None),
             ~sampling.was_opened(),
-            _usable(),
+            _USABLE,
         )
-    )
-
-
-def _usable() -> sa.ColumnElement[bool]:
-    """Posts that may be learned from."""
-    return sa.and_(
-        Request.is_test.is_(False),
-        Request.withdrawn_at.is_(None),
-        Request.content_removed_at.is_(None),
-        ~sa.func.coalesce(Request.platform_author_id, Request.requested_by).startswith(_ERASED),
     )
 
 

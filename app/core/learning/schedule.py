@@ -18,7 +18,7 @@ from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.learning import erasure, labels, versions
+from app.core.learning import labels, versions
 from app.core.learning.labels import Label, Ordinary
 from app.core.learning.training import Outcome, Trained
 from app.core.models import Community, HistoryEntry, LearnedCategory, LearnedModel, Learning
@@ -197,7 +197,7 @@ def store(
     elif model is not None and not asks_first:
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.
-    erasure.drop_erased(session, row)
+    versions.drop_erased(session, row)
     session.execute(
         sa.delete(LearnedModel)
         .where(
@@ -240,7 +240,7 @@ def give_back(session: Session, lease: Lease, *, failed: bool = False) -> None:
     learning.lease_owner = learning.lease_until = None
     session.flush()
     for row in versions.rows(session, lease.community_id) if failed else ():
-        erasure.drop_erased(session, row)
+        versions.drop_erased(session, row)
     session.flush()
 
 

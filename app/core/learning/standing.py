@@ -15,7 +15,7 @@ from app.core.db import serialise
 from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.learning import erasure, sampling, versions
+from app.core.learning import sampling, versions
 from app.core.learning.training import Outcome
 from app.core.models import LearnedCategory, LearnedModel, Learning, Request, SampledPost
 from app.core.permissions import Actor, Permission, require
@@ -199,7 +199,7 @@ def switch(
     else:
         # Nothing is trained from now on, so no training would replace a version with erased content.
         for row in versions.rows(session, community_id):
-            erasure.drop_erased(session, row)
+            versions.drop_erased(session, row)
     session.flush()
     history.record(
         session,

@@ -20,7 +20,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import facts
-from app.core.learning import erasure
+from app.core.learning import versions
 from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, RequestStatus
@@ -64,7 +64,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
             session, SYSTEM, community_id, "content.removed", "community", community_id, after=after
         )
     empty(session, due, f"Removed after {days} {'day' if days == 1 else 'days'}")
-    erasure.content_erased(session, community_id, [request.id for request in due])
+    versions.content_erased(session, community_id, [request.id for request in due])
     return len(due)
 
 
@@ -84,7 +84,7 @@ def remove_withdrawn(session: Session, community_id: uuid.UUID) -> int:
     ).all()
     if withdrawn:
         empty(session, withdrawn, WITHDRAWN)
-        erasure.content_erased(session, community_id, [request.id for request in withdrawn])
+        versions.content_erased(session, community_id, [request.id for request in withdrawn])
     return len(withdrawn)
 
 

@@ -21,7 +21,7 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.learning import erasure
+from app.core.learning import versions
 from app.core.models import Action, Attachment, Note, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
@@ -224,9 +224,9 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:
         # Nothing was learned from a post that nobody had decided.
-        erasure.delete_samples(session, SampledPost.request_id == request.id)
+        versions.delete_samples(session, SampledPost.request_id == request.id)
     else:
-        erasure.content_erased(session, request.community_id, [request.id])
+        versions.content_erased(session, request.community_id, [request.id])
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
 
 

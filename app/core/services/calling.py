@@ -42,6 +42,7 @@ class ServiceClassifier:
     languages: frozenset[str] | None = None
     cost: int = 100
     calibrated: bool = True
+    local: bool = False
 
     @property
     def name(self) -> str:
@@ -58,10 +59,6 @@ class ServiceClassifier:
     @property
     def tier1_categories(self) -> frozenset[str]:
         return self.settings.routed if self.settings.may_act else frozenset()
-
-    @property
-    def local(self) -> bool:
-        return False
 
     @property
     def only_if_unsure(self) -> bool:

@@ -19,7 +19,7 @@ from app.core.attachments import removing
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.learning import erasure as learning_erasure
+from app.core.learning import versions
 from app.core.models import (
     Account,
     AccountLink,
@@ -139,7 +139,7 @@ def erase_account(
     if is_new:
         security_events.log_at_commit(session, SecurityEvent.ACCOUNT_ERASED, actor, account_id=account.id)
         authors = [profile.platform_user_id for profile in linked_profiles]
-        learning_erasure.person_erased(session, community_ids, authors)
+        versions.person_erased(session, community_ids, authors)
         _tell(session, actor, community_ids, "account", account.id, account.id)
         # The history says of each whose texts are erased, so that a text that is put back is found.
         for profile in linked_profiles:
@@ -218,7 +218,7 @@ def erase_identity(
         + traces.rename(session, in_communities, person)
     )
     gone["names on posts"] = traces.rename_on_posts(session, in_communities, user_id, pseudonym)
-    learning_erasure.person_erased(session, community_ids, [pseudonym])
+    versions.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
         profile.platform_user_id = pseudonym
         session.flush()

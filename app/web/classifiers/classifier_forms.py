@@ -116,11 +116,7 @@ class PackForm(Form):
 class PublishForm(Form):
     """Why the rules change. ``version`` and ``etag`` are the versions of rules and draft that the page showed."""
 
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
+    reason = forms.reason_field()
     version = HiddenField()
     etag = HiddenField()
 
@@ -128,12 +124,7 @@ class PublishForm(Form):
 class RevertForm(Form):
     """Why an old version is restored. ``version`` is the current version that the page showed."""
 
-    reason = TextAreaField(
-        "Reason to revert",
-        [InputRequired("Enter a reason to revert."), forms.at_most(limits.REASON_MAX, "Reason to revert")],
-        filters=[forms.whole_lines],
-        id="revert-reason",
-    )
+    reason = forms.reason_field("Reason to revert", id="revert-reason")
     version = HiddenField(id="revert-version")
 
 

@@ -119,11 +119,7 @@ def switch_shipped_rule() -> Response:
         write(drafts.switch_starter, [rule_id], bool(form.on.data), etag=forms.number(form.etag.data))
     except Conflict as refusal:
         alert = f"{refusal.detail}. Nothing was changed: look at the draft, then try again."
-        return _show_shipped(
-            category,
-            status=409,
-            alert=alert,
-        )
+        return _show_shipped(category, status=409, alert=alert)
     target = url_for("web.shipped_rules", category=category) if category else url_for("web.classifiers")
     return page.done(
         None,

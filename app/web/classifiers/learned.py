@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from flask import Response, url_for
 
 from app.core.errors import Conflict, Invalid
-from app.core.learning import standing, trials, versions
-from app.core.learning.trials import Sample, Trial
+from app.core.learning import scorer, standing, versions
+from app.core.learning.scorer import Sample, Trial
 from app.core.permissions import Permission
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import place_of
@@ -96,7 +96,7 @@ def try_learned(category: str, version: int) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     try:
         with wired().database.reading() as session:
-            trial = trials.try_version(session, actor, community.id, category, version)
+            trial = scorer.try_version(session, actor, community.id, category, version)
     except Conflict as refusal:
         return _show(category, status=409, alert=f"{refusal.detail}.")
     return _show(category, trial=_trial(version, trial))

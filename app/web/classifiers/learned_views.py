@@ -7,10 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Form, HiddenField, SelectField, TextAreaField
-from wtforms.validators import InputRequired
+from wtforms import BooleanField, Form, HiddenField, SelectField
 
-from app.core import limits
 from app.core.errors import NotFound
 from app.core.learning import versions
 from app.core.learning.standing import CategoryStanding, Standing, State, read_standing
@@ -47,25 +45,13 @@ class LearningForm(Form):
     samples = SelectField(
         "Other posts that raters are asked about", choices=forms.choices(SHARES), default="0"
     )
-    reason = TextAreaField(
-        "Reason for the change",
-        [
-            InputRequired("Enter a reason for the change."),
-            forms.at_most(limits.REASON_MAX, "Reason for the change"),
-        ],
-        filters=[forms.whole_lines],
-        id="learning-reason",
-    )
+    reason = forms.reason_field("Reason for the change", id="learning-reason")
 
 
 class PutForm(Form):
     """Why a version is put in force. ``version`` is the one in force that the page showed."""
 
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
+    reason = forms.reason_field()
     version = HiddenField()
 
 

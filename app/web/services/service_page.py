@@ -79,19 +79,15 @@ class ServiceFigures:
 def show(
     service_id: uuid.UUID,
     *,
-    settings: SettingsForm | None = None,
-    key: KeyForm | None = None,
-    mode: ModeForm | None = None,
-    version: VersionForm | None = None,
-    remove: RemoveForm | None = None,
-    require: RequireForm | None = None,
-    measure: MeasureForm | None = None,
     status: int = 200,
     alert: str | None = None,
     compared: Any = None,
     tried: Any = None,
+    **posted: Form,
 ) -> Response:
-    """Render the page, with a posted form that has errors, if any; ``compared`` and ``tried`` are results to show."""
+    """Render the page; ``posted`` is a form that has errors, by its name: settings, key, mode, version, remove,
+    required or measure. ``compared`` and ``tried`` are results to show.
+    """
     actor, pool = auth.current_actor(), wired().services
     with wired().database.reading() as session:
         service = reading.find(session, actor, service_id)
@@ -114,16 +110,20 @@ def show(
     newest = ServiceSettings.from_json(versions[0][0].settings)
     in_use = ServiceSettings.from_json(used.settings)
     kind = pool.kinds.get(service.kind)
-    if settings is None:
-        base = settings_form(kind, SettingsForm) if kind is not None else SettingsForm
-        settings = base(data=form_data(newest))
-    others = (key or KeyForm(), mode or ModeForm(), version or VersionForm(), remove or RemoveForm())
-    for form in (settings, *others):
-        form["etag"].data = form["etag"].data or str(service.etag)
-    required = require or _require_form(service, in_use, thresholds)()
-    # The field holds the name of the last pressed button after an error; the page's buttons say their own.
-    measure = measure or MeasureForm()
-    forms_shown: Sequence[Form] = (settings, *others, required, measure)
+    base = settings_form(kind, SettingsForm) if kind is not None else SettingsForm
+    shown: dict[str, Any] = {
+        "settings": base(data=form_data(newest)),
+        "key": KeyForm(),
+        "mode": ModeForm(),
+        "version": VersionForm(),
+        "remove": RemoveForm(),
+        "required": _require_form(service, in_use, thresholds)(),
+        # The field holds the name of the last pressed button after an error; the page's buttons say their own.
+        "measure": MeasureForm(),
+    } | posted
+    for form in shown.values():
+        if "etag" in form:
+            form["etag"].data = form["etag"].data or str(service.etag)
     return page.render(
         "services/service.html",
         status=status,
@@ -133,14 +133,8 @@ def show(
         in_use=in_use,
         words=words_of(kind),
         vectors=vectors,
-        form=next((form for form in forms_shown if form.errors), settings),
-        settings=settings,
-        key=others[0],
-        mode=others[1],
-        version=others[2],
-        remove=others[3],
-        required=required,
-        measure=measure,
+        form=next((form for form in shown.values() if form.errors), shown["settings"]),
+        **shown,
         measured=measured,
         figures=in_figures,
         consents=consents,

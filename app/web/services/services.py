@@ -171,7 +171,7 @@ def require_service(service_id: uuid.UUID) -> Response:
         )
         return f"Saved with version {made.version} of the thresholds." if made else "Nothing was changed."
 
-    return _done(service_id, "require", form, change)
+    return _done(service_id, "required", form, change)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force")
@@ -215,18 +215,19 @@ def _done(
 
     ``name`` is the form's on the page (`service_page.show`).
     """
+    posted: dict[str, Any] = {name: form}
     if not form.validate():
-        return service_page.show(service_id, status=422, **{name: form})  # type: ignore[arg-type]
+        return service_page.show(service_id, status=422, **posted)
     try:
         with wired().database.writing() as session:
             message = change(session)
     except Invalid as refusal:
         _explain(form, kind, refusal)
-        return service_page.show(service_id, status=422, **{name: form})  # type: ignore[arg-type]
+        return service_page.show(service_id, status=422, **posted)
     except Conflict as refusal:
         form["etag"].data = ""
         alert = f"{refusal.detail}. What you typed is kept: check it, then press again."
-        return service_page.show(service_id, status=409, alert=alert, **{name: form})  # type: ignore[arg-type]
+        return service_page.show(service_id, status=409, alert=alert, **posted)
     return page.done(None, url or _url(service_id), message)
 
 

@@ -28,13 +28,12 @@ TOXICITY = "toxicity"
 
 
 def moderator(cast: Cast) -> Actor:
-    return Actor(
-        kind="account",
-        name="Moderator",
+    return factories.member(
+        cast,
+        Role.MODERATOR,
+        "Moderator",
         account_id=cast.moderator.account_id,
         profile_id=cast.moderator.profile_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
     )
 
 

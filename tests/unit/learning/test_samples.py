@@ -12,7 +12,7 @@ from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.insights import insights
 from app.core.learning import labels, sampling, standing
-from app.core.learning.erasure import person_erased
+from app.core.learning.versions import person_erased
 from app.core.models import (
     Action,
     Community,
@@ -71,13 +71,7 @@ def only(wiring: Wiring) -> SampledPost:
 
 
 def rater(cast: Cast, profile: Profile) -> Actor:
-    return Actor(
-        kind="account",
-        name="A member",
-        profile_id=profile.id,
-        roles={cast.community_id: Role.RATER},
-        communities=frozenset({cast.community_id}),
-    )
+    return factories.member(cast, Role.RATER, "A member", profile_id=profile.id)
 
 
 def answer(wiring: Wiring, cast: Cast, letters: str, *, first: int = 0, name: str = "rater") -> None:
@@ -274,13 +268,7 @@ def test_a_rater_is_asked_once_for_a_week_and_a_moderator_never(wiring: Wiring, 
         other = profiles.ensure(session, PLATFORM, "other")
         author = profiles.ensure(session, PLATFORM, "author-1")
     people = [rater(cast, one) for one in (reader, other, author)]
-    moderator = Actor(
-        kind="account",
-        name="Moderator",
-        profile_id=reader.id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
+    moderator = factories.member(cast, Role.MODERATOR, "Moderator", profile_id=reader.id)
 
     def asked(actor: Actor, profile_id: uuid.UUID) -> bool:
         with wiring.database.reading() as session:
@@ -356,13 +344,7 @@ def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) 
         submitting.escalate(session, factories.integration(cast), request)
         submitting.withdraw(session, factories.integration(cast), session.get_one(Request, made[1]))
     assert open_ones() == [False, True], "the sample of a withdrawn post goes with it"
-    operator = Actor(
-        kind="account",
-        name="Operator",
-        account_id=cast.operator.account_id,
-        roles={cast.community_id: Role.OPERATOR},
-        communities=frozenset({cast.community_id}),
-    )
+    operator = factories.member(cast, Role.OPERATOR, "Operator", account_id=cast.operator.account_id)
     with wiring.database.writing() as session:
         for share in (0.0001, 0.06):
             with pytest.raises(Invalid):

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, Context, Permanent, Result
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.learning import schedule, scorer, standing, training, trials, versions
+from app.core.learning import schedule, scorer, standing, training, versions
 from app.core.learning.labels import Label
 from app.core.learning.logistic import Blend
 from app.core.learning.standing import CategoryStanding, State
@@ -23,7 +23,7 @@ from app.core.upkeep import erasure
 from app.core.vocabulary import ActionTier, Role
 from app.jobs import communities, registry, upkeep
 from app.wiring import Wiring
-from tests import clocks, talk
+from tests import clocks, factories, talk
 from tests.cast import PLATFORM, Cast
 
 OFFER = "We offer a lovely sunset trip near the lock, best price. Ask the cutter crew tomorrow."
@@ -47,13 +47,7 @@ class Base:
 
 
 def operator(cast: Cast, role: Role = Role.OPERATOR) -> Actor:
-    return Actor(
-        kind="account",
-        name="Operator",
-        account_id=cast.operator.account_id,
-        roles={cast.community_id: role},
-        communities=frozenset({cast.community_id}),
-    )
+    return factories.member(cast, role, "Operator", account_id=cast.operator.account_id)
 
 
 def store(wiring: Wiring, cast: Cast, found: Sequence[talk.Post]) -> list[uuid.UUID]:
@@ -61,6 +55,13 @@ def store(wiring: Wiring, cast: Cast, found: Sequence[talk.Post]) -> list[uuid.U
     with wiring.database.writing() as session:
         is_first = session.scalar(sa.select(Action.id).limit(1)) is None
         return talk.store(session, cast.community_id, found, days=10.0 if is_first else 0.001)
+
+
+def learn(wiring: Wiring, cast: Cast, count: int = 60, seed: int = 1) -> list[uuid.UUID]:
+    """Store decided posts and train."""
+    made = store(wiring, cast, talk.posts(count, seed=seed))
+    communities.learn_all(wiring.database)
+    return made
 
 
 def learned_standing(wiring: Wiring, cast: Cast) -> CategoryStanding:
@@ -138,8 +139,7 @@ def trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def learned(wiring: Wiring, cast: Cast) -> Wiring:
     """A community whose first version is in force."""
-    store(wiring, cast, talk.posts(260))
-    communities.learn_all(wiring.database)
+    learn(wiring, cast, 260)
     return wiring
 
 
@@ -242,8 +242,7 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
 ) -> None:
     monkeypatch.setattr(training, "GAIN", 1.0)
     wiring.classifiers = [Base()]
-    store(wiring, cast, talk.posts(260))
-    communities.learn_all(wiring.database)
+    learn(wiring, cast, 260)
     assert learned_standing(wiring, cast).state is State.SHADOW
     assert stored_versions(wiring)[1].outcome == Outcome.NOT_BETTER
     assert list(scores_of(wiring, cast, OFFER, "shadow")) == ["base"]
@@ -252,16 +251,14 @@ def test_a_model_that_is_not_better_stays_in_the_shadow(
 
 
 def test_it_is_trained_again_after_fifty_labels_or_a_day(learned: Wiring, cast: Cast) -> None:
-    store(learned, cast, talk.posts(20, seed=4))
-    communities.learn_all(learned.database)
+    learn(learned, cast, 20, seed=4)
     assert learned_standing(learned, cast).version == 1
     clocks.advance(hours=25)
     communities.learn_all(learned.database)
     assert learned_standing(learned, cast).version == 2
     communities.learn_all(learned.database)
     assert learned_standing(learned, cast).version == 2, "nothing is new"
-    store(learned, cast, talk.posts(schedule.NEW_LABELS, seed=5))
-    communities.learn_all(learned.database)
+    learn(learned, cast, schedule.NEW_LABELS, seed=5)
     assert learned_standing(learned, cast).version == 3
 
 
@@ -278,8 +275,7 @@ def test_labels_that_wait_are_not_forgotten(learned: Wiring, cast: Cast) -> None
 
 def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> None:
     switch(wiring, cast, asks_first=True)
-    store(wiring, cast, talk.posts(260))
-    communities.learn_all(wiring.database)
+    learn(wiring, cast, 260)
     waits = learned_standing(wiring, cast)
     assert (waits.state, waits.waiting, waits.version) == (State.WAITING, 1, 0)
     put(wiring, cast, 1, based_on=0)
@@ -295,8 +291,7 @@ def test_an_operator_may_want_to_be_asked_first(wiring: Wiring, cast: Cast) -> N
 
 
 def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast: Cast) -> None:
-    store(learned, cast, talk.posts(60, seed=4))
-    communities.learn_all(learned.database)
+    learn(learned, cast, seed=4)
     assert learned_standing(learned, cast).version == 2
     with pytest.raises(Invalid, match="reason"), learned.database.writing() as session:
         versions.put_in_force(session, operator(cast), cast.community_id, "spam", 1, "")
@@ -307,13 +302,11 @@ def test_the_way_back_lasts_until_an_operator_goes_forward(learned: Wiring, cast
     put(learned, cast, 1)
     learned.classifiers = [Base()]
     assert scores_of(learned, cast, OFFER, "old")[COMMUNITY_MODEL].classifier_version == "spam 1"
-    store(learned, cast, talk.posts(60, seed=5))
-    communities.learn_all(learned.database)
+    learn(learned, cast, seed=5)
     back = learned_standing(learned, cast)
     assert (back.version, back.waiting, back.asks_first) == (1, 3, True)
     put(learned, cast, 3)
-    store(learned, cast, talk.posts(60, seed=6))
-    communities.learn_all(learned.database)
+    learn(learned, cast, seed=6)
     assert learned_standing(learned, cast).version == 4
 
 
@@ -321,8 +314,7 @@ def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
     learned.classifiers = [Base()]
     put(learned, cast, 0)
     assert list(scores_of(learned, cast, OFFER, "none")) == ["base"]
-    store(learned, cast, talk.posts(60, seed=5))
-    communities.learn_all(learned.database)
+    learn(learned, cast, seed=5)
     assert learned_standing(learned, cast).state is State.WAITING
 
 
@@ -330,8 +322,7 @@ def test_version_0_is_the_others_alone(learned: Wiring, cast: Cast) -> None:
 def test_switched_off_nothing_scores_and_nothing_is_trained(learned: Wiring, cast: Cast) -> None:
     learned.classifiers = [Base()]
     switch(learned, cast, is_on=False)
-    store(learned, cast, talk.posts(60, seed=4))
-    communities.learn_all(learned.database)
+    learn(learned, cast, seed=4)
     assert learned_standing(learned, cast).state is State.OFF
     assert list(stored_versions(learned)) == [1]
     assert list(scores_of(learned, cast, OFFER, "off")) == ["base"]
@@ -440,8 +431,7 @@ def erase_content(wiring: Wiring, cast: Cast, request_ids: Sequence[uuid.UUID]) 
 
 @pytest.mark.both_databases
 def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wiring, cast: Cast) -> None:
-    ids = store(learned, cast, talk.posts(60, seed=4))
-    communities.learn_all(learned.database)
+    ids = learn(learned, cast, seed=4)
     assert learned_standing(learned, cast).version == 2
     erase_content(learned, cast, ids[:2])
     old, in_force = stored_versions(learned).values()
@@ -532,8 +522,7 @@ def test_only_the_newest_versions_are_kept(
 ) -> None:
     monkeypatch.setattr(versions, "VERSIONS_KEPT", 2)
     for seed in range(4, 8):
-        store(learned, cast, talk.posts(60, seed=seed))
-        communities.learn_all(learned.database)
+        learn(learned, cast, seed=seed)
     assert sorted(stored_versions(learned)) == [4, 5]
 
 
@@ -543,18 +532,18 @@ def test_a_version_is_tried_on_stored_posts_before_it_scores(wiring: Wiring, cas
     communities.learn_all(wiring.database)
     with wiring.database.reading() as session:
         before = session.scalar(sa.select(sa.func.count()).select_from(HistoryEntry))
-        trial = trials.try_version(session, operator(cast), cast.community_id, "spam", 1)
-        nothing = trials.try_version(session, operator(cast), cast.community_id, "spam", 0)
+        trial = scorer.try_version(session, operator(cast), cast.community_id, "spam", 1)
+        nothing = scorer.try_version(session, operator(cast), cast.community_id, "spam", 0)
         after = session.scalar(sa.select(sa.func.count()).select_from(HistoryEntry))
         with pytest.raises(NotFound):
-            trials.try_version(session, operator(cast), cast.community_id, "spam", 5)
+            scorer.try_version(session, operator(cast), cast.community_id, "spam", 5)
     assert before == after
     assert (trial.read, trial.complete) == (260, True)
     assert nothing.moved == {}
     dropped = sum(count for (_, now), count in trial.moved.items() if now is None)
     assert 30 < dropped == sum(trial.dropped.values())
-    assert trial.dropped[trials.Outcome.DISMISSED] > 0.9 * dropped, "the forum had dismissed them"
-    assert len(trial.samples) == trials.SHOWN_SAMPLES
+    assert trial.dropped[scorer.Outcome.DISMISSED] > 0.9 * dropped, "the forum had dismissed them"
+    assert len(trial.samples) == scorer.SHOWN_SAMPLES
 
 
 def test_an_archived_community_is_not_trained(wiring: Wiring, cast: Cast) -> None:

@@ -21,6 +21,7 @@ from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import Role, ServiceMode
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast
 
 KEY = "sk-very-secret-key"
@@ -34,13 +35,7 @@ def registry(wiring: Wiring) -> Registry:
 
 
 def operator(cast: Cast, role: Role = Role.OPERATOR) -> Actor:
-    return Actor(
-        kind="account",
-        name="Olga",
-        account_id=cast.operator.account_id,
-        roles={cast.community_id: role},
-        communities=frozenset({cast.community_id}),
-    )
+    return factories.member(cast, role, "Olga", account_id=cast.operator.account_id)
 
 
 def added(wiring: Wiring, cast: Cast, registry: Registry, **changes: Any) -> uuid.UUID:
