@@ -72,8 +72,8 @@ def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, da
     """By category: how many decisions could be labels, and when the newest was made."""
     rows = session.execute(
         _decided(community_id)
-        .with_only_columns(_CATEGORY, sa.func.count(), sa.func.max(_DECIDED_AT))
-        .group_by(_CATEGORY)
+        .with_only_columns(_category(), sa.func.count(), sa.func.max(_DECIDED_AT))
+        .group_by(_category())
     )
     found = {category: (count, newest) for category, count, newest in rows if category and newest}
     sampled = session.execute(
@@ -115,7 +115,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
     """The newest labels of a category, oldest first; of several about one post, only the newest."""
     rows = session.execute(
         _decided(community_id)
-        .where(category == _CATEGORY)
+        .where(_category() == category)
         .with_only_columns(
             Action.id,
             Action.request_id,
@@ -229,8 +229,6 @@ def capped(labels: Sequence[Label], clusters: NDArray[Any]) -> list[int]:
 
 
 _BEGINNING = sa.func.substr(Request.content, 1, READ_CHARS)
-_CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
-"""The category that people decided on: a moderator may have named another than the score did."""
 _POST = (_BEGINNING.label("content"), Request.platform_author_id, Request.requested_by)
 _USABLE = sa.and_(
     Request.is_test.is_(False),
@@ -268,6 +266,11 @@ _RATERS = (
     .correlate(Action, Note)
     .scalar_subquery()
 )
+
+
+def _category() -> sa.ColumnElement[str]:
+    """The category that people decided on: a moderator may have named another than the score did."""
+    return sa.func.coalesce(Action.decided_category, Action.category)
 
 
 def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
