@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from app.core.upkeep.mentions import Person, replaced
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
@@ -25,6 +24,7 @@ from app.core.permissions import Actor
 from app.core.requests import submitting
 from app.core.review import verbs
 from app.core.upkeep import linking
+from app.core.upkeep.traces import Person, replaced
 from app.core.vocabulary import ActionState, Classification, EventName, HelpfulnessLevel, Role
 from app.jobs.registry import register_all
 from app.settings import Settings
