@@ -6,6 +6,10 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 
+# To check all types takes half a minute of a processor. What was found is kept, so that a fresh checkout checks only changes.
+KEPT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/bridgenote
+export MYPY_CACHE_DIR ?= $(KEPT)/mypy
+
 # PORT may come from the command line or the environment; HOST only from the command line, for some shells export
 # the machine's name under it.
 RUN_OPTIONS := $(if $(PORT),--port $(PORT))
@@ -91,5 +95,5 @@ lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt
 
 clean: ## Remove the environment and all caches; what is in var/ stays
-	@rm -rf .venv .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
+	@rm -rf "$(KEPT)" .venv .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
