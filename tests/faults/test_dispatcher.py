@@ -9,6 +9,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -181,7 +182,8 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
 def test_receivers_that_hang_hold_no_healthy_one_up(
     desk: Desk, dispatch: Callable[..., Dispatcher], stack: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "DEADLINE", 240.0)  # the hanging ones are not let go before the end
+    patient = {name: replace(kind, deadline=240.0) for name, kind in queue.EVENTS.items()}
+    monkeypatch.setattr(queue, "EVENTS", patient)  # the hanging ones are not let go before the end
     dispatch()
     healthy = Receiver()
     stack.callback(healthy.close)
