@@ -19,7 +19,7 @@ from app.core.people.keys import LiveKey
 from app.core.people.profiles import Identity
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
-from app.core.upkeep import bare_ids
+from app.core.upkeep import moving
 from app.core.vocabulary import KeyTemplate, Scope
 from app.throttle import LimitName, OverLimit, Standing
 from app.wiring import wired
@@ -83,13 +83,13 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     community = session.get_one(Community, community_id)
     identity = current.identity_in(community)
     if identity is None or identity == current.identity_in(current.home):
-        bare_ids.take_over(session, current.actor, session.get_one(Profile, profile_id), community)
+        moving.take_over_former(session, current.actor, session.get_one(Profile, profile_id), community)
         return current
     asserted = current.asserted
     profile = profiles.ensure(
         session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
     )
-    bare_ids.take_over(session, current.actor, profile, community)
+    moving.take_over_former(session, current.actor, profile, community)
     return replace(current, actor=replace(current.actor, profile_id=profile.id), home=community)
 
 

@@ -25,7 +25,7 @@ from app.core.notes import ai_notes, lists, notes, verdicts
 from app.core.notes.ai_notes import Draft, Post
 from app.core.permissions import Actor
 from app.core.requests import submitting
-from app.core.upkeep import bare_ids
+from app.core.upkeep import moving
 from app.wiring import wired
 
 
@@ -45,7 +45,7 @@ def create_note(json_data: NoteCreate) -> Response:
         identity = user_profiles.resolve_identity(
             session, caller, json_data.author_id, community, "author_id"
         )
-        author = bare_ids.ensure(session, caller.actor, identity, community)
+        author = moving.ensure(session, caller.actor, identity, community)
         note = notes.write(
             session,
             caller.actor,

@@ -25,7 +25,7 @@ from app.core.paging import paginate
 from app.core.panels import results
 from app.core.panels.results import Decided
 from app.core.people import profiles
-from app.core.upkeep import bare_ids
+from app.core.upkeep import moving
 from app.wiring import wired
 
 
@@ -49,7 +49,7 @@ def create_rating(json_data: RatingCreate) -> Response:
     auth.count("ratings", str(person_id))
     with wired().database.writing() as session:
         caller = auth.caller_in(session, community_id)
-        rater = bare_ids.ensure(session, caller.actor, identity, session.get_one(Community, community_id))
+        rater = moving.ensure(session, caller.actor, identity, session.get_one(Community, community_id))
         rating, new = ratings.rate(
             session,
             caller.actor,

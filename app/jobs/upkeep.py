@@ -15,7 +15,6 @@ from app.core import clock
 from app.core.attachments import fetching
 from app.core.factcheck import imports
 from app.core.history import heads
-from app.core.history import pruning as history
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.requests import retention
@@ -93,7 +92,7 @@ def prune(wiring: Wiring) -> None:
             ("deliveries", settings.keep_deliveries_days, pruning.prune_deliveries, pruning.BATCH),
             ("events", settings.keep_deliveries_days, pruning.prune_events, pruning.BATCH),
             ("scores", settings.keep_scores_days, pruning.prune_scores, pruning.BATCH),
-            ("the history", settings.keep_history_days, _prune_history, history.BATCH),
+            ("the history", settings.keep_history_days, _prune_history, pruning.HISTORY_BATCH),
         ):
             if days:
                 before = since(days)
@@ -126,7 +125,7 @@ def _repeat(wiring: Wiring, step: Callable[[Session], bool]) -> None:
 
 
 def _prune_history(session: Session, community_id: uuid.UUID, before: datetime) -> int:
-    removed = history.prune(session, community_id, before)
+    removed = pruning.prune_history(session, community_id, before)
     if isinstance(removed, Broken):
         log.error(
             "The history of community %s is kept: entry %s was altered (%s). See verify-history.",

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.history import chain as history
-from app.core.history import objects
+from app.core.history import pages
 from app.core.models import Action, HistoryEntry, HistoryText, Note
 from app.core.permissions import SYSTEM
 from app.core.review import decision_trace
@@ -136,8 +136,8 @@ def test_an_items_history_is_found_by_the_index_of_objects(wiring: Wiring, cast:
     sa.event.listen(wiring.database.engine, "before_cursor_execute", note_down)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
-        assert objects.of_item(session, SYSTEM, action)
-        objects.of_note(session, SYSTEM, session.get_one(Note, action.note_id))
+        assert pages.of_item(session, SYSTEM, action)
+        pages.of_note(session, SYSTEM, session.get_one(Note, action.note_id))
         decision_trace.by_whom(session, action.id)
         decision_trace.deciders(session, [action.id])
         sa.event.remove(wiring.database.engine, "before_cursor_execute", note_down)

@@ -15,7 +15,6 @@ from app.core.communities import joining
 from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.history import marks
-from app.core.history import pruning as history_pruning
 from app.core.history.why import Why
 from app.core.insights import rollups
 from app.core.models import (
@@ -68,7 +67,7 @@ def entries(session: Session, cast: Cast) -> list[HistoryEntry]:
 def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_pruning, "BATCH", 3)
+    monkeypatch.setattr(upkeep_pruning, "BATCH", 3)
     factories.rate(wiring, cast, factories.scored_action(wiring, cast, request_id="old"), "HHHHH")
     with wiring.database.writing() as session:
         old = len(entries(session, cast))

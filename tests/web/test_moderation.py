@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.history import objects
+from app.core.history import pages
 from app.core.history.why import Why
 from app.core.models import Action, Decision, HistoryEntry
 from app.core.people import accounts
@@ -123,7 +123,7 @@ def test_force_publish_is_held_then_decides_once_and_tells_both_events(
     )
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Decision.decision)).all() == ["hide"]
-        told = objects.of_item(session, _account(wiring, cast.moderator), session.get_one(Action, action_id))
+        told = pages.of_item(session, _account(wiring, cast.moderator), session.get_one(Action, action_id))
         assert ("action.proposed", "Plain abuse", "See the thread") in {
             (entry.what, text.reason, text.comment) for entry, text in told
         }

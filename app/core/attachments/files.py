@@ -4,6 +4,7 @@ A file is announced in the database before it is written, and marked before it i
 attachment is about to use is never deleted, and one that is being deleted is never used.
 """
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.attachments.fetching import FetchFailed, Obtained
-from app.core.models import Attachment, MediaFile
+from app.core.models import Attachment, MediaFile, Request
 from app.core.vocabulary import AttachmentRefusal
 
 GRACE = timedelta(hours=1)
@@ -126,3 +127,21 @@ def totals(session: Session) -> Totals:
         sa.select(sa.func.count()).select_from(Attachment).where(sa.text("attachments.state = 'waiting'"))
     )
     return Totals(files, int(size), waiting or 0)
+
+
+def remove(session: Session, request_ids: Sequence[uuid.UUID]) -> int:
+    """Delete every attachment of these posts: addresses, names, alternative texts. Return how many."""
+    if not request_ids:
+        return 0
+    removed = session.execute(
+        sa.delete(Attachment)
+        .where(Attachment.request_id.in_(request_ids))
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(Request)
+        .where(Request.id.in_(request_ids))
+        .values(has_attachments=False, updated_at=Request.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    return int(removed.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult

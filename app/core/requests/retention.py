@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.attachments import removing
+from app.core.attachments import files
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
@@ -123,7 +123,7 @@ def empty(session: Session, posts: Sequence[Request], words: str) -> None:
         .execution_options(synchronize_session=False)
     )
     session.flush()
-    removing.remove(session, [request.id for request in posts if request.has_attachments])
+    files.remove(session, [request.id for request in posts if request.has_attachments])
 
 
 def _due(community_id: uuid.UUID, limit: datetime) -> sa.Select[Any]:

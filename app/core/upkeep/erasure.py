@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, security_events
-from app.core.attachments import removing
+from app.core.attachments import files
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
@@ -205,7 +205,7 @@ def erase_identity(
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
     # A picture or the name of a file may show the person. The words of their posts stay, as the decisions' basis.
-    gone["attachments"] = removing.remove(session, traces.with_attachments(session, in_communities, user_id))
+    gone["attachments"] = files.remove(session, traces.with_attachments(session, in_communities, user_id))
     about_them = sa.delete(AuthorNote).where(
         AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
     )

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.db import serialise
@@ -25,15 +25,15 @@ from app.core.models import (
     Note,
     Profile,
     Rating,
-    Request,
 )
-from app.core.notes import rater_days, ratings, verdicts
-from app.core.panels import seats
-from app.core.people import link_codes, profiles
-from app.core.permissions import Actor
+from app.core.people import link_codes, members, profiles
+from app.core.permissions import Actor, Permission, allows, require
+from app.core.upkeep import moving
 
 NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"
 NOT_YOURS = "This profile is active in communities that you do not administer"
+SHOWN = 20
+"""Profiles found by a search."""
 OTHER_PLATFORM = "None of the communities that you act for is of this profile's platform"
 
 
@@ -79,7 +79,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
     _check_platform(session, actor, profile)
     _check_reach(session, actor, account, rated_in)
     person = profiles.of_account(session, account)
-    doubtful = _doubtful(session, profile, person)
+    doubtful = moving.doubtful_notes(session, profile, person)
     member_of = _memberships(session, account)
     community_ids = sorted(
         {community_id for community_id in member_of if actor.sees(community_id)} | rated_in
@@ -99,46 +99,10 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             after={"account_profile_id": str(person.id)},
             why=Why(reason),
         )
-    _move(session, actor, profile, person, doubtful, cause=f"linked profile {profile.id}")
+    moving.move(session, actor, profile, person, doubtful, cause=f"linked profile {profile.id}")
     for community_id in sorted(rated_in):
         refits.ask(session, community_id)
     return profile
-
-
-def take_over(
-    session: Session, actor: Actor, source: Profile, profile: Profile, community_id: uuid.UUID
-) -> None:
-    """Move what ``source`` wrote and rated in one community to ``profile``, which is the same person.
-
-    Where both had rated one note, the newer rating stays. The caller has locked both profiles.
-    """
-    doubtful = _doubtful(session, source, profile, community_id)
-    serialise(session, community_id)
-    profile.created_at = min(profile.created_at, source.created_at)
-    session.flush()
-    cause = f"profile {source.id} was the same person"
-    _move(session, actor, source, profile, doubtful, cause=cause, community_id=community_id)
-    refits.ask(session, community_id)
-
-
-def _move(
-    session: Session,
-    actor: Actor,
-    profile: Profile,
-    person: Profile,
-    doubtful: Collection[uuid.UUID],
-    *,
-    cause: str,
-    community_id: uuid.UUID | None = None,
-) -> None:
-    """Move the profile's notes, seats and ratings to the person; of one community, or of all. Settle their notes."""
-    _move_notes(session, profile, person, community_id)
-    seats.move(session, profile.id, person.id, community_id)
-    merged = _merge_ratings(session, actor, profile, person, cause, community_id)
-    for note_id in sorted({*merged, *doubtful}):
-        note = session.get_one(Note, note_id)
-        if note.deleted_at is None:
-            verdicts.recount(session, note, cause=cause)
 
 
 def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
@@ -219,101 +183,85 @@ def communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
     return set(session.scalars(profiles.active_in(profile)))
 
 
-def can_move(person_id: uuid.UUID) -> sa.ColumnElement[bool]:
-    """SQL condition: the person has no note yet on the request of this note.
-
-    Notes that cannot move keep their authors; ``profiles.are_one`` still treats linked profiles as one person.
-    """
-    other = aliased(Note)
-    has_one = sa.exists().where(
-        other.author_id == person_id,
-        other.request_id == Note.request_id,
-        other.deleted_at.is_(None),
-        other.ai_generated.is_(False),
-    )
-    return sa.or_(Note.deleted_at.is_not(None), ~has_one)
-
-
-def _move_notes(session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None) -> None:
-    """Move the profile's notes to the person, except where the person already has a note on the same request."""
-    session.execute(
-        sa.update(Note)
-        .where(Note.author_id == profile.id, can_move(person.id), *_only_in(Note.community_id, community_id))
-        .values(author_id=person.id, updated_at=Note.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-
-
-def _only_in(
-    column: sa.orm.InstrumentedAttribute[uuid.UUID], community_id: uuid.UUID | None
-) -> list[sa.ColumnElement[bool]]:
-    return [column == community_id] if community_id is not None else []
-
-
-def _merge_ratings(
-    session: Session,
-    actor: Actor,
-    profile: Profile,
-    person: Profile,
-    cause: str,
-    community_id: uuid.UUID | None,
-) -> set[uuid.UUID]:
-    """Move the profile's ratings to the person, one per note. Return the ids of notes that lost a rating."""
-    pair = (profile.id, person.id)
-    here = _only_in(Rating.community_id, community_id)
-    twice = sa.select(Rating.note_id).where(Rating.rater_id.in_(pair), *here).group_by(Rating.note_id)
-    doubled = session.scalars(
-        sa.select(Rating)
-        .where(Rating.note_id.in_(twice.having(sa.func.count() > 1)), Rating.rater_id.in_(pair))
-        .order_by(Rating.note_id, Rating.updated_at.desc(), Rating.id.desc())
-    ).all()
-    older = doubled[1::2]
-    on_own_notes = session.scalars(
-        sa.select(Rating)
-        .join(Note, Note.id == Rating.note_id)
-        .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair), *here)
-    ).all()
-    removed = {rating.id: rating for rating in (*older, *on_own_notes)}
-    notes = {rating.note_id for rating in removed.values()}
-    for rating in sorted(removed.values(), key=lambda rating: rating.id):
-        ratings.remove(session, actor, rating, cause=f"{cause}: one person, one rating")
-    moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id, *here)
-    session.execute(
-        sa.update(Note)
-        .where(Note.id.in_(moved))
-        .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    rater_days.move(session, profile.id, person.id, here)
-    session.execute(
-        sa.update(Rating)
-        .where(Rating.rater_id == profile.id, *here)
-        .values(rater_id=person.id, updated_at=Rating.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    return notes
-
-
-def _doubtful(
-    session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None = None
-) -> dict[uuid.UUID, uuid.UUID]:
-    """Notes with a rating that may start or stop to count after linking, with their communities.
-
-    Those are ratings of what the profile submitted or wrote, and ratings that did not count so far: the other
-    profile may be older, or have a higher trust level (docs/develop/consensus.md).
-    """
-    rows = session.execute(
-        sa.select(Rating.note_id, Rating.community_id)
-        .join(Note, Note.id == Rating.note_id)
-        .outerjoin(Request, Request.id == Note.request_id)
+def search_profiles(session: Session, actor: Actor, community_id: uuid.UUID, words: str) -> Sequence[Profile]:
+    """Platform profiles that rated or wrote here and whose name or id contains ``words``; linked ones too."""
+    require(actor, Permission.MANAGE_PEOPLE, community_id)
+    if not words.strip():
+        return []
+    return session.scalars(
+        sa.select(Profile)
         .where(
-            Rating.rater_id.in_((profile.id, person.id)),
-            *_only_in(Rating.community_id, community_id),
+            _is_active_in(community_id),
             sa.or_(
-                Rating.exclusion_reason.is_not(None),
-                Request.requested_by == profile.platform_user_id,
-                Request.platform_author_id == profile.platform_user_id,
+                Profile.display_name.icontains(words.strip(), autoescape=True),
+                Profile.platform_user_id.icontains(words.strip(), autoescape=True),
             ),
         )
+        .order_by(Profile.display_name, Profile.id)
+        .limit(SHOWN)
+    ).all()
+
+
+def link_member(
+    session: Session, actor: Actor, membership_id: uuid.UUID, profile_id: uuid.UUID, reason: str
+) -> Profile:
+    """Link a profile that is active in the member's community to their account.
+
+    Raises:
+        NotFound: the member or the profile is unknown here.
+        Forbidden: the profile is also active in a community that the actor does not administer.
+        Conflict: it is linked already, or the account has the most profiles allowed.
+    """
+    member = members.get(session, actor, membership_id)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    community_id = member.membership.community_id
+    profile = _locked(session, profile_id)
+    is_here = sa.select(Profile.id).where(Profile.id == profile_id, _is_active_in(community_id))
+    if profile is None or session.scalar(is_here) is None:
+        raise NotFound("profile")
+    if profile.account_id == member.account.id:
+        return profile
+    if profile.account_id is not None:
+        raise Conflict("This profile is linked to another account; unlink it there first", profile.id)
+    _check_administers(actor, communities_of(session, profile))
+    account = session.get_one(Account, member.account.id)
+    return join(session, actor, profile, account, reason=reason)
+
+
+def unlink_member(
+    session: Session, actor: Actor, membership_id: uuid.UUID, profile_id: uuid.UUID, reason: str
+) -> Profile:
+    """Unlink a member's profile; from now on it is a separate rater.
+
+    Raises:
+        NotFound: it is not linked to this member.
+        Forbidden: the link also affects a community that the actor does not administer.
+    """
+    member = members.get(session, actor, membership_id)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    profile = _locked(session, profile_id)
+    if profile is None or profile.platform == profiles.WEB or profile.account_id != member.account.id:
+        raise NotFound("linked profile")
+    _check_administers(actor, recorded_in(session, profile))
+    detach(session, actor, profile, reason=reason)
+    return profile
+
+
+def _locked(session: Session, profile_id: uuid.UUID) -> Profile | None:
+    """The profile's current row; nobody can rate with it until the transaction ends (``profiles.hold_canonical``)."""
+    serialise(session, profile_id)
+    return session.get(Profile, profile_id, populate_existing=True)
+
+
+def _is_active_in(community_id: uuid.UUID) -> sa.ColumnElement[bool]:
+    rated = sa.select(Rating.rater_id).where(Rating.community_id == community_id)
+    wrote = sa.select(Note.author_id).where(Note.community_id == community_id)
+    return sa.and_(
+        Profile.platform.not_in((profiles.WEB, profiles.SERVICE_PLATFORM)),
+        sa.or_(Profile.id.in_(rated), Profile.id.in_(wrote)),
     )
-    return {note_id: community_id for note_id, community_id in rows}
+
+
+def _check_administers(actor: Actor, communities: Collection[uuid.UUID]) -> None:
+    if not all(allows(actor, Permission.MANAGE_PEOPLE, community_id) for community_id in communities):
+        raise Forbidden(NOT_YOURS)

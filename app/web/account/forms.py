@@ -1,32 +1,53 @@
 """Forms of the account pages. They check for missing values; ``core`` checks passwords and addresses."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from wtforms import BooleanField, EmailField, Form, HiddenField, PasswordField, StringField
+from sqlalchemy.orm import Session
+from wtforms import (
+    BooleanField,
+    EmailField,
+    Field,
+    Form,
+    HiddenField,
+    PasswordField,
+    StringField,
+    ValidationError,
+)
 from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
-from app.web import forms
+from app.core.models import Account
+from app.core.people import shortcuts
+from app.core.permissions import Permission
+from app.core.policies import policies
+from app.web import auth, forms
+from app.web.categories import category_name
+from app.web.filter_forms import SeveralField
+from app.web.item.note_forms import MultiCheckboxField
+from app.web.languages import NAMES
 
 ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
 
 
-class SignUpForm(Form):
-    """Create an account."""
+class NameForm(Form):
+    """Change the display name."""
 
     display_name = StringField(
         "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
     )
+
+
+class SignUpForm(NameForm):
+    """Create an account."""
+
     email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
     password = PasswordField("Password", [InputRequired("Enter a password.")])
 
 
-class JoinForm(Form):
+class JoinForm(NameForm):
     """Create the account for an invitation; its address is already known."""
 
-    display_name = StringField(
-        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
-    )
     password = PasswordField("Password", [InputRequired("Enter a password.")])
 
 
@@ -41,14 +62,6 @@ class ResetForm(Form):
 
     username = HiddenField()
     password = PasswordField("New password", [InputRequired("Enter a new password.")])
-
-
-class NameForm(Form):
-    """Change the display name."""
-
-    display_name = StringField(
-        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
-    )
 
 
 class NewEmailForm(Form):
@@ -84,3 +97,84 @@ class AccountForms:
     @property
     def errors(self) -> bool:
         return any(form.errors for form in (self.name, self.email, self.password, self.delete))
+
+
+def field_name(key: str) -> str:
+    """Return the form's field for the key."""
+    return f"key_{'slash' if key == '/' else key}"
+
+
+class KeysForm(Form):
+    """A field for each key that can be changed, by the name that ``field_name`` gives it."""
+
+    def pressed(self) -> dict[str, str]:
+        """Return the typed keys by the key that each has at first. An empty field brings that back."""
+        typed = {key: (self[field_name(key)].data or "").strip() for key in shortcuts.KEYS}
+        return {key: new for key, new in typed.items() if new}
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields in their order."""
+        return list(self)
+
+
+for _key, _what in shortcuts.KEYS.items():
+    setattr(KeysForm, field_name(_key), StringField(_what))
+
+
+def keys_form(account: Account) -> KeysForm:
+    """Return the form with the keys that this person presses."""
+    pressed = shortcuts.in_force(account)
+    present: dict[str, Any] = {
+        field_name(key): shortcuts.shown_as(pressed.get(key, key)) for key in shortcuts.KEYS
+    }
+    return KeysForm(**present)
+
+
+class LanguagesField(SeveralField):
+    """Languages of which none ticked means those of the browser."""
+
+    @property
+    def in_words(self) -> str:
+        return super().in_words if self.data else "As my browser asks"
+
+
+class RunForm(Form):
+    """What the reader is asked in their run. No language means those of the browser."""
+
+    languages = LanguagesField("Languages I read", choices=forms.choices(NAMES))
+    avoided = MultiCheckboxField("Posts I prefer not to see", validate_choice=False)
+    break_after_severe = StringField("Severe posts before a break")
+
+    def validate_break_after_severe(self, field: StringField) -> None:
+        """Check the number. Empty means the usual one."""
+        text = (field.data or "").strip()
+        number = forms.number(text)
+        if text and (number is None or number > limits.BREAK_AFTER_SEVERE_MAX):
+            raise ValidationError(
+                f"Severe posts before a break must be a whole number from 0 to {limits.BREAK_AFTER_SEVERE_MAX}."
+            )
+
+
+def run_form(session: Session, account: Account) -> RunForm:
+    """Return the form with the account's preferences."""
+    number = account.break_after_severe
+    form = RunForm(
+        languages=account.languages,
+        avoided=account.avoided_categories,
+        break_after_severe="" if number is None else str(number),
+    )
+    offer_categories(session, form)
+    return form
+
+
+def offer_categories(session: Session, form: RunForm) -> set[str]:
+    """Offer the categories of the reader's community, the sensitive ones, and what was chosen before; return them."""
+    names = {*policies.SENSITIVE, *auth.current_reader().account.avoided_categories}
+    community = auth.community_or_none()
+    if community is not None and auth.may(Permission.RATE, community.id):
+        current = policies.current(session, community.id)
+        names |= {category.name for category in current.categories if category.enabled}
+    words = {name: category_name(name) for name in names}
+    form.avoided.choices = forms.choices(dict(sorted(words.items(), key=lambda pair: pair[1])))
+    return names

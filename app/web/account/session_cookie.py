@@ -1,14 +1,24 @@
-"""The cookie of a signed-in browser. It holds a token; the session is a database row (docs/run/reliability.md)."""
+"""The cookies of a browser: the session's, and the one that remembers which accounts have signed in there.
 
-from flask import Response, request, session
+The session's cookie holds a token; the session is a database row (docs/run/reliability.md). The other is signed, has no
+row and signs nobody in. Attempts to sign in from a browser that has it are counted by themselves, so that failed
+attempts from elsewhere do not lock the owner out (OWASP: "Slow down online guessing attacks with device cookies").
+"""
+
+import re
+import secrets
+from typing import Any
+
+from flask import Response, current_app, request, session
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
-from app.core import security_events
+from app.core import security_events, tokens
 from app.core.models import Account
 from app.core.people import accounts, sessions
 from app.core.security_events import SecurityEvent
 from app.web import auth, community_choice
-from app.web.account import device_cookie
+from app.web.security import YEAR
 from app.wiring import wired
 
 
@@ -22,7 +32,7 @@ def begin(response: Response, account: Account, renewed_hash: str | None = None)
         if renewed_hash is not None:
             accounts.renew_hash(writing, account, renewed_hash)
         token = sessions.begin(writing, account, request.headers.get("User-Agent", ""))
-    is_new = device_cookie.remember(response, account.sign_in_name)
+    is_new = remember(response, account.sign_in_name)
     event = SecurityEvent.NEW_DEVICE if is_new else SecurityEvent.SIGNED_IN
     security_events.log(event, account_id=account.id, client_ip=request.remote_addr)
     if account.last_community_id is not None:
@@ -59,3 +69,88 @@ def _end(writing: Session) -> None:
     token = request.cookies.get(auth.cookie_name())
     if token:
         sessions.end(writing, token)
+
+
+ACCOUNTS_MAX = 5
+"""Accounts remembered in one browser; the one that signed in longest ago is forgotten first."""
+
+
+def device_for(sign_in_name: str) -> str | None:
+    """The id of this browser, if the account with this sign-in name has signed in here; else None."""
+    remembered = _read()
+    return str(remembered["device"]) if _digest(sign_in_name) in remembered["accounts"] else None
+
+
+def remember(response: Response, sign_in_name: str) -> bool:
+    """Remember that an account signed in here. Return whether it is the first time in this browser."""
+    remembered, digest = _read(), _digest(sign_in_name)
+    others = [account for account in remembered["accounts"] if account != digest]
+    accounts = [digest, *others][:ACCOUNTS_MAX]
+    response.set_cookie(
+        _name(),
+        _serializer().dumps({"device": remembered["device"], "accounts": accounts}),
+        max_age=YEAR,
+        secure=_is_production(),
+        httponly=True,
+        samesite="Lax",
+        path="/",
+    )
+    return digest not in remembered["accounts"]
+
+
+def _read() -> dict[str, Any]:
+    try:
+        remembered: dict[str, Any] = _serializer().loads(request.cookies.get(_name(), ""), max_age=YEAR)
+    except BadSignature:
+        return {"device": secrets.token_urlsafe(16), "accounts": []}
+    return remembered
+
+
+def _serializer() -> URLSafeTimedSerializer:
+    key = current_app.secret_key
+    assert key is not None  # noqa: S101 - the settings have one; narrows the type
+    return URLSafeTimedSerializer(key, salt="bridgenote device")
+
+
+def _digest(sign_in_name: str) -> str:
+    return tokens.digest(sign_in_name)[:16]
+
+
+def _is_production() -> bool:
+    return wired().settings.environment == "production"
+
+
+def _name() -> str:
+    return "__Host-bridgenote-device" if _is_production() else "bridgenote-device"
+
+
+_BROWSERS = (
+    ("Edge", r"\bEdgA?/|\bEdgiOS/"),
+    ("Opera", r"\bOPR/|\bOpera\b"),
+    ("Samsung Internet", r"\bSamsungBrowser/"),
+    ("Firefox", r"\bFirefox/|\bFxiOS/"),
+    ("Chrome", r"\bChrome/|\bCriOS/|\bChromium/"),
+    ("Safari", r"\bSafari/"),
+)
+_SYSTEMS = (
+    ("iPhone", r"\biPhone\b"),
+    ("iPad", r"\biPad\b"),
+    ("Android", r"\bAndroid\b"),
+    ("Windows", r"\bWindows\b"),
+    ("macOS", r"\bMacintosh\b|\bMac OS X\b"),
+    ("ChromeOS", r"\bCrOS\b"),
+    ("Linux", r"\bLinux\b"),
+)
+"""The order matters: a browser's User-Agent also contains names that are further down the list."""
+
+
+def device(user_agent: str) -> str:
+    """Return a name such as “Firefox on Linux”; for an unknown browser, the first word of its User-Agent."""
+    browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system or user_agent.split("/")[0].strip()[:40] or "Unknown device"
+
+
+def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for name, pattern in names if re.search(pattern, user_agent)), "")

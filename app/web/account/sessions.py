@@ -1,13 +1,21 @@
-"""Sign in and sign out."""
+"""Signs in and out, and gives a form back that arrived without a valid sign-in or token.
 
+The form's fields go back in the page, and after the sign-in of the same person a button sends them. Nothing of it is
+stored, and nothing is carried out before.
+"""
+
+import json
+import re
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from flask import Response, flash, g, make_response, redirect, session, url_for
+from flask import Response, flash, g, make_response, redirect, request, session, url_for
+from werkzeug.exceptions import RequestEntityTooLarge
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.core import security_events
+from app.core import limits, security_events
 from app.core.errors import TooMany
 from app.core.people import accounts, credentials
 from app.core.people.accounts import Unconfirmed, WrongCredentials
@@ -15,10 +23,95 @@ from app.core.security_events import SecurityEvent
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
-from app.web.account import device_cookie, kept_forms, session_cookie, sign_up
-from app.web.account.kept_forms import KeptForm
+from app.web.account import session_cookie, sign_up
 from app.web.blueprint import web
-from app.wiring import wired
+from app.web.errors import answer
+from app.wiring import own_path, wired
+
+_SECRET = re.compile("password|secret|^key$")
+"""Names of fields that no page gives back."""
+
+
+@dataclass(frozen=True)
+class KeptForm:
+    """A form as it was posted to ``path`` from the page ``back``, without its token and without secrets.
+
+    ``token`` shows for whom the form was made. ``lacks`` says that a secret or a file has to be entered again.
+    """
+
+    path: str
+    back: str
+    token: str
+    fields: tuple[tuple[str, str], ...]
+    lacks: bool
+
+    @property
+    def texts(self) -> Sequence[tuple[str, str]]:
+        """What a person wrote, by the names of the fields: values of several words, and links."""
+        return [
+            (name.replace("_", " ").capitalize(), value)
+            for name, value in self.fields
+            if re.search(r"\S\s+\S|://", value)
+        ]
+
+    def as_json(self) -> str:
+        """Return it for one hidden field, in which line ends stay as they are."""
+        return json.dumps([self.path, self.back, self.token, self.fields, self.lacks], ensure_ascii=False)
+
+    def belongs_to(self, account_id: uuid.UUID) -> bool:
+        return security.is_issued_to(account_id, self.token)
+
+
+def of_request() -> KeptForm | None:
+    """Return the posted form, or None if it has no token: then it is none of ours.
+
+    None also for a body longer than a form's: strangers do not get the room that a dataset file has.
+    """
+    request.max_content_length = limits.BODY_MAX_BYTES
+    try:
+        token = request.form.get("csrf_token")
+    except RequestEntityTooLarge:
+        return None
+    if not token:
+        return None
+    posted = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
+    fields = tuple(pair for pair in posted if not _SECRET.search(pair[0]))
+    back = auth.safe_next(own_path(request.headers.get("Referer", "")))
+    lacks = len(fields) < len(posted) or any(file.filename for file in request.files.values())
+    # The text of a part of a page is still there; only its token is needed.
+    return KeptForm(auth.current_path(), back, token, () if page.wants_part() else fields, lacks)
+
+
+def carried() -> KeptForm | None:
+    """Return the form that the sign-in form carries, or None."""
+    try:
+        path, back, token, fields, lacks = json.loads(request.form.get("kept", ""))
+        pairs = tuple((str(name), str(value)) for name, value in fields)
+    except (ValueError, TypeError):
+        return None
+    return KeptForm(auth.safe_next(str(path)), auth.safe_next(str(back)), str(token), pairs, bool(lacks))
+
+
+def ask_to_send(kept: KeptForm, account_id: uuid.UUID, status: int) -> Response:
+    """Show the form's texts and a button that sends it, with a token of this account."""
+    token = security.csrf_token_for(account_id)
+    return page.render("account/send_again.html", status=status, kept=kept, token=token)
+
+
+@web.errorhandler(security.StaleToken)
+def give_back(error: security.StaleToken) -> Response:
+    """Return a form with a fresh token if its token was this very person's, as after the browser lost its cookies."""
+    who, kept = auth.reader(), of_request()
+    if who is None or kept is None or not kept.belongs_to(who.account.id):
+        return answer(error)
+    if not page.wants_part():
+        return ask_to_send(kept, who.account.id, 400)
+    response = answer(
+        security.StaleToken("You signed in again since this page was opened. Press the button again")
+    )
+    page.renew_token(response, security.csrf_token())
+    return response
+
 
 OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
 
@@ -49,7 +142,7 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
-    kept = kept_forms.carried()
+    kept = carried()
     if not form.validate():
         return _show(form, 422, kept=kept)
     email, password = form.email.data or "", form.password.data or ""
@@ -82,7 +175,7 @@ def sign_in_submit() -> Response:
         )
         page.renew_token(response, security.csrf_token_for(account.id))
     else:
-        response = kept_forms.ask_to_send(kept, account.id, 200)
+        response = ask_to_send(kept, account.id, 200)
     session_cookie.begin(response, account, accounts.renewed_hash(account, password))
     return response
 
@@ -90,7 +183,7 @@ def sign_in_submit() -> Response:
 @web.errorhandler(auth.SignedOut)
 def ask_again(error: auth.SignedOut) -> Response:
     """Answer a form that was sent signed out: with a sign-in form that carries it along."""
-    kept = kept_forms.of_request()
+    kept = of_request()
     form = SignInForm(next=kept.back if kept is not None else "/")
     return _show(form, 401, kept=kept, signed_out=f"{error.detail}.")
 
@@ -105,7 +198,7 @@ def _count_attempt(sign_in_name: str) -> None:
         TooMany: a limit is exceeded.
     """
     throttle, ip = wired().throttle, auth.client_ip()
-    device = device_cookie.device_for(sign_in_name)
+    device = session_cookie.device_for(sign_in_name)
     if device is not None:
         throttle.hit("sign_in", sign_in_name, f"device {device}")
         return

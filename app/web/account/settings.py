@@ -14,16 +14,25 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
-from app.core.people import accounts, link_codes, sessions
+from app.core.people import accounts, link_codes, sessions, shortcuts
 from app.core.people.link_codes import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
+from app.core.raters import run as rater_run
 from app.core.upkeep import linking
 from app.core.vocabulary import MediaVeil
 from app.web import auth, forms, page
-from app.web.account import key_form, run_form
-from app.web.account.devices import device
-from app.web.account.forms import AccountForms, NameForm
+from app.web.account.forms import (
+    AccountForms,
+    KeysForm,
+    NameForm,
+    RunForm,
+    field_name,
+    keys_form,
+    offer_categories,
+    run_form,
+)
+from app.web.account.session_cookie import device
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -110,6 +119,43 @@ def save_settings() -> Response:
     return show(form, status=422)
 
 
+@web.post("/settings/run")
+def save_run_settings() -> Response:
+    form = forms.posted(RunForm)
+    with wired().database.reading() as session:
+        known = offer_categories(session, form)
+    if form.validate():
+        try:
+            with wired().database.writing() as session:
+                rater_run.choose_preferences(
+                    accounts.get(session, auth.current_reader().account.id),
+                    languages=form.languages.data or [],
+                    avoided_categories=[name for name in form.avoided.data or [] if name in known],
+                    break_after_severe=forms.number((form.break_after_severe.data or "").strip()),
+                )
+            return page.done(
+                None, url_for("web.settings", _anchor="run-settings"), "Your settings are saved."
+            )
+        except Invalid as refusal:
+            forms.explain(form, refusal)
+    return show(run=form, status=422)
+
+
+@web.post("/settings/keys")
+def save_keys() -> Response:
+    form = forms.posted(KeysForm)
+    resets = bool(forms.posted_values("reset"))
+    try:
+        with wired().database.writing() as session:
+            account = accounts.get(session, auth.current_reader().account.id)
+            shortcuts.bind(account, {} if resets else form.pressed())
+    except Invalid as refusal:
+        forms.explain(form, refusal, {key: field_name(key) for key in shortcuts.KEYS})
+        return show(keys=form, status=422)
+    message = "The keys are as they were at first." if resets else "Your keys are saved."
+    return page.done(None, url_for("web.settings", _anchor="keys-settings"), message)
+
+
 @web.post("/settings/link-code")
 def show_link_code() -> Response:
     """Show a new link code in this response. It cannot be shown again by a redirect: only its hash is stored."""
@@ -154,7 +200,7 @@ def show(
     moderates = community is not None and auth.may(Permission.MODERATE, community.id)
     limits = wired().settings
     with wired().database.reading() as session:
-        run = run or run_form.run_form(session, account)
+        run = run or run_form(session, account)
         linked = linking.linked_to(session, account.id)
         browsers = sessions.still_open(
             session,
@@ -168,7 +214,7 @@ def show(
         alert=alert,
         form=shown,
         run=run,
-        keys=keys or key_form.form_for(account),
+        keys=keys or keys_form(account),
         is_rebound=bool(account.key_bindings),
         usual_break=rules.BREAK_AFTER_SEVERE,
         undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds

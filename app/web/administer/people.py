@@ -16,7 +16,7 @@ from app.core.paging import Slice
 from app.core.people import invitations, mailed_links, members
 from app.core.people.members import Member
 from app.core.permissions import Permission
-from app.core.upkeep import community_revisions, manual_links
+from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
 from app.web import auth, curl_command, cursor_links, forms, page
@@ -169,7 +169,7 @@ def enable_account(membership_id: uuid.UUID) -> Response:
 def link_member(membership_id: uuid.UUID) -> Response:
     def link(session: Session, form: MemberForm) -> str:
         profile_id = _uuid(form.profile.data)
-        profile = manual_links.link(session, auth.current_actor(), membership_id, profile_id, _why(form))
+        profile = linking.link_member(session, auth.current_actor(), membership_id, profile_id, _why(form))
         return f"Linked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
 
     return _do(membership_id, "link", link)
@@ -179,7 +179,7 @@ def link_member(membership_id: uuid.UUID) -> Response:
 def unlink_member(membership_id: uuid.UUID) -> Response:
     def unlink(session: Session, form: MemberForm) -> str:
         profile_id = _uuid(form.profile.data)
-        profile = manual_links.unlink(session, auth.current_actor(), membership_id, profile_id, _why(form))
+        profile = linking.unlink_member(session, auth.current_actor(), membership_id, profile_id, _why(form))
         return f"Unlinked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
 
     return _do(membership_id, "unlink", unlink)
@@ -284,7 +284,7 @@ def _show_one(
         member = members.get(session, actor, membership_id)
         community_id = member.membership.community_id
         auth.enter(community_id)
-        found = manual_links.search(session, actor, community_id, search)
+        found = linking.search_profiles(session, actor, community_id, search)
     shown = MemberForm.for_each_act(member.membership.role, act, form)
     return page.render(
         "administer/member.html",

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.core.actions import actions
-from app.core.history import objects
+from app.core.history import pages
 from app.core.models import HistoryEntry, HistoryText, Note, Request
 from app.core.permissions import Actor
 from app.core.review import holds
@@ -79,7 +79,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
     held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
-    entries = objects.of_note(session, actor, note)
+    entries = pages.of_note(session, actor, note)
     return NotePanel(
         form=shown,
         buttons=[] if held else verb_words.buttons_for_note(actor, note),

@@ -12,7 +12,7 @@ from wtforms import Form
 
 from app.core.actions import actions
 from app.core.errors import NotFound
-from app.core.history import objects
+from app.core.history import pages
 from app.core.models import Action, ThresholdSet
 from app.core.panels import results
 from app.core.permissions import Actor
@@ -222,7 +222,7 @@ def panel(
     siblings = actions.siblings(session, action)
     restoring = {sibling.id for sibling in siblings if sibling.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
-    events = timeline.events(objects.of_item(session, actor, action), restoring=restoring)
+    events = timeline.events(pages.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
     return ModeratorPanel(
         action=action,
