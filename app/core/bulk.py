@@ -1,10 +1,11 @@
-"""Inserting many rows with one statement: without the ORM's bookkeeping, in hot paths and for whole fits."""
+"""Writing many rows with one statement, without the ORM's bookkeeping."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
 
 Row = Mapping[str, Any]
 
@@ -27,3 +28,9 @@ def insert(
     if skip_known:
         statement = statement.on_conflict_do_nothing()
     connection.execute(statement, rows)
+
+
+def change(session: Session, statement: sa.Update | sa.Delete) -> int:
+    """Run an UPDATE or DELETE and return how many rows it changed. Objects in the session stay as they are."""
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result has one

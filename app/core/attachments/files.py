@@ -13,7 +13,7 @@ from typing import IO, Protocol
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.attachments.fetching import FetchFailed, Obtained
 from app.core.models import Attachment, MediaFile, Request
 from app.core.vocabulary import AttachmentRefusal
@@ -105,10 +105,8 @@ def mark_unused(session: Session) -> Sequence[str]:
 
 def forget(session: Session, names: Sequence[str]) -> None:
     """Delete the rows of files that were deleted."""
-    session.execute(
-        sa.delete(MediaFile)
-        .where(MediaFile.sha256.in_(names), MediaFile.removing_at.is_not(None))
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session, sa.delete(MediaFile).where(MediaFile.sha256.in_(names), MediaFile.removing_at.is_not(None))
     )
 
 
@@ -133,15 +131,11 @@ def remove(session: Session, request_ids: Sequence[uuid.UUID]) -> int:
     """Delete every attachment of these posts: addresses, names, alternative texts. Return how many."""
     if not request_ids:
         return 0
-    removed = session.execute(
-        sa.delete(Attachment)
-        .where(Attachment.request_id.in_(request_ids))
-        .execution_options(synchronize_session=False)
-    )
-    session.execute(
+    removed = bulk.change(session, sa.delete(Attachment).where(Attachment.request_id.in_(request_ids)))
+    bulk.change(
+        session,
         sa.update(Request)
         .where(Request.id.in_(request_ids))
-        .values(has_attachments=False, updated_at=Request.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(has_attachments=False, updated_at=Request.updated_at),
     )
-    return int(removed.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
+    return removed

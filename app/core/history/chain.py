@@ -183,7 +183,7 @@ def _plain(value: uuid.UUID | None) -> str | None:
 def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, Broken | None]:
     """Check one community's chain. Return the number of valid entries and the first broken one, or None.
 
-    It goes on from the last entry that was removed (``pruning``); with ``only_new`` from the last one that
+    It goes on from the last entry that was removed (``upkeep.pruning``); with ``only_new`` from the last one that
     ``remember_verified`` noted, if that is a later one. That one must still be there, as it was noted.
     """
     while True:

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 
 FACTS = ("action_type", "category", "author", "language")
@@ -83,18 +84,16 @@ def forget_authors(session: Session, request_ids: Sequence[uuid.UUID]) -> None:
 
 def rename_author(session: Session, in_communities: sa.Select[Any], author: str, pseudonym: str) -> None:
     """Replace an author's id in the entries of these communities."""
-    session.execute(
+    bulk.change(
+        session,
         sa.update(HistoryEntry)
         .where(_OF_ACTION, HistoryEntry.community_id.in_(in_communities), HistoryEntry.author == author)
-        .values(author=pseudonym)
-        .execution_options(synchronize_session=False)
+        .values(author=pseudonym),
     )
 
 
 def _update(session: Session, action_ids: Sequence[uuid.UUID], **values: Any) -> None:
-    session.execute(
-        sa.update(HistoryEntry)
-        .where(_OF_ACTION, HistoryEntry.object_id.in_(action_ids))
-        .values(**values)
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session,
+        sa.update(HistoryEntry).where(_OF_ACTION, HistoryEntry.object_id.in_(action_ids)).values(**values),
     )

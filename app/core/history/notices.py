@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, selectinload
 
-from app.core import clock, mail, paging
+from app.core import bulk, clock, mail, paging
 from app.core.errors import NotFound
 from app.core.mail import Kind
 from app.core.models import Account, Action, HistoryEntry, HistoryText, Hold, Membership, Notice
@@ -127,10 +127,9 @@ def tell_learned(session: Session, entry: HistoryEntry) -> None:
         HistoryEntry.object_type == entry.object_type,
         HistoryEntry.after["category"].as_string() == entry.after["category"],
     )
-    session.execute(
-        sa.delete(Notice)
-        .where(Notice.account_id.in_(revisers), Notice.read_at.is_(None), is_about_it)
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session,
+        sa.delete(Notice).where(Notice.account_id.in_(revisers), Notice.read_at.is_(None), is_about_it),
     )
     for account_id in revisers:
         session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id))
@@ -265,13 +264,9 @@ def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None
         matching = sa.and_(matching, Notice.id == notice_id)
         if session.scalar(sa.select(Notice.id).where(matching)) is None:
             raise NotFound("notice")
-    result = session.execute(
-        sa.update(Notice)
-        .where(matching, Notice.read_at.is_(None))
-        .values(read_at=clock.now())
-        .execution_options(synchronize_session=False)
+    return bulk.change(
+        session, sa.update(Notice).where(matching, Notice.read_at.is_(None)).values(read_at=clock.now())
     )
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 def _readable(actor: Actor) -> sa.ColumnElement[bool]:

@@ -14,7 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits, security_events
+from app.core import bulk, clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
@@ -188,11 +188,11 @@ def renewed_hash(account: Account, password: str) -> str | None:
 
 def renew_hash(session: Session, account: Account, password_hash: str) -> None:
     """Store the hash from ``renewed_hash``, unless the password was changed meanwhile."""
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Account)
         .where(Account.id == account.id, Account.password_hash == account.password_hash)
-        .values(password_hash=password_hash)
-        .execution_options(synchronize_session=False)
+        .values(password_hash=password_hash),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits, security_events
+from app.core import bulk, clock, limits, security_events
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -118,13 +118,13 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     key = get(session, actor, key_id).key
-    revoked = session.execute(
+    revoked = bulk.change(
+        session,
         sa.update(ApiKey)
         .where(ApiKey.id == key_id, ApiKey.revoked_at.is_(None))
-        .values(revoked_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(revoked_at=clock.now()),
     )
-    if revoked.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    if revoked:
         security_events.log_at_commit(session, SecurityEvent.KEY_REVOKED, actor, id=key.id)
         about = {"name": key.name, "public_part": key.public_part}
         for community_id in keys.reached(session, key):

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits, tokens
+from app.core import bulk, clock, limits, tokens
 from app.core.errors import Refused
 from app.core.ids import new_id
 from app.core.models import AccountLink
@@ -113,13 +113,13 @@ def use(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
         LinkOver: it does not work, or no longer.
     """
     link = find(session, token, purpose)
-    used = session.execute(
+    used = bulk.change(
+        session,
         sa.update(AccountLink)
         .where(AccountLink.id == link.id, AccountLink.used_at.is_(None), AccountLink.withdrawn_at.is_(None))
-        .values(used_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(used_at=clock.now()),
     )
-    if used.rowcount != 1:  # type: ignore[attr-defined]  # an UPDATE's result has one
+    if used != 1:
         raise LinkOver
     session.refresh(link)
     return link
@@ -127,30 +127,21 @@ def use(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
 
 def drop(session: Session, account_id: uuid.UUID, *purposes: LinkPurpose) -> None:
     """Delete the account's unused links of these purposes."""
-    session.execute(
-        sa.delete(AccountLink)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(AccountLink).where(
             AccountLink.account_id == account_id,
             AccountLink.purpose.in_(purposes),
             AccountLink.used_at.is_(None),
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
 
 
 def prune(session: Session, before: datetime, *, limit: int = 5_000) -> int:
     """Delete up to ``limit`` links that expired before ``before``. Return how many."""
     old = sa.select(AccountLink.id).where(AccountLink.expires_at < before).limit(limit)
-    deleted = session.execute(
-        sa.delete(AccountLink).where(AccountLink.id.in_(old)).execution_options(synchronize_session=False)
-    )
-    return int(deleted.rowcount)  # type: ignore[attr-defined]
+    return bulk.change(session, sa.delete(AccountLink).where(AccountLink.id.in_(old)))
 
 
 def _set(session: Session, link_id: uuid.UUID, **values: Any) -> None:
-    session.execute(
-        sa.update(AccountLink)
-        .where(AccountLink.id == link_id)
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.update(AccountLink).where(AccountLink.id == link_id).values(**values))

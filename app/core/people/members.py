@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, limits, paging, security_events
+from app.core import bulk, clock, limits, paging, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
@@ -262,19 +262,18 @@ def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: st
 def _let_go(session: Session, membership: Membership) -> None:
     """End the member's claims in the community, and their assignments to items that are or may come under review."""
     theirs = sa.update(Action).where(Action.community_id == membership.community_id)
-    silent = {"synchronize_session": False}
-    session.execute(
+    bulk.change(
+        session,
         theirs.where(Action.claimed_by_id == membership.account_id).values(
             claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at
         ),
-        execution_options=silent,
     )
-    session.execute(
+    bulk.change(
+        session,
         theirs.where(
             Action.assigned_to_id == membership.account_id,
             Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.PROPOSED)),
         ).values(assigned_to_id=None, updated_at=Action.updated_at),
-        execution_options=silent,
     )
 
 

@@ -71,17 +71,16 @@ def is_complete(identity: Identity) -> bool:
     return identity.platform in GLOBAL_PLATFORMS or identity.provider_scope != ""
 
 
-# Built once, like the statements below that every page or rating sends: to build one takes longer than to send it.
-_BY_IDENTITY = sa.select(Profile).where(
-    Profile.platform == sa.bindparam("platform"),
-    Profile.provider_scope == sa.bindparam("provider_scope"),
-    Profile.platform_user_id == sa.bindparam("user_id"),
-)
+def _by_identity(identity: Identity) -> sa.Select[Profile]:
+    return sa.select(Profile).where(
+        Profile.platform == identity.platform,
+        Profile.provider_scope == identity.provider_scope,
+        Profile.platform_user_id == identity.user_id,
+    )
 
 
 def find(session: Session, platform: str, user_id: str, provider_scope: str = "") -> Profile | None:
-    identity = Identity(platform, user_id, provider_scope)
-    return session.scalars(_BY_IDENTITY, identity._asdict()).first()
+    return session.scalars(_by_identity(Identity(platform, user_id, provider_scope))).first()
 
 
 def ensure(
@@ -187,10 +186,6 @@ def canonical(session: Session, profile: Profile) -> Profile:
     return find(session, WEB, str(profile.account_id)) or profile
 
 
-_ACCOUNT = sa.select(Profile.account_id).where(Profile.id == sa.bindparam("id"))
-_ACCOUNTS = sa.select(Profile.account_id).where(Profile.id.in_(sa.bindparam("ids", expanding=True)))
-
-
 def hold_canonical(session: Session, profile: Profile) -> Profile:
     """Like ``canonical``, but locked until the transaction ends. For verbs that store what a person writes.
 
@@ -200,7 +195,7 @@ def hold_canonical(session: Session, profile: Profile) -> Profile:
     if profile.platform == WEB:
         return profile
     serialise(session, profile.id)
-    account_id = session.scalar(_ACCOUNT, {"id": profile.id})
+    account_id = session.scalar(sa.select(Profile.account_id).where(Profile.id == profile.id))
     return (find(session, WEB, str(account_id)) if account_id else None) or profile
 
 
@@ -208,7 +203,7 @@ def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
     """Whether two profiles are the same person: the same profile, or linked to the same account."""
     if first == second:
         return True
-    accounts = session.scalars(_ACCOUNTS, {"ids": [first, second]}).all()
+    accounts = session.scalars(sa.select(Profile.account_id).where(Profile.id.in_((first, second)))).all()
     return len(accounts) == 2 and accounts[0] is not None and accounts[0] == accounts[1]
 
 
@@ -301,7 +296,7 @@ def get_known(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile 
 
 def find_known(session: Session, actor: Actor, identity: Identity) -> Profile | None:
     """The profile of a platform identity; None when it is unknown, or the actor may not know of it."""
-    return session.scalars(_BY_IDENTITY.where(known_to(actor)), identity._asdict()).first()
+    return session.scalars(_by_identity(identity).where(known_to(actor))).first()
 
 
 def look_up(session: Session, actor: Actor, identity: Identity) -> Profile:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.core import clock, limits, tokens
+from app.core import bulk, clock, limits, tokens
 from app.core.errors import NotFound
 from app.core.models import Account, SignIn
 
@@ -30,15 +30,6 @@ def begin(session: Session, account: Account, user_agent: str) -> str:
     return token
 
 
-# Built once: every page asks this, and to build it takes longer than to send it.
-_SIGNED_IN = (
-    sa.select(Account, SignIn)
-    .join(SignIn, SignIn.account_id == Account.id)
-    .where(SignIn.token_hash == sa.bindparam("token_hash"))
-    .options(joinedload(Account.memberships))
-)
-
-
 def signed_in(
     session: Session, token: str, *, idle: timedelta, longest: timedelta
 ) -> tuple[Account, SignIn] | None:
@@ -46,7 +37,16 @@ def signed_in(
 
     None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
     """
-    found = session.execute(_SIGNED_IN, {"token_hash": tokens.digest(token)}).unique().one_or_none()
+    found = (
+        session.execute(
+            sa.select(Account, SignIn)
+            .join(SignIn, SignIn.account_id == Account.id)
+            .where(SignIn.token_hash == tokens.digest(token))
+            .options(joinedload(Account.memberships))
+        )
+        .unique()
+        .one_or_none()
+    )
     if found is None:
         return None
     account, sign_in = found
@@ -59,33 +59,27 @@ def signed_in(
 
 def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
     """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``)."""
-    session.execute(
-        sa.update(SignIn)
-        .where(SignIn.id == sign_in_id)
-        .values(last_seen_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in_id).values(last_seen_at=clock.now()))
 
 
 def end(session: Session, token: str) -> None:
     """End the session of this token, so that the cookie no longer works anywhere."""
-    session.execute(
+    bulk.change(
+        session,
         sa.update(SignIn)
         .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
-        .values(ended_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(ended_at=clock.now()),
     )
 
 
 def end_all(session: Session, account_id: uuid.UUID, *, but: uuid.UUID | None = None) -> int:
     """End all sessions of an account, except ``but``. Return how many were open."""
-    ended = session.execute(
+    return bulk.change(
+        session,
         sa.update(SignIn)
         .where(SignIn.account_id == account_id, SignIn.ended_at.is_(None), SignIn.id != but)
-        .values(ended_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(ended_at=clock.now()),
     )
-    return int(ended.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result has one
 
 
 def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> SignIn:
@@ -112,10 +106,7 @@ def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> in
         sa.tuple_(later.last_seen_at, later.id) > sa.tuple_(SignIn.last_seen_at, SignIn.id),
     )
     old = sa.select(SignIn.id).where(SignIn.created_at < begun_before, has_later).limit(limit)
-    deleted = session.execute(
-        sa.delete(SignIn).where(SignIn.id.in_(old)).execution_options(synchronize_session=False)
-    )
-    return int(deleted.rowcount)  # type: ignore[attr-defined]  # a DELETE's result has one
+    return bulk.change(session, sa.delete(SignIn).where(SignIn.id.in_(old)))
 
 
 def still_open(

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, security_events
+from app.core import bulk, clock, security_events
 from app.core.attachments import files
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
@@ -118,19 +118,19 @@ def erase_account(
     gone |= {"names in metadata": gone_names}
     gone |= traces.forget(session, linked_profiles, account, note_texts=note_texts)
     kept = _kept(session, linked_profiles)
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Community)
         .where(Community.id.in_(community_ids), Community.paused_by == account.display_name)
-        .values(paused_by=traces.NAMELESS, updated_at=Community.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(paused_by=traces.NAMELESS, updated_at=Community.updated_at),
     )
-    session.execute(
+    bulk.change(
+        session,
         sa.update(RulePackDraft)
         .where(
             RulePackDraft.community_id.in_(community_ids), RulePackDraft.changed_by == account.display_name
         )
-        .values(changed_by=traces.NAMELESS)
-        .execution_options(synchronize_session=False)
+        .values(changed_by=traces.NAMELESS),
     )
     _empty(session, account)
     for profile in linked_profiles:
@@ -209,7 +209,7 @@ def erase_identity(
     about_them = sa.delete(AuthorNote).where(
         AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
     )
-    gone["notes about authors"] = traces.changed_rows(session, about_them)
+    gone["notes about authors"] = bulk.change(session, about_them)
     person = Person([user_id], [display_name] if display_name else [], pseudonym)
     own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
     gone["names in metadata"] = (
@@ -268,33 +268,28 @@ def _empty(session: Session, account: Account) -> None:
     account.languages, account.avoided_categories, account.break_after_severe = [], [], None
     account.key_bindings = {}
     account.last_community_id = None
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Action)
         .where(Action.claimed_by_id == account.id)
-        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at),
     )
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Action)
         .where(Action.assigned_to_id == account.id)
-        .values(assigned_to_id=None, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(assigned_to_id=None, updated_at=Action.updated_at),
     )
-    session.execute(
-        sa.update(AuthorNote)
-        .where(AuthorNote.account_id == account.id)
-        .values(account_name=traces.NAMELESS)
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session,
+        sa.update(AuthorNote).where(AuthorNote.account_id == account.id).values(account_name=traces.NAMELESS),
     )
     for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
         made_by_them = sa.select(HistoryEntry.object_id).where(
             HistoryEntry.account_id == account.id, HistoryEntry.what == what
         )
-        session.execute(
-            sa.update(model)
-            .where(model.id.in_(made_by_them))
-            .values(made_by=traces.NAMELESS)
-            .execution_options(synchronize_session=False)
+        bulk.change(
+            session, sa.update(model).where(model.id.in_(made_by_them)).values(made_by=traces.NAMELESS)
         )
 
 
@@ -303,7 +298,7 @@ def _delete(session: Session, model: Any, account: Account) -> int:
     if model is AccountLink:
         # Invitations from before the account existed contain only the e-mail address.
         theirs = sa.or_(theirs, model.email == account.email, model.previous_email == account.email)
-    return traces.changed_rows(session, sa.delete(model).where(theirs))
+    return bulk.change(session, sa.delete(model).where(theirs))
 
 
 def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:

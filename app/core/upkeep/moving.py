@@ -11,6 +11,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from app.core import bulk
 from app.core.db import serialise
 from app.core.helpfulness import refits
 from app.core.models import Community, Note, Profile, Rating, Request
@@ -116,11 +117,11 @@ def _can_move(person_id: uuid.UUID) -> sa.ColumnElement[bool]:
 
 def _move_notes(session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None) -> None:
     """Move the profile's notes to the person, except where the person already has a note on the same request."""
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Note)
         .where(Note.author_id == profile.id, _can_move(person.id), *_only_in(Note.community_id, community_id))
-        .values(author_id=person.id, updated_at=Note.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(author_id=person.id, updated_at=Note.updated_at),
     )
 
 
@@ -158,18 +159,18 @@ def _merge_ratings(
     for rating in sorted(removed.values(), key=lambda rating: rating.id):
         ratings.remove(session, actor, rating, cause=f"{cause}: one person, one rating")
     moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id, *here)
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Note)
         .where(Note.id.in_(moved))
-        .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at),
     )
     rater_days.move(session, profile.id, person.id, here)
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Rating)
         .where(Rating.rater_id == profile.id, *here)
-        .values(rater_id=person.id, updated_at=Rating.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(rater_id=person.id, updated_at=Rating.updated_at),
     )
     return notes
 

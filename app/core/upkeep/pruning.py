@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.history import chain, marks
 from app.core.history.marks import Broken
 from app.core.models import (
@@ -52,16 +53,10 @@ def prune_history(session: Session, community_id: uuid.UUID, before: datetime) -
         gone.append(entry.id)
     if not gone:
         return 0
-    silent = {"synchronize_session": False}
-    session.execute(sa.delete(Notice).where(Notice.entry_id.in_(gone)).execution_options(**silent))
-    session.execute(
-        sa.update(Notice)
-        .where(Notice.decided_id.in_(gone))
-        .values(decided_id=None)
-        .execution_options(**silent)
-    )
-    session.execute(sa.delete(HistoryText).where(HistoryText.entry_id.in_(gone)).execution_options(**silent))
-    session.execute(sa.delete(HistoryEntry).where(HistoryEntry.id.in_(gone)).execution_options(**silent))
+    bulk.change(session, sa.delete(Notice).where(Notice.entry_id.in_(gone)))
+    bulk.change(session, sa.update(Notice).where(Notice.decided_id.in_(gone)).values(decided_id=None))
+    bulk.change(session, sa.delete(HistoryText).where(HistoryText.entry_id.in_(gone)))
+    bulk.change(session, sa.delete(HistoryEntry).where(HistoryEntry.id.in_(gone)))
     session.expunge_all()
     mark = marks.mark(session, community_id)
     mark.history_number, mark.history_hash, mark.history_at = number, last, at
@@ -73,7 +68,6 @@ BATCH = 500
 """Requests, or deliveries, of one transaction, so that other writers need not wait long."""
 _ENDED = (DeliveryState.DELIVERED, DeliveryState.DEAD, DeliveryState.CANCELLED)
 _NEXT = timedelta(microseconds=1)
-_SILENT = {"synchronize_session": False}
 
 
 def communities(session: Session) -> Sequence[uuid.UUID]:
@@ -141,9 +135,7 @@ def _prune_kept_scores(session: Session, mark: RetentionMark) -> int:
 def _remove_scores(session: Session, ids: Collection[uuid.UUID]) -> None:
     for model in (Score, PostScores):
         is_open = sa.exists().where(Action.request_id == model.request_id, Action.action_state.in_(IN_REVIEW))
-        session.execute(
-            sa.delete(model).where(model.request_id.in_(ids), sa.not_(is_open)).execution_options(**_SILENT)
-        )
+        bulk.change(session, sa.delete(model).where(model.request_id.in_(ids), sa.not_(is_open)))
 
 
 def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime) -> int:
@@ -162,12 +154,8 @@ def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime
         .with_for_update(skip_locked=True)
     ).all()
     if ids:
-        session.execute(sa.delete(Attempt).where(Attempt.delivery_id.in_(ids)).execution_options(**_SILENT))
-        session.execute(
-            sa.delete(Delivery)
-            .where(Delivery.id.in_(ids), Delivery.state.in_(_ENDED))
-            .execution_options(**_SILENT)
-        )
+        bulk.change(session, sa.delete(Attempt).where(Attempt.delivery_id.in_(ids)))
+        bulk.change(session, sa.delete(Delivery).where(Delivery.id.in_(ids), Delivery.state.in_(_ENDED)))
     return len(ids)
 
 
@@ -181,5 +169,5 @@ def prune_events(session: Session, community_id: uuid.UUID, before: datetime) ->
         .limit(BATCH)
     ).all()
     if ids:
-        session.execute(sa.delete(Event).where(Event.id.in_(ids)).execution_options(**_SILENT))
+        bulk.change(session, sa.delete(Event).where(Event.id.in_(ids)))
     return len(ids)

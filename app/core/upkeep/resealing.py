@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.models import ConnectedService, FormerSecret, Webhook
 from app.core.sealing import SealBroken, Sealer
 
@@ -70,12 +71,7 @@ def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, 
             values: dict[str, Any] = {column.key: sealer.seal(text, str(row_id))}
             if hasattr(model, "updated_at"):
                 values["updated_at"] = model.updated_at
-            session.execute(
-                sa.update(model)
-                .where(model.id == row_id)
-                .values(values)
-                .execution_options(synchronize_session=False)
-            )
+            bulk.change(session, sa.update(model).where(model.id == row_id).values(values))
             resealed += 1
     return resealed, broken
 

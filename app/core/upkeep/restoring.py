@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
@@ -54,13 +54,13 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
     Unscored requests fail and can be retried; with ``score_waiting`` they are scored. Bulk work is stopped, and
     everybody must sign in again, because sessions that ended after the backup would be valid again.
     """
-    parked = _changed(
+    parked = bulk.change(
         session,
         sa.update(Delivery)
         .where(Delivery.state == DeliveryState.DUE)
         .values(state=DeliveryState.PARKED, due_at=None, leased_by=None, leased_until=None),
     )
-    bulk = _stop_bulk(session)
+    stopped = _stop_bulk(session)
     held = _lapse_holds(session)
     waiting = session.execute(
         sa.select(Request.id, Request.community_id)
@@ -77,10 +77,10 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
         else:
             scoring.fail(session, request_id, UNSCORED)
     now = clock.now()
-    ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
+    ended = bulk.change(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():
         history.record(session, SYSTEM, community_id, "community.restored", "community", community_id)
-    return Suspended(parked, held, len(waiting), bulk, ended)
+    return Suspended(parked, held, len(waiting), stopped, ended)
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,6 @@ def _stop_bulk(session: Session) -> int:
     now = clock.now()
     overturns = sa.update(Overturn).where(Overturn.state == OverturnState.RUNNING)
     replays = sa.update(Replay).where(Replay.finished_at.is_(None))
-    return _changed(session, overturns.values(state=OverturnState.STOPPED, ended_at=now)) + _changed(
+    return bulk.change(session, overturns.values(state=OverturnState.STOPPED, ended_at=now)) + bulk.change(
         session, replays.values(finished_at=now, stopped=CAUSE)
     )
-
-
-def _changed(session: Session, statement: sa.Update) -> int:
-    result = session.execute(statement.execution_options(synchronize_session=False))
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.history import chain as history
 from app.core.history import facts
 from app.core.models import (
@@ -56,10 +56,10 @@ def forget(
         profile.display_name, profile.extra = None, {}
     # What they passed by has no effect on any score.
     gone["skips"] = sum(
-        changed_rows(session, sa.delete(model).where(model.profile_id.in_(profile_ids)))
+        bulk.change(session, sa.delete(model).where(model.profile_id.in_(profile_ids)))
         for model in (Skip, NoteSkip)
     )
-    gone["skips"] += changed_rows(
+    gone["skips"] += bulk.change(
         session,
         sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
     )
@@ -68,14 +68,14 @@ def forget(
     # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
         for profile_id in profile_ids:
-            session.execute(
+            bulk.change(
+                session,
                 sa.update(model)
                 .where(column == profile_id)
-                .values({ref: str(profile_id), "updated_at": model.updated_at})
-                .execution_options(synchronize_session=False)
+                .values({ref: str(profile_id), "updated_at": model.updated_at}),
             )
     if note_texts:
-        gone["texts of notes"] = changed_rows(
+        gone["texts of notes"] = bulk.change(
             session,
             sa.update(Note)
             .where(Note.author_id.in_(profile_ids), Note.summary != NAMELESS)
@@ -111,14 +111,14 @@ def rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: s
     theirs = sa.select(Request.id).where(
         Request.community_id.in_(in_communities), Request.platform_author_id == user_id
     )
-    changed_rows(
+    bulk.change(
         session,
         sa.update(Action)
         .where(Action.request_id.in_(theirs), Action.platform_author_id == user_id)
         .values(platform_author_id=pseudonym, updated_at=Action.updated_at),
     )
     for column in (Request.platform_author_id, Request.requested_by):
-        rows += changed_rows(
+        rows += bulk.change(
             session,
             sa.update(Request)
             .where(Request.community_id.in_(in_communities), column == user_id)
@@ -129,7 +129,7 @@ def rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: s
 
 
 def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
-    return changed_rows(
+    return bulk.change(
         session,
         sa.update(HistoryText)
         .where(
@@ -140,12 +140,6 @@ def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
         )
         .values(actor_name="", reason="", comment="", salt="", erased_at=clock.now()),
     )
-
-
-def changed_rows(session: Session, statement: sa.Update | sa.Delete) -> int:
-    """Run the statement and return how many rows it changed. Objects that the session has loaded stay as they are."""
-    result = session.execute(statement.execution_options(synchronize_session=False))
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 _SEARCHED: tuple[tuple[Any, Any], ...] = (
@@ -218,12 +212,7 @@ def _write(
             values = {column.key: after}
             if hasattr(model, "updated_at"):
                 values["updated_at"] = model.updated_at
-            session.execute(
-                sa.update(model)
-                .where(model.id == row_id)
-                .values(values)
-                .execution_options(synchronize_session=False)
-            )
+            bulk.change(session, sa.update(model).where(model.id == row_id).values(values))
             number += 1
     return number
 
