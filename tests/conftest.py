@@ -21,7 +21,7 @@ from flask.testing import FlaskClient
 from app import create_app, migrations
 from app.core import clock
 from app.core.db import Database, make_engine
-from app.core.people import accounts
+from app.core.people import passwords
 from app.core.webhooks.sending import Outcome
 from app.jobs.registry import register_all
 from app.settings import Settings
@@ -33,7 +33,7 @@ from tests.inline_engine import InlineEngine
 from tests.once import RUN, Shared
 
 # Five people are made for almost every test; what makes Argon2id slow is not what they test.
-accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 REUSED = {"sqlite": "reused_sqlite", "postgresql": "reused_postgres"}
 

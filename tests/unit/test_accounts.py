@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from app.core import clock, limits
 from app.core.errors import Conflict, Invalid, Unauthenticated
 from app.core.models import Account
-from app.core.people import accounts, sessions
+from app.core.people import accounts, passwords, sessions
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 
@@ -74,14 +74,14 @@ def test_every_failed_sign_in_gets_the_same_refusal(wiring: Wiring, cast: Cast) 
 )
 def test_what_is_tried_first_is_no_password(password: str) -> None:
     with pytest.raises(Invalid, match="easy to guess"):
-        accounts.check_password(password)
+        passwords.check_password(password)
 
 
 @pytest.mark.parametrize(
     "password", ["correct horse battery", "tree-lamp-1234", "äöüß äöüß", "x" * 7 + "y z"]
 )
 def test_no_rule_of_composition_refuses_what_is_hard_to_guess(password: str) -> None:
-    accounts.check_password(password)
+    passwords.check_password(password)
     assert PasswordHasher().hash(password).startswith("$argon2id$")
 
 

@@ -28,7 +28,7 @@ from app.adapters.mail import FolderMailer, SmtpMailer, as_email, remove_mails
 from app.core.errors import Invalid
 from app.core.mail import Kind, MailDelayed, MailRefused, Message
 from app.core.models import AccountLink
-from app.core.people import accounts, credentials, mailed_links
+from app.core.people import credentials, mailed_links, passwords
 from app.core.vocabulary import LinkPurpose
 from app.jobs.registry import give_up
 from app.wiring import Wiring
@@ -241,7 +241,7 @@ def test_a_mail_put_off_is_written_anew_and_only_the_mail_holds_its_token(
     wiring: Wiring, jobs: InlineEngine, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     inbox, wiring.mailer = serve()
-    hashed = accounts.hash_password("correct horse battery")
+    hashed = passwords.hash_password("correct horse battery")
     with wiring.database.writing() as session:
         credentials.sign_up(session, "ann@example.org", "Ann", hashed)
     (job,) = jobs.jobs()

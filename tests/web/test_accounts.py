@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app.core import outbox
 from app.core.models import Account, AccountLink, Membership, SignIn
-from app.core.people import accounts, credentials, members
+from app.core.people import accounts, credentials, members, passwords
 from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.throttle import Throttle
@@ -145,7 +145,7 @@ def test_of_many_at_once_one_account_is_made_and_one_link_is_used(wiring: Wiring
         with ThreadPoolExecutor(6) as pool:
             return sorted(pool.map(one, range(6)))
 
-    hashed = accounts.hash_password(PASSWORD)
+    hashed = passwords.hash_password(PASSWORD)
     assert all(together(lambda session: credentials.sign_up(session, ANN, "Ann", hashed)))
     assert len(mailbox.all(ANN)) == 6, "each gets a link of its own"
     with wiring.database.reading() as session:
@@ -169,7 +169,7 @@ def test_every_answer_costs_the_same_work_on_passwords(
             done.append("verify")
             return super().verify(hash, password)
 
-    monkeypatch.setattr(accounts, "hasher", Counting(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(passwords, "hasher", Counting(time_cost=1, memory_cost=8, parallelism=1))
     visitor = visit(None)
     _sign_in(visitor, "nobody@example.org")  # makes what stands in for unknown accounts, once in a process
 

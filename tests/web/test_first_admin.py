@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.core.communities import communities, first_admin
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community
-from app.core.people import accounts, credentials
+from app.core.people import accounts, credentials, passwords
 from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
@@ -209,7 +209,7 @@ def test_a_disabled_admin_does_not_open_the_door_again(wiring: Wiring, cast: Cas
 
 
 def test_of_two_who_use_it_at_once_one_is_the_admin(wiring: Wiring) -> None:
-    token, hashed = _begin(wiring), accounts.hash_password(PASSWORD)
+    token, hashed = _begin(wiring), passwords.hash_password(PASSWORD)
     ready, made, refused = threading.Barrier(3), list[str](), list[Exception]()
 
     def use(email: str) -> None:
@@ -233,7 +233,7 @@ def test_of_two_who_use_it_at_once_one_is_the_admin(wiring: Wiring) -> None:
 
 def test_of_the_link_and_the_command_line_at_once_the_link_never_makes_a_second_admin(wiring: Wiring) -> None:
     """The command line may always make one; the link finds it, or was first."""
-    token, hashed = _begin(wiring), accounts.hash_password(PASSWORD)
+    token, hashed = _begin(wiring), passwords.hash_password(PASSWORD)
     at_work, refused = threading.Event(), list[Exception]()
 
     def use_link() -> None:
@@ -259,7 +259,7 @@ def test_of_the_link_and_the_command_line_at_once_the_link_never_makes_a_second_
 @on_sqlite
 def test_an_account_that_was_never_confirmed_is_taken_over(visit: Visit, wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        credentials.sign_up(session, ANN, "Somebody", accounts.hash_password("another one of mine"))
+        credentials.sign_up(session, ANN, "Somebody", passwords.hash_password("another one of mine"))
     path = f"/first-admin/{_begin(wiring)}"
     assert visit(None).post(path, **FORM).status_code == 303
     assert _admins(wiring) == [ANN]
@@ -313,6 +313,6 @@ def test_a_refusal_uses_nothing_up(wiring: Wiring) -> None:
         accounts.create(session, ANN, PASSWORD, confirmed=True)
     token = _begin(wiring)
     with pytest.raises(Conflict), wiring.database.writing() as session:
-        first_admin.create(session, token, ANN, "Ann", accounts.hash_password(PASSWORD))
+        first_admin.create(session, token, ANN, "Ann", passwords.hash_password(PASSWORD))
     with wiring.database.reading() as session:
         assert first_admin.works(session, token)

@@ -14,7 +14,7 @@ from app.core import clock, outbox
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Account, HistoryEntry, HistoryText, Membership
-from app.core.people import accounts, invitations
+from app.core.people import accounts, invitations, passwords
 from app.core.permissions import SYSTEM, Actor
 from app.core.raters import digests
 from app.core.vocabulary import Role
@@ -100,7 +100,7 @@ def test_an_invitation_that_is_accepted_twice_at_once_says_to_the_second_that_it
     typed = {"display_name": "Ann", "password": PASSWORD}
     late = threading.Thread(target=lambda: answers.append(second.post(link, **typed)))
     with wiring.database.writing() as session:
-        hashed = accounts.hash_password(PASSWORD, ANN)
+        hashed = passwords.hash_password(PASSWORD, ANN)
         invitations.accept_new(session, link.rpartition("/")[2], "Ann", hashed)
         # Until this commits, PostgreSQL shows the second the invitation as it was; SQLite has it wait.
         late.start()

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.errors import Invalid
 from app.core.models import Account
-from app.core.people import accounts
+from app.core.people import passwords
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.inline_engine import InlineEngine
@@ -59,18 +59,18 @@ def test_a_hash_of_what_was_sent_still_works_and_is_renewed(
     visit: Visit, cast: Cast, wiring: Wiring, hashed: str
 ) -> None:
     with wiring.database.writing() as session:
-        session.get_one(Account, cast.rater.account_id).password_hash = accounts.hasher.hash(hashed)
+        session.get_one(Account, cast.rater.account_id).password_hash = passwords.hasher.hash(hashed)
     assert not _signs_in(visit, cast.rater.email, "something else here")
     assert _signs_in(visit, cast.rater.email, hashed)
     with wiring.database.reading() as session:
         stored = session.get_one(Account, cast.rater.account_id).password_hash
-    assert accounts.hasher.verify(stored, unicodedata.normalize("NFKC", hashed))
+    assert passwords.hasher.verify(stored, unicodedata.normalize("NFKC", hashed))
     assert _signs_in(visit, cast.rater.email, unicodedata.normalize("NFKC", hashed))
 
 
 def test_a_decomposed_hash_takes_the_composed_form_too(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        session.get_one(Account, cast.rater.account_id).password_hash = accounts.hasher.hash(DECOMPOSED)
+        session.get_one(Account, cast.rater.account_id).password_hash = passwords.hasher.hash(DECOMPOSED)
     assert _signs_in(visit, cast.rater.email, COMPOSED)
 
 
@@ -85,8 +85,8 @@ def test_a_decomposed_hash_takes_the_composed_form_too(visit: Visit, cast: Cast,
 )
 def test_rules_are_checked_on_the_letters_and_not_on_their_form(password: str, why: str) -> None:
     with pytest.raises(Invalid, match=why):
-        accounts.check_password(password)
+        passwords.check_password(password)
 
 
 def test_a_decomposed_password_is_as_long_as_its_letters(wiring: Wiring) -> None:
-    accounts.check_password(unicodedata.normalize("NFD", "ä1ö2ü3é" * 142 + "wort"))
+    passwords.check_password(unicodedata.normalize("NFD", "ä1ö2ü3é" * 142 + "wort"))

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.communities import founding
 from app.core.errors import Forbidden
 from app.core.models import Account, Membership
-from app.core.people import accounts, credentials, invitations
+from app.core.people import accounts, credentials, invitations, passwords
 from app.core.raters import digests
 from app.core.vocabulary import Digest, Role
 from app.wiring import Wiring
@@ -157,7 +157,7 @@ def test_another_communitys_link_names_the_conflict(
 ) -> None:
     link = shown_link(ANN)
     with wiring.database.writing() as session:
-        hashed = accounts.hash_password(OTHER_PASSWORD)
+        hashed = passwords.hash_password(OTHER_PASSWORD)
         accounts.insert_unconfirmed_member(session, ANN, hashed, "Another Ann")
     answer = visit(None).post(link, display_name="Ann", password=PASSWORD)
     assert answer.status_code == 409

@@ -84,7 +84,7 @@ def create(
 ) -> tuple[Account, Community | None]:
     """Create the first admin's account, already confirmed, and, if named, their community.
 
-    ``address`` is normalised by ``limits.email``; ``password_hash`` comes from ``accounts.hash_password``. An
+    ``address`` is normalised by ``limits.email``; ``password_hash`` comes from ``passwords.hash_password``. An
     unconfirmed account with this address is taken over, because nobody has proved to own it.
 
     Raises:

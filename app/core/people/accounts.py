@@ -1,33 +1,27 @@
 """Accounts: created, found, their passwords and roles, and who they are as actors (docs/run/reliability.md)."""
 
-import secrets
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from zoneinfo import available_timezones
 
 import sqlalchemy as sa
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import bulk, clock, limits, security_events
+from app.core import clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal
-from app.core.people.passwords import is_common, length, normalised, spellings
+from app.core.people import passwords
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import MediaVeil, Role
 
-hasher = PasswordHasher()
-"""Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
 THEMES = ("system", "light", "dark")
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
 """The lock for creating a service admin, so that there can be only one first admin (``first_admin``)."""
@@ -66,7 +60,7 @@ def create(
         Conflict: the e-mail address already has an account.
     """
     address = limits.email(email)
-    hashed = hash_password(password, address)
+    hashed = passwords.hash_password(password, address)
     if find(session, address) is not None:
         raise Conflict(f"{address} already has an account")
     return insert(session, address, hashed, display_name, confirmed=confirmed, service_admin=service_admin)
@@ -162,59 +156,6 @@ def email_of(session: Session, account_id: str) -> str | None:
     return session.scalar(sa.select(Account.email).where(Account.id == identity)) if identity else None
 
 
-def hash_password(password: str, email: str = "", field: str = "password") -> str:
-    """Validate a password and return its Argon2id hash. This is slow: call it outside of transactions.
-
-    Raises:
-        Invalid: too short, too long, too common, or equal to the e-mail address.
-    """
-    check_password(password, email, field)
-    return hasher.hash(normalised(password))
-
-
-def has_password(account: Account | None, password: str) -> bool:
-    """Whether ``password`` is the account's password. Without an account, the answer no takes the same time."""
-    return any(_is_hash_of(account, spelling) for spelling in spellings(password))
-
-
-def renewed_hash(account: Account, password: str) -> str | None:
-    """A hash of the password's normalised form, if the account's is one of another form; else None.
-
-    The caller has just checked the password. This is slow: call it outside of transactions.
-    """
-    first, *others = spellings(password)
-    return hasher.hash(first[: limits.PASSWORD_MAX]) if others and not _is_hash_of(account, first) else None
-
-
-def renew_hash(session: Session, account: Account, password_hash: str) -> None:
-    """Store the hash from ``renewed_hash``, unless the password was changed meanwhile."""
-    bulk.change(
-        session,
-        sa.update(Account)
-        .where(Account.id == account.id, Account.password_hash == account.password_hash)
-        .values(password_hash=password_hash),
-    )
-
-
-def _is_hash_of(account: Account | None, spelling: str) -> bool:
-    password_hash = account.password_hash if account is not None else _unmatchable_hash()
-    try:
-        return hasher.verify(password_hash, spelling[: limits.PASSWORD_MAX])
-    except (VerificationError, InvalidHashError, UnicodeEncodeError):
-        return False
-
-
-def check_password(password: str, email: str = "", field: str = "password") -> None:
-    """Check that a password has at least 8 characters and is not a common one; no composition rules (ASVS 6.2)."""
-    if length(password) < limits.PASSWORD_MIN:
-        raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
-    if len(normalised(password)) > limits.PASSWORD_MAX:
-        raise Invalid.field(field, f"must have at most {limits.PASSWORD_MAX} characters")
-    limits.storable(password, field)
-    if is_common(password) or (email and normalised(password).casefold() == normalised(email).casefold()):
-        raise Invalid.field(field, "is too easy to guess; choose another")
-
-
 def give_role(
     session: Session,
     actor: Actor,
@@ -291,18 +232,12 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
     owner, member = find(session, address), find_unconfirmed_member(session, address)
     # If a member signs in with the address unconfirmed, both passwords are checked, whether or not it has an owner.
     for account in (owner, member) if member is not None else (owner,):
-        if has_password(account, password) and account is not None and account.disabled_at is None:
+        if passwords.has_password(account, password) and account is not None and account.disabled_at is None:
             if account.confirmed_at is None and account is not member:
                 raise Unconfirmed(account.id)
             return account
     known = owner or member
     raise WrongCredentials(known.id if known is not None else None)
-
-
-@cache
-def _unmatchable_hash() -> str:
-    """A hash that no password matches, so that an unknown address takes as long as a wrong password."""
-    return hasher.hash(secrets.token_urlsafe(16))
 
 
 def discard(session: Session, account: Account) -> None:

@@ -1,7 +1,7 @@
 """Sign-up, confirmation, password reset, and changes of e-mail address or password.
 
 No function reveals whether an e-mail address has an account: the caller always gets the same answer, and the
-details go to the address by mail. Passwords arrive hashed (``accounts.hash_password``), because hashing is slow and
+details go to the address by mail. Passwords arrive hashed (``passwords.hash_password``), because hashing is slow and
 must not happen inside a transaction.
 """
 
@@ -122,7 +122,7 @@ def reset(session: Session, token: str, password_hash: str) -> Account:
 def change_password(session: Session, account: Account, password_hash: str, keep: uuid.UUID) -> None:
     """Set a new password and end every session except ``keep``, the one that asked for it.
 
-    The caller has checked the current password (``accounts.has_password``).
+    The caller has checked the current password (``passwords.has_password``).
     """
     account.password_hash = password_hash
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)

@@ -217,7 +217,7 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
 
     If the link was mailed to the address, that confirms it. Otherwise (``Offer.confirms``) the new member signs in with
     the address, but it stays unconfirmed: it gets no mail, no invitation matches it, and a sign-up that waits for its
-    confirmation is left alone. ``password_hash`` comes from ``accounts.hash_password``.
+    confirmation is left alone. ``password_hash`` comes from ``passwords.hash_password``.
 
     Raises:
         LinkOver: the link does not work any more.

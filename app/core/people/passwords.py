@@ -1,16 +1,29 @@
-"""Passwords that are tried first, refused when somebody chooses one (NIST SP 800-63B, 5.1.1.2; ASVS 6.2.4).
+"""Passwords: checked when somebody chooses one, hashed, and compared with their hash.
 
-People make them of a word, a name or a walk over the keyboard, said twice or with an ending that meets a rule. The
-words and names are those of a public list (``common_words.txt.gz``). They are compared without case and with the usual
-signs for letters undone, so "P@ssw0rd1" is "password" with an ending.
+Those that are tried first are refused (NIST SP 800-63B, 5.1.1.2; ASVS 6.2.4). People make them of a word, a name or a
+walk over the keyboard, said twice or with an ending that meets a rule. The words and names are those of a public list
+(``common_words.txt.gz``). They are compared without case and with the usual signs for letters undone, so "P@ssw0rd1" is
+"password" with an ending.
 """
 
 import gzip
 import re
+import secrets
 import unicodedata
 from functools import cache
 from importlib.resources import files
 
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy.orm import Session
+
+from app.core import bulk, limits
+from app.core.errors import Invalid
+from app.core.models import Account
+
+hasher = PasswordHasher()
+"""Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
 _OURS = frozenset(
     {"bridgenote", "moderator", "rater", "fortnite", "instagram", "linkedin", "passphrase", "youtube"}
 )
@@ -37,24 +50,83 @@ _ENDING = re.compile(r"(?:[0-9]{0,4}|123456?)!{0,2}")
 """What is put behind a word to meet a rule: a year, a short count, an exclamation mark."""
 
 
-def normalised(password: str) -> str:
+def hash_password(password: str, email: str = "", field: str = "password") -> str:
+    """Validate a password and return its Argon2id hash. This is slow: call it outside of transactions.
+
+    Raises:
+        Invalid: too short, too long, too common, or equal to the e-mail address.
+    """
+    check_password(password, email, field)
+    return hasher.hash(_normalised(password))
+
+
+def has_password(account: Account | None, password: str) -> bool:
+    """Whether ``password`` is the account's password. Without an account, the answer no takes the same time."""
+    return any(_is_hash_of(account, spelling) for spelling in _spellings(password))
+
+
+def renewed_hash(account: Account, password: str) -> str | None:
+    """A hash of the password's normalised form, if the account's is one of another form; else None.
+
+    The caller has just checked the password. This is slow: call it outside of transactions.
+    """
+    first, *others = _spellings(password)
+    return hasher.hash(first[: limits.PASSWORD_MAX]) if others and not _is_hash_of(account, first) else None
+
+
+def renew_hash(session: Session, account: Account, password_hash: str) -> None:
+    """Store the hash from ``renewed_hash``, unless the password was changed meanwhile."""
+    bulk.change(
+        session,
+        sa.update(Account)
+        .where(Account.id == account.id, Account.password_hash == account.password_hash)
+        .values(password_hash=password_hash),
+    )
+
+
+def _is_hash_of(account: Account | None, spelling: str) -> bool:
+    password_hash = account.password_hash if account is not None else _unmatchable_hash()
+    try:
+        return hasher.verify(password_hash, spelling[: limits.PASSWORD_MAX])
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        return False
+
+
+def check_password(password: str, email: str = "", field: str = "password") -> None:
+    """Check that a password has at least 8 characters and is not a common one; no composition rules (ASVS 6.2)."""
+    if _length(password) < limits.PASSWORD_MIN:
+        raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
+    if len(_normalised(password)) > limits.PASSWORD_MAX:
+        raise Invalid.field(field, f"must have at most {limits.PASSWORD_MAX} characters")
+    limits.storable(password, field)
+    if _is_common(password) or (email and _normalised(password).casefold() == _normalised(email).casefold()):
+        raise Invalid.field(field, "is too easy to guess; choose another")
+
+
+@cache
+def _unmatchable_hash() -> str:
+    """A hash that no password matches, so that an unknown address takes as long as a wrong password."""
+    return hasher.hash(secrets.token_urlsafe(16))
+
+
+def _normalised(password: str) -> str:
     """The form that is hashed (NFKC): keyboards send the same letters in different forms (NIST SP 800-63B)."""
     return unicodedata.normalize("NFKC", password)
 
 
-def spellings(password: str) -> tuple[str, ...]:
+def _spellings(password: str) -> tuple[str, ...]:
     """The forms that a stored hash may be of, the normalised one first. Earlier versions hashed what was sent."""
-    return tuple(dict.fromkeys((normalised(password), password, unicodedata.normalize("NFD", password))))
+    return tuple(dict.fromkeys((_normalised(password), password, unicodedata.normalize("NFD", password))))
 
 
-def length(password: str) -> int:
+def _length(password: str) -> int:
     """How many characters it has: an accent is none of its own, and a ligature is one."""
-    return min(len(normalised(password)), len(unicodedata.normalize("NFC", password)))
+    return min(len(_normalised(password)), len(unicodedata.normalize("NFC", password)))
 
 
-def is_common(password: str) -> bool:
+def _is_common(password: str) -> bool:
     """Whether it is among those that are tried first, in whatever case and with signs for letters."""
-    folded = normalised(password).casefold()
+    folded = _normalised(password).casefold()
     return len(set(folded)) <= 2 or any(
         _is_known(folded[begin:end]) and _ENDING.fullmatch(folded[end:])
         for begin in ((0, 3) if folded.startswith("123") else (0,))

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -15,10 +16,67 @@ from app.core.raters import digests
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import AttentionReason, LinkPurpose, Role
 
-_WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
 STOPPABLE = (Kind.DIGEST, Kind.ATTENTION)
 """Mails with a link that stops them."""
+_WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
 _IGNORE = "If this was not you, ignore this mail: nothing happens then."
+_CONFIRM_LIMIT = f"The link works once, for {limits.CONFIRM_HOURS} hours."
+_TEXTS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.CONFIRM: (
+        "Confirm your email address",
+        "Somebody, probably you, created a Bridgenote account with this address. "
+        "Open this page and press the button:",
+        "{url}/confirm/{token}",
+        _CONFIRM_LIMIT,
+        _IGNORE,
+    ),
+    Kind.RESET: (
+        "Choose a new password",
+        "Somebody, probably you, forgot the password of your account. Choose a new one here:",
+        "{url}/reset/{token}",
+        f"The link works once, for {limits.RESET_MINUTES} minutes.",
+        _IGNORE,
+    ),
+    Kind.CHANGE_EMAIL: (
+        "Confirm your new email address",
+        "You asked to sign in with this address from now on. Open this page and press the button:",
+        "{url}/confirm/{token}",
+        _CONFIRM_LIMIT,
+        _IGNORE,
+    ),
+    Kind.EMAIL_CHANGED: (
+        "Your email address was changed",
+        "Your account was moved to another email address. You can no longer sign in with this one.",
+        "If this was not you, write to the operators of {url} at once.",
+    ),
+    Kind.ADDRESS_TAKEN: (
+        "You already have an account",
+        "Somebody, probably you, wanted to use this address for an account. You already have one.",
+        "Sign in: {url}/sign-in",
+        "Forgot your password? {url}/forgot",
+        _IGNORE,
+    ),
+    Kind.PASSWORD_CHANGED: (
+        "Your password was changed",
+        "The password of your account was changed, and every other browser was signed out.",
+        "If this was not you, choose a new password now: {url}/forgot",
+    ),
+    Kind.SIGN_IN_FAILURES: (
+        "Many failed attempts to sign in",
+        f"{limits.SIGN_IN_FAILURES} attempts to sign in to your account have failed within a day. On the devices "
+        "where you signed in before, you can still sign in.",
+        "If these attempts were not yours, and your password is short or you use it elsewhere, choose another one: "
+        "{url}/.well-known/change-password",
+        "You get this mail at most once a day.",
+    ),
+    Kind.WEBHOOK_DISABLED: (
+        "A webhook was disabled",
+        "Deliveries to a webhook of yours failed for so long, or its receiver said so often that it is gone, that "
+        "nothing is sent to it any more. What is due waits until you enable it.",
+        "See which one, and why: {url}/notices",
+    ),
+}
+"""The subject and the paragraphs of each mail that holds nothing but links."""
 
 
 @dataclass(frozen=True)
@@ -64,51 +122,26 @@ def write(
         return _with_link(session, mail_links, kind, *minted) if minted else None
     if kind is Kind.EMAIL_CHANGED:
         link = session.get(AccountLink, link_id) if link_id is not None else None
-        return _email_changed(mail_links, link) if link is not None else None
+        return (
+            _fixed(mail_links, kind, link.previous_email)
+            if link is not None and link.previous_email
+            else None
+        )
     account = session.get(Account, account_id) if account_id is not None else None
     if account is None or account.disabled_at is not None or account.confirmed_at is None:
         return None
-    if kind is Kind.ADDRESS_TAKEN:
-        return _message(
-            kind,
-            account.email,
-            "You already have an account",
-            "Somebody, probably you, wanted to use this address for an account. You already have one.",
-            f"Sign in: {mail_links.base_url}/sign-in",
-            f"Forgot your password? {mail_links.base_url}/forgot",
-            _IGNORE,
-        )
-    if kind is Kind.PASSWORD_CHANGED:
-        return _message(
-            kind,
-            account.email,
-            "Your password was changed",
-            "The password of your account was changed, and every other browser was signed out.",
-            f"If this was not you, choose a new password now: {mail_links.base_url}/forgot",
-        )
-    if kind is Kind.SIGN_IN_FAILURES:
-        return _message(
-            kind,
-            account.email,
-            "Many failed attempts to sign in",
-            f"{limits.SIGN_IN_FAILURES} attempts to sign in to your account have failed within a day. On the devices "
-            "where you signed in before, you can still sign in.",
-            "If these attempts were not yours, and your password is short or you use it elsewhere, choose another one: "
-            f"{mail_links.base_url}/.well-known/change-password",
-            "You get this mail at most once a day.",
-        )
-    if kind is Kind.WEBHOOK_DISABLED:
-        return _message(
-            kind,
-            account.email,
-            "A webhook was disabled",
-            "Deliveries to a webhook of yours failed for so long, or its receiver said so often that it is gone, that "
-            "nothing is sent to it any more. What is due waits until you enable it.",
-            f"See which one, and why: {mail_links.base_url}/notices",
-        )
     if kind is Kind.ATTENTION:
         return _attention(session, mail_links, account, entry_id)
-    return _digest(session, mail_links, account)
+    if kind is Kind.DIGEST:
+        return _digest(session, mail_links, account)
+    return _fixed(mail_links, kind, account.email)
+
+
+def _fixed(mail_links: MailLinks, kind: Kind, to: str, token: str = "") -> Message:
+    subject, *paragraphs = _TEXTS[kind]
+    return _message(
+        kind, to, subject, *(text.format(url=mail_links.base_url, token=token) for text in paragraphs)
+    )
 
 
 def _with_link(
@@ -118,38 +151,11 @@ def _with_link(
         # A reset for an e-mail address without an account: it took the same time as any other, and ends here.
         session.delete(link)
         return None
-    if kind is Kind.CONFIRM:
-        return _message(
-            kind,
-            link.email,
-            "Confirm your email address",
-            "Somebody, probably you, created a Bridgenote account with this address. "
-            "Open this page and press the button:",
-            f"{mail_links.base_url}/confirm/{token}",
-            f"The link works once, for {limits.CONFIRM_HOURS} hours.",
-            _IGNORE,
-        )
-    if kind is Kind.RESET:
-        return _message(
-            kind,
-            link.email,
-            "Choose a new password",
-            "Somebody, probably you, forgot the password of your account. Choose a new one here:",
-            f"{mail_links.base_url}/reset/{token}",
-            f"The link works once, for {limits.RESET_MINUTES} minutes.",
-            _IGNORE,
-        )
-    if kind is Kind.CHANGE_EMAIL:
-        return _message(
-            kind,
-            link.email,
-            "Confirm your new email address",
-            "You asked to sign in with this address from now on. Open this page and press the button:",
-            f"{mail_links.base_url}/confirm/{token}",
-            f"The link works once, for {limits.CONFIRM_HOURS} hours.",
-            _IGNORE,
-        )
-    return _invitation(session, mail_links, link, token)
+    return (
+        _invitation(session, mail_links, link, token)
+        if kind is Kind.INVITE
+        else _fixed(mail_links, kind, link.email, token)
+    )
 
 
 def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, token: str) -> Message | None:
@@ -166,18 +172,6 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
         f"{who} invites you to join {name} as {with_article(link.role)}. Open this page to accept:",
         f"{mail_links.base_url}/join/{token}",
         f"The link works once, for {limits.INVITATION_DAYS} days. If you do not want to join, ignore this mail.",
-    )
-
-
-def _email_changed(mail_links: MailLinks, link: AccountLink) -> Message | None:
-    if link.previous_email is None:
-        return None
-    return _message(
-        Kind.EMAIL_CHANGED,
-        link.previous_email,
-        "Your email address was changed",
-        "Your account was moved to another email address. You can no longer sign in with this one.",
-        f"If this was not you, write to the operators of {mail_links.base_url} at once.",
     )
 
 

@@ -62,17 +62,21 @@ from app.core.vocabulary import SeatState
 class Part:
     """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles).
 
-    ``where``: only those rows of them. ``expressions``: what is handed out beside the columns. Parts of one name make
-    one list, in the order in which the rows were created.
+    ``names``: the columns that are handed out; ``expressions``: what is beside them. ``where``: only those rows. Parts
+    of one name make one list, in the order in which the rows were created.
     """
 
     name: str
     model: Any
-    columns: tuple[str, ...] = ()
+    names: str = ""
     by: tuple[str, ...] = ()
     by_profile: tuple[str, ...] = ()
     where: sa.ColumnElement[bool] | None = None
     expressions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.names.split())
 
 
 _ABOUT_POST = Rating.note_id.in_(sa.select(Note.id).where(Note.rationale))
@@ -101,31 +105,15 @@ _RATING = (
     "updated_at"
 )
 _ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
+_PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
+_HOLD = "community_id action_id note_id verb reason comment category due_at created_at"
+_ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
-    Part("account", Account, tuple(_ACCOUNT.split()), by=("id",)),
-    Part(
-        "memberships",
-        Membership,
-        ("community_id", "role", "welcomed_at", "practice", "created_at"),
-        by=("account_id",),
-    ),
-    Part("removed_from", Removal, ("community_id", "removed_at"), by=("account_id",)),
-    Part(
-        "profiles",
-        Profile,
-        (
-            "id",
-            "platform",
-            "provider_scope",
-            "platform_user_id",
-            "display_name",
-            "trust_level",
-            "extra",
-            "created_at",
-        ),
-        by=("account_id",),
-    ),
-    Part("ratings", Rating, tuple(_RATING.split()), by_profile=("rater_id",), where=~_ABOUT_POST),
+    Part("account", Account, _ACCOUNT, by=("id",)),
+    Part("memberships", Membership, "community_id role welcomed_at practice created_at", by=_ACCOUNT_ID),
+    Part("removed_from", Removal, "community_id removed_at", by=_ACCOUNT_ID),
+    Part("profiles", Profile, _PROFILE, by=_ACCOUNT_ID),
+    Part("ratings", Rating, _RATING, by_profile=("rater_id",), where=~_ABOUT_POST),
     Part(
         "answers_about_posts",
         Rating,
@@ -141,7 +129,7 @@ PARTS = (
     Part(
         "answers_about_posts",
         SampleAnswer,
-        by_profile=("profile_id",),
+        by_profile=_PROFILE_ID,
         where=SampleAnswer.level.is_not(None),
         expressions={
             "community_id": _of_sample(SampledPost.community_id),
@@ -150,19 +138,19 @@ PARTS = (
             "created_at": SampleAnswer.created_at,
         },
     ),
-    Part("notes", Note, tuple(_NOTE.split()), by_profile=("author_id",)),
+    Part("notes", Note, _NOTE, by_profile=("author_id",)),
     Part(
         "panel_seats",
         PanelSeat,
-        ("panel_id", "state", "drawn_at", "expires_at"),
-        by_profile=("profile_id",),
+        "panel_id state drawn_at expires_at",
+        by_profile=_PROFILE_ID,
         # A draw that passed the person over asked them nothing.
         where=PanelSeat.state != SeatState.PASSED,
     ),
     Part(
         "skipped_posts",
         Skip,
-        by_profile=("profile_id",),
+        by_profile=_PROFILE_ID,
         expressions={
             "request_id": _from_row(Action.request_id, Action.id == Skip.action_id),
             "created_at": Skip.created_at,
@@ -171,109 +159,57 @@ PARTS = (
     Part(
         "skipped_posts",
         SampleAnswer,
-        by_profile=("profile_id",),
+        by_profile=_PROFILE_ID,
         where=SampleAnswer.level.is_(None),
         expressions={
             "request_id": _of_sample(SampledPost.request_id),
             "created_at": SampleAnswer.created_at,
         },
     ),
-    Part("skipped_notes", NoteSkip, ("note_id", "created_at"), by_profile=("profile_id",)),
-    Part(
-        "signed_in_browsers",
-        SignIn,
-        ("user_agent", "created_at", "last_seen_at", "ended_at"),
-        by=("account_id",),
-    ),
+    Part("skipped_notes", NoteSkip, "note_id created_at", by_profile=_PROFILE_ID),
+    Part("signed_in_browsers", SignIn, "user_agent created_at last_seen_at ended_at", by=_ACCOUNT_ID),
     Part(
         "mailed_links",
         AccountLink,
-        (
-            "purpose",
-            "email",
-            "previous_email",
-            "display_name",
-            "created_at",
-            "expires_at",
-            "sent_at",
-            "used_at",
-        ),
-        by=("account_id",),
+        "purpose email previous_email display_name created_at expires_at sent_at used_at",
+        by=_ACCOUNT_ID,
     ),
-    Part(
-        "invitations_sent",
-        AccountLink,
-        ("community_id", "role", "created_at", "used_at"),
-        by=("invited_by_id",),
-    ),
+    Part("invitations_sent", AccountLink, "community_id role created_at used_at", by=("invited_by_id",)),
     Part(
         "link_codes",
         LinkCode,
-        ("created_at", "expires_at", "used_at", "profile_id"),
-        by=("account_id",),
-        by_profile=("profile_id",),
+        "created_at expires_at used_at profile_id",
+        by=_ACCOUNT_ID,
+        by_profile=_PROFILE_ID,
     ),
+    Part("saved_filters", SavedFilter, "community_id name query shared created_at", by=_ACCOUNT_ID),
+    Part("notices", Notice, "community_id action_id note_id created_at read_at", by=_ACCOUNT_ID),
+    Part("held_decisions", Hold, _HOLD, by=_ACCOUNT_ID),
     Part(
-        "saved_filters",
-        SavedFilter,
-        ("community_id", "name", "query", "shared", "created_at"),
-        by=("account_id",),
-    ),
-    Part(
-        "notices",
-        Notice,
-        ("community_id", "action_id", "note_id", "created_at", "read_at"),
-        by=("account_id",),
-    ),
-    Part(
-        "held_decisions",
-        Hold,
-        (
-            "community_id",
-            "action_id",
-            "note_id",
-            "verb",
-            "reason",
-            "comment",
-            "category",
-            "due_at",
-            "created_at",
-        ),
-        by=("account_id",),
-    ),
-    Part(
-        "notes_about_authors",
-        AuthorNote,
-        ("community_id", "platform_author_id", "text", "created_at"),
-        by=("account_id",),
+        "notes_about_authors", AuthorNote, "community_id platform_author_id text created_at", by=_ACCOUNT_ID
     ),
     Part(
         "note_drafts",
         NoteDraft,
-        ("community_id", "request_id", "summary", "classification", "sources", "created_at"),
-        by=("account_id",),
+        "community_id request_id summary classification sources created_at",
+        by=_ACCOUNT_ID,
     ),
     Part(
         "imports",
         DatasetImport,
-        ("community_id", "source", "dataset_name", "publisher", "state", "created_at"),
-        by=("account_id",),
+        "community_id source dataset_name publisher state created_at",
+        by=_ACCOUNT_ID,
     ),
-    Part("assigned", Action, ("id", "community_id"), by=("assigned_to_id",)),
-    Part("claims", Action, ("id", "community_id", "claimed_until"), by=("claimed_by_id",)),
-    Part(
-        "bulk_overturns",
-        Overturn,
-        ("community_id", "reason", "state", "total", "ended_at"),
-        by=("account_id",),
-    ),
-    Part("keys_created", ApiKey, ("name", "template", "created_at", "revoked_at"), by=("created_by_id",)),
+    Part("assigned", Action, "id community_id", by=("assigned_to_id",)),
+    Part("claims", Action, "id community_id claimed_until", by=("claimed_by_id",)),
+    Part("bulk_overturns", Overturn, "community_id reason state total ended_at", by=_ACCOUNT_ID),
+    Part("keys_created", ApiKey, "name template created_at revoked_at", by=("created_by_id",)),
     Part(
         "history",
         HistoryEntry,
-        ("id", "community_id", "at", "what", "object_type", "object_id", "before", "after"),
-        by=("account_id",),
-        by_profile=("profile_id",),
+        "id community_id at what object_type object_id before after",
+        by=_ACCOUNT_ID,
+        by_profile=_PROFILE_ID,
         where=HistoryEntry.object_type != "rating",
     ),
 )

@@ -9,7 +9,7 @@ from wtforms import Form, PasswordField
 from app.core import clock, limits
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.mail import Kind
-from app.core.people import accounts, credentials, sessions
+from app.core.people import accounts, credentials, passwords, sessions
 from app.core.raters import digests
 from app.core.upkeep import erasure, own_data
 from app.web import auth, forms, page
@@ -75,7 +75,7 @@ def change_password() -> Response:
         return refused
     who = auth.current_reader()
     try:
-        hashed = accounts.hash_password(
+        hashed = passwords.hash_password(
             form.new_password.data or "", who.account.sign_in_name, "new_password"
         )
     except Invalid as refusal:
@@ -175,7 +175,7 @@ def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) 
         wired().throttle.hit("sign_in", account.sign_in_name, auth.client_ip())
     except TooMany as refusal:
         return too_many_page(refusal, "Too many tries.")
-    if not accounts.has_password(account, password.data or ""):
+    if not passwords.has_password(account, password.data or ""):
         password.errors = [WRONG]
         return show(mine=account_forms, status=422)
     return None

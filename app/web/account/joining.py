@@ -9,7 +9,7 @@ from app.core.communities import joining
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
 from app.core.models import Community
-from app.core.people import accounts, invitations, mailed_links
+from app.core.people import accounts, invitations, mailed_links, passwords
 from app.core.people.invitations import Offer
 from app.core.people.mailed_links import LinkOver
 from app.core.upkeep import mail_texts
@@ -50,7 +50,7 @@ def join_submit(token: str) -> Response:
             return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
         if not form.validate():
             return _show_offer(token, form, status=422)
-        hashed = accounts.hash_password(form.password.data or "", offer.email)
+        hashed = passwords.hash_password(form.password.data or "", offer.email)
         with wired().database.writing() as session:
             account = invitations.accept_new(session, token, form.display_name.data or "", hashed)
     except LinkOver:

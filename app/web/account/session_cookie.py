@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import security_events, tokens
 from app.core.models import Account
-from app.core.people import accounts, sessions
+from app.core.people import passwords, sessions
 from app.core.security_events import SecurityEvent
 from app.web import auth, community_choice
 from app.web.security import YEAR
@@ -25,12 +25,12 @@ from app.wiring import wired
 def begin(response: Response, account: Account, renewed_hash: str | None = None) -> None:
     """Sign this browser in with a new token. A session that the browser already had ends.
 
-    ``renewed_hash``: a hash of the password to store in the place of the account's (``accounts.renewed_hash``).
+    ``renewed_hash``: a hash of the password to store in the place of the account's (``passwords.renewed_hash``).
     """
     with wired().database.writing() as writing:
         _end(writing)
         if renewed_hash is not None:
-            accounts.renew_hash(writing, account, renewed_hash)
+            passwords.renew_hash(writing, account, renewed_hash)
         token = sessions.begin(writing, account, request.headers.get("User-Agent", ""))
     is_new = remember(response, account.sign_in_name)
     event = SecurityEvent.NEW_DEVICE if is_new else SecurityEvent.SIGNED_IN

@@ -17,7 +17,7 @@ from wtforms.validators import InputRequired
 
 from app.core import limits, security_events
 from app.core.errors import TooMany
-from app.core.people import accounts, credentials
+from app.core.people import accounts, credentials, passwords
 from app.core.people.accounts import Unconfirmed, WrongCredentials
 from app.core.security_events import SecurityEvent
 from app.demo import sign_ins
@@ -176,7 +176,7 @@ def sign_in_submit() -> Response:
         page.renew_token(response, security.csrf_token_for(account.id))
     else:
         response = ask_to_send(kept, account.id, 200)
-    session_cookie.begin(response, account, accounts.renewed_hash(account, password))
+    session_cookie.begin(response, account, passwords.renewed_hash(account, password))
     return response
 
 

@@ -10,7 +10,7 @@ from flask import Response, make_response, redirect, session, url_for
 from app.core import limits
 from app.core.errors import Forbidden, Invalid, TooMany
 from app.core.models import Account, AccountLink
-from app.core.people import accounts, credentials, mailed_links
+from app.core.people import accounts, credentials, mailed_links, passwords
 from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, errors, forms, page
@@ -52,7 +52,7 @@ def sign_up_submit() -> Response:
         if refused := too_many_mails(email):
             return refused
         # Hashing is slow: do it before the transaction, and always, so that the time does not reveal taken addresses.
-        hashed = accounts.hash_password(form.password.data or "", email)
+        hashed = passwords.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
             credentials.sign_up(writing, email, form.display_name.data or "", hashed)
     except Invalid as refusal:
@@ -219,7 +219,7 @@ def reset_submit(token: str) -> Response:
         form.username.data = email
         if not form.validate():
             return _show(form, 422)
-        hashed = accounts.hash_password(form.password.data or "", email)
+        hashed = passwords.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
             credentials.reset(writing, token, hashed)
     except LinkOver:

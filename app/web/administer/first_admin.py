@@ -8,7 +8,7 @@ from app.core import limits
 from app.core.communities import first_admin
 from app.core.errors import Conflict, Invalid
 from app.core.models import Community
-from app.core.people import accounts
+from app.core.people import passwords
 from app.core.people.mailed_links import LinkOver
 from app.process import peers
 from app.web import auth, forms, page
@@ -80,7 +80,7 @@ def make_first_admin(token: str) -> Response:
             return _welcome(make_response(redirect(_start(community), 303)))
         assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
         url = limits.email(form.email.data or "")
-        hashed = accounts.hash_password(form.password.data or "", url)
+        hashed = passwords.hash_password(form.password.data or "", url)
         with wired().database.writing() as session:
             account, community = first_admin.create(
                 session, token, url, form.display_name.data or "", hashed, community_name=name
