@@ -10,7 +10,7 @@ from app.api.blueprints import PREFIX
 from app.api.documents import examples
 from app.api.documents import examples as example_bodies
 from app.core.models import Account
-from app.core.people import keys, link_codes
+from app.core.people import keys, mailed_links
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
@@ -176,7 +176,7 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
 
     call("look_up_profile", 200, query={"platform": "discourse", "platform_user_id": "user-7"})
     with wiring.database.writing() as session:
-        code = link_codes.show(session, session.get_one(Account, cast.rater.account_id)).text
+        code = mailed_links.show_code(session, session.get_one(Account, cast.rater.account_id)).text
     said = acting("user-7", Username="ann", Trust_Level="2")
     call("link_profile", 200, body={"code": code}, headers=said)
     return replay.answers

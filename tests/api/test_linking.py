@@ -14,8 +14,8 @@ from werkzeug.test import TestResponse
 from app.core import clock
 from app.core.models import Account, HistoryEntry, LinkCode, Note, Profile, Rating
 from app.core.notes import notes, ratings
-from app.core.people import link_codes, profiles
-from app.core.people.link_codes import ALPHABET
+from app.core.people import mailed_links, profiles
+from app.core.people.mailed_links import ALPHABET
 from app.core.permissions import Actor
 from app.core.upkeep import linking
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role
@@ -33,7 +33,7 @@ ME = acting("7", Username="Ann")
 
 def code_of(wiring: Wiring, person: Person) -> str:
     with wiring.database.writing() as session:
-        return link_codes.show(session, session.get_one(Account, person.account_id)).text
+        return mailed_links.show_code(session, session.get_one(Account, person.account_id)).text
 
 
 def link(api: Api, code: str, headers: dict[str, str] | None = None) -> TestResponse:
@@ -131,7 +131,7 @@ def test_a_code_that_does_not_hold_is_422_always_in_the_same_words(
         {
             "type": "invalid_code",
             "loc": ["body", "code"],
-            "msg": link_codes.NOT_VALID,
+            "msg": mailed_links.NOT_VALID,
             "input": "[hidden]",
         }
     ]

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.communities import communities
 from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
-from app.core.people import keys, link_codes, profiles
+from app.core.people import keys, mailed_links, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel, KeyTemplate
 from app.wiring import Wiring
@@ -128,7 +128,7 @@ def test_a_profile_of_before_is_taken_over_where_all_it_did_was_done(api: Api, w
 
 def code_of(wiring: Wiring, cast: Cast) -> str:
     with wiring.database.writing() as session:
-        return link_codes.show(session, session.get_one(Account, cast.rater.account_id)).text
+        return mailed_links.show_code(session, session.get_one(Account, cast.rater.account_id)).text
 
 
 def test_a_link_holds_for_the_forum_it_was_made_in(

@@ -19,7 +19,7 @@ from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
 from app.core.factcheck import search, storing
 from app.core.models import FactCheckItem, Removal
-from app.core.people import accounts, link_codes, members
+from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.jobs.tables import is_foreign
@@ -79,7 +79,7 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     with database.writing() as session:
         community = communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
         account = accounts.create(session, "ann@example.org", "correct horse battery")
-        link_codes.show(session, account)
+        mailed_links.show_code(session, account)
         storing.keep(session, [item("Drinking seawater cures the common cold within a day.", 1)])
         storing.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
         storing.keep(session, [item("The moon landing was filmed in a studio in Nevada.", 2)])

@@ -19,7 +19,7 @@ from app.core.history.why import Why
 from app.core.mail import Kind
 from app.core.models import Account, Action, Event, Request, SavedFilter
 from app.core.notes import notes, ratings
-from app.core.people import accounts, invitations, link_codes, profiles
+from app.core.people import accounts, invitations, mailed_links, profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
 from app.core.review import verbs
@@ -86,7 +86,9 @@ def _lived(place: Place, user_id: str) -> FlaskClient:
         account = session.get_one(Account, cast.moderator.account_id)
         account.email, account.display_name = EMAIL, NAME
         known = profiles.ensure(session, PLATFORM, user_id, COMMUNITY, display_name=NICK)
-        linking.link(session, factories.integration(cast), known, link_codes.show(session, account).text)
+        linking.link(
+            session, factories.integration(cast), known, mailed_links.show_code(session, account).text
+        )
         mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
     client = create_app(wiring).test_client()
     token = client.get("/sign-in").text.partition('name="csrf_token" value="')[2].partition('"')[0]

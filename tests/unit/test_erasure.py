@@ -15,7 +15,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Event, Note, Profile, Rating, Request
 from app.core.notes import ratings
-from app.core.people import accounts, link_codes, profiles, sessions
+from app.core.people import accounts, mailed_links, profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
@@ -86,7 +86,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
             session,
             factories.integration(cast),
             known,
-            link_codes.show(session, account).text,
+            mailed_links.show_code(session, account).text,
         )
     moderator = _actor(wiring, cast.moderator)
     with wiring.database.writing() as session:

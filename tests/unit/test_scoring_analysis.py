@@ -15,7 +15,7 @@ from app.core.insights import insights
 from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE, Reviewer
 from app.core.models import Note, Profile, Rating
 from app.core.notes import notes, ratings
-from app.core.people import accounts, link_codes, profiles
+from app.core.people import accounts, mailed_links, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure, linking
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
@@ -159,7 +159,7 @@ class Town:
         self._linked += 1
         account = accounts.create(session, f"linked-{self._linked}@example.org", "correct horse battery")
         for _ in range(2):
-            linking.link(session, SYSTEM, self._rater(session), link_codes.show(session, account).text)
+            linking.link(session, SYSTEM, self._rater(session), mailed_links.show_code(session, account).text)
 
 
 def test_the_analysis_equals_the_rows_after_any_change(wiring: Wiring, cast: Cast) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.models import Account, Action, LinkCode, Profile, Request
-from app.core.people import link_codes, profiles
+from app.core.people import mailed_links, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import linking
 from app.wiring import Wiring
@@ -149,7 +149,9 @@ def test_nonsense_is_refused(visit: Visit, cast: Cast, wiring: Wiring, fields: d
 
 
 def _shown_code(page: str) -> str:
-    found = re.findall(rf"(?<![\w-])[{link_codes.ALPHABET}]{{4}}-[{link_codes.ALPHABET}]{{4}}(?![\w-])", page)
+    found = re.findall(
+        rf"(?<![\w-])[{mailed_links.ALPHABET}]{{4}}-[{mailed_links.ALPHABET}]{{4}}(?![\w-])", page
+    )
     assert len(found) == 1
     return str(found[0])
 

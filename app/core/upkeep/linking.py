@@ -26,7 +26,7 @@ from app.core.models import (
     Profile,
     Rating,
 )
-from app.core.people import link_codes, members, profiles
+from app.core.people import mailed_links, members, profiles
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.upkeep import moving
 
@@ -59,7 +59,7 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
     # The lock of ``profiles.hold_canonical``: nobody can rate with this profile while its ratings move.
     serialise(session, profile.id)
     session.refresh(profile)
-    row = link_codes.live(session, profile, code)
+    row = mailed_links.usable_code(session, profile, code)
     account = session.get_one(Account, row.account_id)
     if profile.account_id is not None and profile.account_id != account.id:
         raise Conflict("This profile is linked to another account; it can be unlinked there", profile.id)

@@ -14,8 +14,8 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
-from app.core.people import accounts, link_codes, sessions, shortcuts
-from app.core.people.link_codes import ShownCode
+from app.core.people import accounts, mailed_links, sessions, shortcuts
+from app.core.people.mailed_links import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
 from app.core.raters import run as rater_run
@@ -160,7 +160,7 @@ def save_keys() -> Response:
 def show_link_code() -> Response:
     """Show a new link code in this response. It cannot be shown again by a redirect: only its hash is stored."""
     with wired().database.writing() as session:
-        code = link_codes.show(session, accounts.get(session, auth.current_reader().account.id))
+        code = mailed_links.show_code(session, accounts.get(session, auth.current_reader().account.id))
     return show(code=code)
 
 

@@ -1,22 +1,85 @@
-"""Creates the first admin, behind the one-time link that ``serve`` prints while there is none."""
+"""Creates the first admin, behind the one-time link that ``serve`` prints while there is none; opens communities."""
 
 from flask import Response, flash, make_response, redirect, request, url_for
-from wtforms import EmailField, Form, PasswordField, StringField
+from wtforms import BooleanField, EmailField, Form, PasswordField, StringField, TextAreaField
 from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
-from app.core.communities import first_admin
-from app.core.errors import Conflict, Invalid
+from app.core.communities import first_admin, founding
+from app.core.communities.founding import Founding
+from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import Community
 from app.core.people import passwords
 from app.core.people.mailed_links import LinkOver
+from app.core.people.profiles import WEB
 from app.process import peers
-from app.web import auth, forms, page
+from app.throttle import OverLimit
+from app.web import auth, forms, navigation, page
 from app.web.account import session_cookie
 from app.web.account.forms import ADDRESS
 from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
 from app.wiring import wired
+
+FOUNDING_FIELDS = {"platform_community_server_id": "platform_id"}
+
+
+class FoundingForm(Form):
+    """A new community."""
+
+    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
+    description = TextAreaField(
+        "Description",
+        [forms.at_most(limits.DESCRIPTION_MAX, "Description")],
+        filters=[forms.whole_lines],
+    )
+    is_public = BooleanField("Public")
+    platform = StringField("Platform", [InputRequired("Enter a platform.")], default=WEB)
+    platform_id = StringField("Id on the platform", [forms.at_most(limits.ID_MAX, "Id on the platform")])
+
+    def founding(self) -> Founding:
+        """Return the typed values; empty texts are None."""
+        return Founding(
+            name=self.name.data or "",
+            platform=self.platform.data or WEB,
+            platform_id=self.platform_id.data or None,
+            description=self.description.data or None,
+            is_public=bool(self.is_public.data),
+        )
+
+
+@web.get("/community/new")
+def new_community() -> Response:
+    return _show_founding(FoundingForm())
+
+
+@web.post("/community/new")
+def found_community() -> Response:
+    form = forms.posted(FoundingForm)
+    if not form.validate():
+        return _show_founding(form, status=422)
+    actor, settings = auth.current_actor(), wired().settings
+    try:
+        wired().throttle.hit("communities", str(actor.account_id))
+        with wired().database.writing() as session:
+            founded = founding.found_community(
+                session, actor, form.founding(), open_to_all=settings.open_communities
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal, FOUNDING_FIELDS)
+        return _show_founding(form, status=422)
+    except OverLimit as refusal:
+        alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
+        return _show_founding(form, status=429, alert=alert)
+    message = f"{founded.name} is open, and you are its admin."
+    return page.done(None, url_for("web.getting_started_page", community=founded.slug), message)
+
+
+def _show_founding(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:
+    if not navigation.may_create_community():
+        raise Forbidden("Only a service admin opens communities here")
+    return page.render("administer/new_community.html", status=status, alert=alert, form=form)
+
 
 FIELDS = {"name": "community"}
 

@@ -17,7 +17,7 @@ from app.core.rulesets.trials import Hits, Sample, Trial
 from app.core.rulesets.versions import combined
 from app.core.services import comparing
 from app.core.vocabulary import ServiceMode
-from app.web import auth, excerpts, forms
+from app.web import auth, forms, markup
 from app.web.blueprint import web
 from app.web.categories import category_name, is_veiled, moved_rows, place_words
 from app.web.classifiers import classifiers
@@ -153,7 +153,7 @@ def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()
         scores=[row for row in rows if row.score > NOTABLE],
         unscored=sum(row.score <= NOTABLE for row in rows),
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
-        is_long=excerpts.is_long(text, 0, len(text)),
+        is_long=markup.is_long(text, 0, len(text)),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],
         answers=[
             *(_answer(name, result) for name, result in trial.answers),
@@ -272,6 +272,6 @@ def _categories(sample: Sample) -> set[str]:
 
 def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
     spans = [(match.start, match.end) for match in matches]
-    start, end = excerpts.window(text, spans)
+    start, end = markup.window(text, spans)
     shown = highlight(text[start:end], [(max(0, a - start), max(0, b - start)) for a, b in spans])
     return Markup("{}{}{}").format("… " if start else "", shown, " …" if end < len(text) else "")

@@ -22,7 +22,7 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     Verb,
 )
-from app.web import excerpts, markup, veils
+from app.web import markup, veils
 from app.web.categories import UNNAMED, category_name, content_name
 from app.web.filters import highlight
 from app.web.item import media, threads
@@ -162,8 +162,8 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
     ``form`` is the id of a form with typed text, which must be kept when the content is shown.
     """
     request = action.request
-    text, spans = request.content, excerpts.spans(action)
-    start, end = (0, len(text)) if whole else excerpts.window(text, spans)
+    text, spans = request.content, markup.matched_spans(action)
+    start, end = (0, len(text)) if whole else markup.window(text, spans)
     shifted_spans = [(first - start, last - start) for first, last in spans]
     marked = highlight(text[start:end], shifted_spans)
     is_whole = start == 0 and end == len(text)
@@ -176,7 +176,7 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
         question=question_of(action),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),
         is_excerpt=start > 0 or end < len(text),
-        is_long=excerpts.is_long(text, start, end),
+        is_long=markup.is_long(text, start, end),
         has_marks=bool(spans),
         veil=veils.for_action(action, url, form=form),
         channel=request.platform_channel_id,

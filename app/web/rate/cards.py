@@ -16,7 +16,7 @@ from app.core.panels import seats
 from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
-from app.web import auth, excerpts, reader_zone, veils
+from app.web import auth, markup, reader_zone, veils
 from app.web.filters import excerpt, highlight
 from app.web.item import answering, threads
 from app.web.item.note_forms import RatingForm, rating_form
@@ -165,7 +165,7 @@ def _note_card(
             item, id=note.id, is_folded=False, media=item.media and replace(item.media, id=str(note.id))
         )
     else:
-        start, end = excerpts.window(request.content, ())
+        start, end = markup.window(request.content, ())
         shown, rest = highlight(request.content[start:end], ()), "…" if end < len(request.content) else ""
         content = Markup("{}{}").format(shown, rest)
         is_excerpt, veil = end < len(request.content), None

@@ -13,7 +13,7 @@ from app.core.policies.routing import place_of
 from app.core.services import comparing, measuring, reading
 from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
-from app.web import auth, excerpts, forms, page
+from app.web import auth, forms, markup, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, moved_rows, place_words
 from app.web.filters import highlight
@@ -136,5 +136,5 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
 
 
 def _excerpt(text: str) -> Markup:
-    start, end = excerpts.window(text, [])
+    start, end = markup.window(text, [])
     return Markup("{}{}").format(highlight(text[start:end], []), " …" if end < len(text) else "")
