@@ -48,71 +48,47 @@ def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None
     """
     if entry.what not in _OVERTURNED or not entry.before:
         return
-    decided = session.scalars(
-        sa.select(HistoryEntry)
-        .where(
-            HistoryEntry.object_type == "action",
-            HistoryEntry.object_id == entry.object_id,
-            HistoryEntry.what.in_(_ACTED),
-            HistoryEntry.number < entry.number,
-        )
-        .order_by(HistoryEntry.number.desc())
-        .limit(1)
-    ).first()
+    decided = _last_entry(
+        session, entry.object_id, HistoryEntry.what.in_(_ACTED), HistoryEntry.number < entry.number
+    )
     if decided is None or decided.account_id is None or decided.account_id == actor.account_id:
         return
     existing = sa.select(Notice.id).where(
         Notice.account_id == decided.account_id, Notice.decided_id == decided.id
     )
     if session.scalar(existing) is None:
-        session.add(
-            Notice(
-                community_id=entry.community_id,
-                account_id=decided.account_id,
-                action_id=entry.object_id,
-                decided_id=decided.id,
-                entry_id=entry.id,
-            )
-        )
-        session.flush()
+        _tell(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
 
 
 def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
     """Notify the moderator whose dismissal was reopened. ``entry`` is the first entry of the new action."""
-    decided = session.scalars(
+    decided = _last_entry(session, dismissed.id, HistoryEntry.what == "action.dismissed")
+    if decided is not None and decided.account_id is not None and decided.account_id != actor.account_id:
+        _tell(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
+
+
+def _last_entry(
+    session: Session, action_id: uuid.UUID, *conditions: sa.ColumnElement[bool]
+) -> HistoryEntry | None:
+    """The action's newest history entry that fulfils the conditions."""
+    return session.scalars(
         sa.select(HistoryEntry)
-        .where(
-            HistoryEntry.object_type == "action",
-            HistoryEntry.object_id == dismissed.id,
-            HistoryEntry.what == "action.dismissed",
-        )
+        .where(HistoryEntry.object_type == "action", HistoryEntry.object_id == action_id, *conditions)
         .order_by(HistoryEntry.number.desc())
         .limit(1)
     ).first()
-    if decided is None or decided.account_id is None or decided.account_id == actor.account_id:
-        return
-    session.add(
-        Notice(
-            community_id=entry.community_id,
-            account_id=decided.account_id,
-            action_id=entry.object_id,
-            decided_id=decided.id,
-            entry_id=entry.id,
-        )
-    )
-    session.flush()
 
 
 def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
     """Notify the account whose claim was taken over; ``entry`` says by whom."""
-    _tell(session, account_id, entry)
+    _tell(session, account_id, entry, action_id=entry.object_id)
 
 
 def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     """Notify the community's operators and admins of an item that a moderator sent to staff; not the actor."""
     for account_id in _revisers(session, entry.community_id):
         if account_id != actor.account_id:
-            _tell(session, account_id, entry)
+            _tell(session, account_id, entry, action_id=entry.object_id)
 
 
 def tell_learned(session: Session, entry: HistoryEntry) -> None:
@@ -132,8 +108,7 @@ def tell_learned(session: Session, entry: HistoryEntry) -> None:
         sa.delete(Notice).where(Notice.account_id.in_(revisers), Notice.read_at.is_(None), is_about_it),
     )
     for account_id in revisers:
-        session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id))
-    session.flush()
+        _tell(session, account_id, entry)
 
 
 def _revisers(session: Session, community_id: uuid.UUID) -> Sequence[uuid.UUID]:
@@ -149,39 +124,23 @@ def _revisers(session: Session, community_id: uuid.UUID) -> Sequence[uuid.UUID]:
     ).all()
 
 
-def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
-    session.add(
-        Notice(
-            community_id=entry.community_id,
-            account_id=account_id,
-            action_id=entry.object_id,
-            entry_id=entry.id,
-        )
-    )
+def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry, **about: uuid.UUID | None) -> None:
+    """Add a notice. ``about``: ``action_id``, ``note_id``, and in ``decided_id`` the entry of the person's decision."""
+    session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id, **about))
     session.flush()
 
 
 def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
     """Notify the moderator whose held decision was due and could not be carried out; ``entry`` says why."""
-    session.add(
-        Notice(
-            community_id=held.community_id,
-            account_id=held.account_id,
-            action_id=held.action_id,
-            note_id=held.note_id,
-            entry_id=entry.id,
-        )
-    )
-    session.flush()
+    _tell(session, held.account_id, entry, action_id=held.action_id, note_id=held.note_id)
 
 
 def tell_disabled(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
     for account in _operators(session, entry.community_id):
-        session.add(Notice(community_id=entry.community_id, account_id=account.id, entry_id=entry.id))
+        _tell(session, account.id, entry)
         if account.confirmed_at is not None:
             mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=account.id)
-    session.flush()
 
 
 def tell_attention(session: Session, entry: HistoryEntry) -> None:
@@ -190,10 +149,9 @@ def tell_attention(session: Session, entry: HistoryEntry) -> None:
     By mail too, those who have not switched that off.
     """
     for account in _operators(session, entry.community_id):
-        session.add(Notice(community_id=entry.community_id, account_id=account.id, entry_id=entry.id))
+        _tell(session, account.id, entry)
         if account.confirmed_at is not None and account.attention_mail:
             mail.ask(session, Kind.ATTENTION, account_id=account.id, entry_id=entry.id)
-    session.flush()
 
 
 def _operators(session: Session, community_id: uuid.UUID) -> Sequence[Account]:
