@@ -167,35 +167,14 @@ def _operators(session: Session, community_id: uuid.UUID) -> Sequence[Account]:
     ).all()
 
 
-def _is_readable(reader: Any, moderated: Any = None) -> sa.ColumnElement[bool]:
-    """SQL condition: the account's notices, of these communities alone if any are given. Values or bind parameters."""
-    mine = Notice.account_id == reader
-    return mine if moderated is None else sa.and_(mine, Notice.community_id.in_(moderated))
-
-
-def _count_unread(readable: sa.ColumnElement[bool]) -> sa.Select[int]:
-    return sa.select(sa.func.count()).select_from(Notice).where(readable, Notice.read_at.is_(None))
-
-
-# Built once: every page asks this, and to build it takes longer than to send it.
-_UNREAD = _count_unread(_is_readable(sa.bindparam("reader")))
-_UNREAD_MODERATED = _count_unread(
-    _is_readable(sa.bindparam("reader"), sa.bindparam("moderated", expanding=True))
-)
-
-
 def unread(session: Session, actor: Actor) -> int:
     """The number of the actor's unread notices, in all communities that they moderate."""
-    statement, parameters = unread_statement(actor)
-    return session.scalar(statement, parameters) or 0
+    return session.scalar(unread_count(actor)) or 0
 
 
-def unread_statement(actor: Actor) -> tuple[sa.Select[int], dict[str, Any]]:
-    """The statement that counts the actor's unread notices, one of two that never change, and its parameters."""
-    moderated = _moderated(actor)
-    if moderated is None:
-        return _UNREAD, {"reader": actor.account_id}
-    return _UNREAD_MODERATED, {"reader": actor.account_id, "moderated": moderated}
+def unread_count(actor: Actor) -> sa.Select[int]:
+    """The statement that counts the actor's unread notices."""
+    return sa.select(sa.func.count()).select_from(Notice).where(_readable(actor), Notice.read_at.is_(None))
 
 
 def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:
@@ -229,14 +208,11 @@ def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None
 
 def _readable(actor: Actor) -> sa.ColumnElement[bool]:
     """SQL condition: the actor's notices from communities whose history they may read now."""
-    return _is_readable(actor.account_id, _moderated(actor))
-
-
-def _moderated(actor: Actor) -> list[uuid.UUID] | None:
-    """The communities whose history the actor may read; None: all."""
+    mine = Notice.account_id == actor.account_id
     if actor.communities is None:
-        return None
-    return [one for one in actor.communities if allows(actor, Permission.SEE_HISTORY, one)]
+        return mine
+    moderated = [one for one in actor.communities if allows(actor, Permission.SEE_HISTORY, one)]
+    return sa.and_(mine, Notice.community_id.in_(moderated))
 
 
 def _with_entries(session: Session, rows: Sequence[Notice]) -> list[NoticeEntry]:

@@ -5,7 +5,6 @@ Unread notices are counted in the same statement, because every page and every p
 
 import uuid
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -64,15 +63,9 @@ _COUNTS = sa.select(
 )
 
 
-@cache
-def _with_notices(unread: sa.Select[int]) -> sa.Select[Any]:
-    return _COUNTS.add_columns(unread.scalar_subquery())
-
-
 def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
     """Count what waits in the community; one query, which reads indexes of open items and of unread notices only."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    unread, parameters = notices.unread_statement(actor)
-    parameters |= {"community_id": community_id, "now": clock.now()}
-    row = session.execute(_with_notices(unread), parameters).one()
+    counts = _COUNTS.add_columns(notices.unread_count(actor).scalar_subquery())
+    row = session.execute(counts, {"community_id": community_id, "now": clock.now()}).one()
     return OpenCounts(row[0], row[1], row[2])

@@ -118,20 +118,11 @@ def erase_account(
     gone |= {"names in metadata": gone_names}
     gone |= traces.forget(session, linked_profiles, account, note_texts=note_texts)
     kept = _kept(session, linked_profiles)
-    bulk.change(
-        session,
-        sa.update(Community)
-        .where(Community.id.in_(community_ids), Community.paused_by == account.display_name)
-        .values(paused_by=traces.NAMELESS, updated_at=Community.updated_at),
-    )
-    bulk.change(
-        session,
-        sa.update(RulePackDraft)
-        .where(
-            RulePackDraft.community_id.in_(community_ids), RulePackDraft.changed_by == account.display_name
-        )
-        .values(changed_by=traces.NAMELESS),
-    )
+    for column, community in (
+        (Community.paused_by, Community.id),
+        (RulePackDraft.changed_by, RulePackDraft.community_id),
+    ):
+        _remove_name(session, column, column == account.display_name, community.in_(community_ids))
     _empty(session, account)
     for profile in linked_profiles:
         profile.account_id = None
@@ -280,17 +271,24 @@ def _empty(session: Session, account: Account) -> None:
         .where(Action.assigned_to_id == account.id)
         .values(assigned_to_id=None, updated_at=Action.updated_at),
     )
-    bulk.change(
-        session,
-        sa.update(AuthorNote).where(AuthorNote.account_id == account.id).values(account_name=traces.NAMELESS),
-    )
-    for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
+    _remove_name(session, AuthorNote.account_name, AuthorNote.account_id == account.id)
+    for column, what in (
+        (ThresholdSet.made_by, "policy.revised"),
+        (RulePackVersion.made_by, "rules.revised"),
+    ):
         made_by_them = sa.select(HistoryEntry.object_id).where(
             HistoryEntry.account_id == account.id, HistoryEntry.what == what
         )
-        bulk.change(
-            session, sa.update(model).where(model.id.in_(made_by_them)).values(made_by=traces.NAMELESS)
-        )
+        _remove_name(session, column, column.class_.id.in_(made_by_them))
+
+
+def _remove_name(session: Session, column: Any, *rows: sa.ColumnElement[bool]) -> None:
+    """Replace the person's name in a column of the rows that fulfil all conditions; it is no change of the row."""
+    model = column.class_
+    values = {column.key: traces.NAMELESS}
+    if hasattr(model, "updated_at"):
+        values["updated_at"] = model.updated_at
+    bulk.change(session, sa.update(model).where(*rows).values(values))
 
 
 def _delete(session: Session, model: Any, account: Account) -> int:

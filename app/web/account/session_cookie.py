@@ -21,6 +21,9 @@ from app.web import auth, community_choice
 from app.web.security import YEAR
 from app.wiring import wired
 
+ACCOUNTS_MAX = 5
+"""Accounts remembered in one browser; the one that signed in longest ago is forgotten first."""
+
 
 def begin(response: Response, account: Account, renewed_hash: str | None = None) -> None:
     """Sign this browser in with a new token. A session that the browser already had ends.
@@ -37,16 +40,7 @@ def begin(response: Response, account: Account, renewed_hash: str | None = None)
     security_events.log(event, account_id=account.id, client_ip=request.remote_addr)
     if account.last_community_id is not None:
         community_choice.forget_browser(response)
-    settings = wired().settings
-    response.set_cookie(
-        auth.cookie_name(),
-        token,
-        max_age=settings.session_hours * 3600,
-        secure=settings.environment == "production",
-        httponly=True,
-        samesite="Lax",
-        path="/",
-    )
+    _set(response, auth.cookie_name(), token, wired().settings.session_hours * 3600)
 
 
 def end(response: Response) -> None:
@@ -61,8 +55,9 @@ def end(response: Response) -> None:
     session.clear()
     if secret is not None:
         session["csrf_token"] = secret
-    secure = wired().settings.environment == "production"
-    response.delete_cookie(auth.cookie_name(), path="/", secure=secure, httponly=True, samesite="Lax")
+    response.delete_cookie(
+        auth.cookie_name(), path="/", secure=_is_production(), httponly=True, samesite="Lax"
+    )
 
 
 def _end(writing: Session) -> None:
@@ -71,36 +66,33 @@ def _end(writing: Session) -> None:
         sessions.end(writing, token)
 
 
-ACCOUNTS_MAX = 5
-"""Accounts remembered in one browser; the one that signed in longest ago is forgotten first."""
+def _set(response: Response, name: str, value: str, seconds: int) -> None:
+    response.set_cookie(
+        name, value, max_age=seconds, secure=_is_production(), httponly=True, samesite="Lax", path="/"
+    )
 
 
 def device_for(sign_in_name: str) -> str | None:
     """The id of this browser, if the account with this sign-in name has signed in here; else None."""
-    remembered = _read()
+    remembered = _remembered()
     return str(remembered["device"]) if _digest(sign_in_name) in remembered["accounts"] else None
 
 
 def remember(response: Response, sign_in_name: str) -> bool:
     """Remember that an account signed in here. Return whether it is the first time in this browser."""
-    remembered, digest = _read(), _digest(sign_in_name)
+    remembered, digest = _remembered(), _digest(sign_in_name)
     others = [account for account in remembered["accounts"] if account != digest]
     accounts = [digest, *others][:ACCOUNTS_MAX]
-    response.set_cookie(
-        _name(),
-        _serializer().dumps({"device": remembered["device"], "accounts": accounts}),
-        max_age=YEAR,
-        secure=_is_production(),
-        httponly=True,
-        samesite="Lax",
-        path="/",
-    )
+    value = _serializer().dumps({"device": remembered["device"], "accounts": accounts})
+    _set(response, _device_name(), value, YEAR)
     return digest not in remembered["accounts"]
 
 
-def _read() -> dict[str, Any]:
+def _remembered() -> dict[str, Any]:
     try:
-        remembered: dict[str, Any] = _serializer().loads(request.cookies.get(_name(), ""), max_age=YEAR)
+        remembered: dict[str, Any] = _serializer().loads(
+            request.cookies.get(_device_name(), ""), max_age=YEAR
+        )
     except BadSignature:
         return {"device": secrets.token_urlsafe(16), "accounts": []}
     return remembered
@@ -120,7 +112,7 @@ def _is_production() -> bool:
     return wired().settings.environment == "production"
 
 
-def _name() -> str:
+def _device_name() -> str:
     return "__Host-bridgenote-device" if _is_production() else "bridgenote-device"
 
 
