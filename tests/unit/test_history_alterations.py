@@ -35,6 +35,8 @@ from tests.inline_engine import InlineEngine
 pytestmark = pytest.mark.both_databases
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
+ALL = range(1, 10_000)
+"""The numbers of all entries."""
 
 
 class Attacker:
@@ -54,8 +56,12 @@ class Attacker:
     def text(self, entry: HistoryEntry) -> HistoryText:
         return self.session.get_one(HistoryText, entry.id)
 
-    def about_an_action(self) -> HistoryEntry:
-        return next(entry for entry in self.entries if entry.object_type == "action")
+    def set_about_an_action(self, **values: Any) -> None:
+        self.set(next(entry for entry in self.entries if entry.object_type == "action"), **values)
+
+    def set_text(self, entry: HistoryEntry, **values: Any) -> None:
+        for name, value in values.items():
+            setattr(self.text(entry), name, value)
 
     def delete(self, *numbers: int) -> None:
         ids = [entry.id for entry in self.entries if entry.number in numbers]
@@ -76,46 +82,6 @@ class Attacker:
         self.session.flush()
         mark = marks.mark(self.session, self.cast.community_id)
         mark.verified_number, mark.verified_hash = 0, GENESIS
-
-
-def _change_a_text(attacker: Attacker) -> None:
-    attacker.text(attacker.one(2)).reason = "because I say so"
-
-
-def _change_a_fact(attacker: Attacker) -> None:
-    attacker.set(attacker.about_an_action(), category="harmless")
-
-
-def _change_an_author(attacker: Attacker) -> None:
-    attacker.set(attacker.about_an_action(), author="another-author")
-
-
-def _change_a_type(attacker: Attacker) -> None:
-    attacker.set(attacker.about_an_action(), action_type="restore")
-
-
-def _change_a_language(attacker: Attacker) -> None:
-    attacker.set(attacker.about_an_action(), language="xx")
-
-
-def _add_a_fact(attacker: Attacker) -> None:
-    attacker.set(attacker.one(1), author="nobody")
-
-
-def _change_a_column(attacker: Attacker) -> None:
-    attacker.set(attacker.one(2), what="nothing.happened")
-
-
-def _delete_the_first(attacker: Attacker) -> None:
-    attacker.delete(1)
-
-
-def _delete_a_middle_one(attacker: Attacker) -> None:
-    attacker.delete(3)
-
-
-def _delete_all(attacker: Attacker) -> None:
-    attacker.delete(*range(1, 10_000))
 
 
 def _lower_the_retention_mark(attacker: Attacker) -> None:
@@ -144,20 +110,32 @@ def _move_to_another_community(attacker: Attacker) -> None:
     attacker.set(last, community_id=attacker.cast.other_community_id, number=20_000)
 
 
-IN_THE_DATABASE: dict[Callable[[Attacker], None], str] = {
-    _change_a_text: "its text was altered",
-    _change_a_fact: "its category is not that of its object",
-    _change_an_author: "its author is not that of its object",
-    _change_a_type: "its action type is not that of its object",
-    _change_a_language: "its language is not that of its object",
-    _add_a_fact: "its author is not that of its object",
-    _change_a_column: "its columns were altered",
-    _delete_the_first: "entry 1 is missing",
-    _delete_a_middle_one: "entry 3 is missing",
-    _delete_all: "entry 1 is missing",
-    _lower_the_retention_mark: "entry 1 is missing",
-    _fill_an_erased_text: "its text was erased, and is there again",
-    _swap_two: "it does not follow the entry before it",
+IN_THE_DATABASE: dict[str, tuple[Callable[[Attacker], None], str]] = {
+    "change a text": (lambda it: it.set_text(it.one(2), reason="because I say so"), "its text was altered"),
+    "change a fact": (
+        lambda it: it.set_about_an_action(category="harmless"),
+        "its category is not that of its object",
+    ),
+    "change an author": (
+        lambda it: it.set_about_an_action(author="another-author"),
+        "its author is not that of its object",
+    ),
+    "change a type": (
+        lambda it: it.set_about_an_action(action_type="restore"),
+        "its action type is not that of its object",
+    ),
+    "change a language": (
+        lambda it: it.set_about_an_action(language="xx"),
+        "its language is not that of its object",
+    ),
+    "add a fact": (lambda it: it.set(it.one(1), author="nobody"), "its author is not that of its object"),
+    "change a column": (lambda it: it.set(it.one(2), what="nothing.happened"), "its columns were altered"),
+    "delete the first": (lambda it: it.delete(1), "entry 1 is missing"),
+    "delete a middle one": (lambda it: it.delete(3), "entry 3 is missing"),
+    "delete all": (lambda it: it.delete(*ALL), "entry 1 is missing"),
+    "lower the retention mark": (_lower_the_retention_mark, "entry 1 is missing"),
+    "fill an erased text": (_fill_an_erased_text, "its text was erased, and is there again"),
+    "swap two": (_swap_two, "it does not follow the entry before it"),
 }
 
 
@@ -196,11 +174,13 @@ def _missing(wiring: Wiring, cast: Cast, exported: list[heads.Head], kept_since:
         return heads.missing(session, cast.community_id, own, kept_since) or ""
 
 
-@pytest.mark.parametrize("alter", IN_THE_DATABASE, ids=lambda alter: alter.__name__.strip("_"))
-def test_an_alteration_is_named(wiring: Wiring, community: Cast, alter: Callable[[Attacker], None]) -> None:
+@pytest.mark.parametrize(("alter", "fault"), IN_THE_DATABASE.values(), ids=IN_THE_DATABASE)
+def test_an_alteration_is_named(
+    wiring: Wiring, community: Cast, alter: Callable[[Attacker], None], fault: str
+) -> None:
     with wiring.database.writing() as session:
         alter(Attacker(session, community))
-    assert _fault(wiring, community.community_id) == IN_THE_DATABASE[alter]
+    assert _fault(wiring, community.community_id) == fault
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # PostgreSQL refuses such values
@@ -240,14 +220,6 @@ def _edit_and_relink(attacker: Attacker) -> None:
     attacker.relink()
 
 
-def _delete_the_last(attacker: Attacker) -> None:
-    attacker.delete(attacker.entries[-1].number)
-
-
-def _delete_all_after_some(attacker: Attacker) -> None:
-    attacker.delete(*range(4, 10_000))
-
-
 def _delete_a_beginning_as_the_upkeep_does(attacker: Attacker) -> None:
     last = attacker.entries[-1]
     attacker.delete(*range(1, last.number))
@@ -257,20 +229,24 @@ def _delete_a_beginning_as_the_upkeep_does(attacker: Attacker) -> None:
     mark.history_at = datetime(2001, 1, 1, tzinfo=UTC)
 
 
-OUTSIDE: dict[Callable[[Attacker], None], str] = {
-    _edit_and_relink: "is another one now",
-    _delete_the_last: "is missing",
-    _delete_all_after_some: "is missing",
-    _move_to_another_community: "is missing",
-    _delete_all: "is missing",
-    _delete_a_beginning_as_the_upkeep_does: "was removed before its time",
+OUTSIDE: dict[str, tuple[Callable[[Attacker], None], str]] = {
+    "edit and relink": (_edit_and_relink, "is another one now"),
+    "delete the last": (lambda it: it.delete(it.entries[-1].number), "is missing"),
+    "delete all after some": (lambda it: it.delete(*ALL[3:]), "is missing"),
+    "move to another community": (_move_to_another_community, "is missing"),
+    "delete all": (lambda it: it.delete(*ALL), "is missing"),
+    "delete a beginning as the upkeep does": (
+        _delete_a_beginning_as_the_upkeep_does,
+        "was removed before its time",
+    ),
 }
 
 
-@pytest.mark.parametrize("alter", OUTSIDE, ids=lambda alter: alter.__name__.strip("_"))
+@pytest.mark.parametrize("alteration", OUTSIDE)
 def test_what_verifies_in_the_database_is_unlike_the_exported_heads(
-    wiring: Wiring, community: Cast, sender: RecordingSender, alter: Callable[[Attacker], None]
+    wiring: Wiring, community: Cast, sender: RecordingSender, alteration: str
 ) -> None:
+    alter, end = OUTSIDE[alteration]
     exported = _exported(wiring, sender)
     advance(days=1)
     if alter is _delete_a_beginning_as_the_upkeep_does:
@@ -278,12 +254,12 @@ def test_what_verifies_in_the_database_is_unlike_the_exported_heads(
     assert _missing(wiring, community, exported) == ""
     with wiring.database.writing() as session:
         alter(Attacker(session, community))
-    if alter not in IN_THE_DATABASE:
+    if alteration not in IN_THE_DATABASE:
         assert _fault(wiring, community.community_id) == ""
     (number,) = [head.number for head in exported if head.community_id == community.community_id]
     missing = _missing(wiring, community, exported)
     assert missing.startswith(f"entry {number}, exported on ")
-    assert missing.endswith(OUTSIDE[alter])
+    assert missing.endswith(end)
 
 
 def test_an_end_that_was_removed_and_written_anew_is_unlike_the_exported_heads(
@@ -291,7 +267,7 @@ def test_an_end_that_was_removed_and_written_anew_is_unlike_the_exported_heads(
 ) -> None:
     exported = _exported(wiring, sender)
     with wiring.database.writing() as session:
-        _delete_all_after_some(Attacker(session, community))
+        Attacker(session, community).delete(*ALL[3:])
     for number in range(20):
         factories.scored_action(wiring, community, request_id=f"anew-{number}")
     assert _fault(wiring, community.community_id) == ""

@@ -26,6 +26,7 @@ from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+from tests.web.mailbox import Mailbox
 from tests.web.one_line import OneLineClient
 
 SCORE = 0.8317
@@ -61,8 +62,11 @@ class Visitor:
         return self.client.post(path, data={"csrf_token": self.token, **data}, headers=_headers)
 
 
+Visit = Callable[[Person | None], Visitor]
+
+
 @pytest.fixture
-def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
+def visit(app: Flask, wiring: Wiring) -> Visit:
     """Return a new browser, signed in as this person; with None not signed in."""
 
     app.test_client_class = OneLineClient
@@ -76,6 +80,11 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
         return Visitor(client, "/sign-in" if person is None else SMALL_PAGE)
 
     return begin
+
+
+@pytest.fixture
+def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
+    return Mailbox(wiring, jobs)
 
 
 @dataclass

@@ -20,20 +20,14 @@ from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
+from tests.cast import PASSWORD, Cast
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Visitor
+from tests.web.conftest import Visit, Visitor
 from tests.web.mailbox import Mailbox
 
-Visit = Callable[[Person | None], Visitor]
 ANN = "ann@example.org"
 NEW = "tree lamp river stone"
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-
-@pytest.fixture
-def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
-    return Mailbox(wiring, jobs)
 
 
 def _sign_up(visitor: Visitor, email: str = ANN, password: str = PASSWORD, name: str = "Ann") -> TestResponse:

@@ -1,23 +1,12 @@
 """Attempts to sign in: counted by account, by device, and mailed to the owner when many failed."""
 
-from collections.abc import Callable
-
-import pytest
-
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.inline_engine import InlineEngine
-from tests.web.conftest import Visitor
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import Visit, Visitor
 from tests.web.mailbox import Mailbox
 
-Visit = Callable[[Person | None], Visitor]
 WRONG = "wrong password"
-
-
-@pytest.fixture
-def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
-    return Mailbox(wiring, jobs)
 
 
 def _limit(wiring: Wiring, **limits: str) -> None:

@@ -3,7 +3,6 @@
 import logging
 import re
 import threading
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -21,9 +20,8 @@ from app.process import logs
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance
-from tests.web.conftest import Visitor
+from tests.web.conftest import Visit
 
-Visit = Callable[[Person | None], Visitor]
 ANN = "ann@example.org"
 HERE = {"REMOTE_ADDR": "127.0.0.1"}
 LINK = re.compile(r'href="(/first-admin/[A-Za-z0-9_-]+)"')

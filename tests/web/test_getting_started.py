@@ -1,7 +1,6 @@
 """The first steps: read from what is there, the operators' start page until they are done or hidden."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -22,9 +21,8 @@ from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit
 
-Visit = Callable[[Person | None], Visitor]
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 STEP = re.compile(r'<li( class="done")?[^>]*>\s*<svg.*?</svg>\s*<div><h2>(.*?)(?: <span.*?)?</h2>', re.DOTALL)
 

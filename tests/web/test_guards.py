@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -11,11 +10,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.web.security import SAFE_METHODS
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.examples import PROFILE
-from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import HTMX, Stage, Visit
 
 OPEN_TO_ALL = {
     "web.home",

@@ -3,7 +3,6 @@
 import json
 import threading
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -21,17 +20,11 @@ from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit
 from tests.web.mailbox import Mailbox
 
-Visit = Callable[[Person | None], Visitor]
 ANN = "ann@example.org"
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
-
-@pytest.fixture
-def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
-    return Mailbox(wiring, jobs)
 
 
 def _actor(wiring: Wiring, person: Person) -> Actor:

@@ -1,7 +1,6 @@
 """A form that is sent after the session ended, or with a lost token, is given back to the person who typed it alone."""
 
 import uuid
-from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
 
@@ -16,9 +15,8 @@ from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 TEXT = 'It is "satire" <b>,\r\nas the page says.'
 CLASSIFICATION = "NOT_MISLEADING"
 

@@ -15,10 +15,9 @@ from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import Visitor
+from tests.cast import Cast
+from tests.web.conftest import Visit
 
-Visit = Callable[[Person | None], Visitor]
 URL = "/keys?community=harbour-forum"
 
 

@@ -1,7 +1,6 @@
 """What is missing is said where it is missed, to those who can mend it or who wait for it."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -18,12 +17,11 @@ from app.core.review import holds
 from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
+from tests.cast import PASSWORD, Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 UNHEARD = "No webhook is registered and nobody polls"
 

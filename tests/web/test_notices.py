@@ -3,7 +3,6 @@
 import html
 import re
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -25,9 +24,7 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """One password in the forms that keyboards send: composed, decomposed, full width (NIST SP 800-63B, 5.1.1.2)."""
 
 import unicodedata
-from collections.abc import Callable
 
 import pytest
 
@@ -9,21 +8,14 @@ from app.core.errors import Invalid
 from app.core.models import Account
 from app.core.people import passwords
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.inline_engine import InlineEngine
-from tests.web.conftest import Visitor
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import Visit
 from tests.web.mailbox import Mailbox
 
-Visit = Callable[[Person | None], Visitor]
 ANN = "ann@example.org"
 COMPOSED = "schöne grüße übermorgen"
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
 BOTH = pytest.mark.parametrize(("chosen", "typed"), [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)])
-
-
-@pytest.fixture
-def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
-    return Mailbox(wiring, jobs)
 
 
 def _signs_in(visit: Visit, email: str, password: str) -> bool:

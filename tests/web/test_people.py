@@ -17,9 +17,8 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit
 
-Visit = Callable[[Person | None], Visitor]
 URL = "/people?community=harbour-forum"
 
 

@@ -14,9 +14,8 @@ from app.core.models import Account, Action, Note, Rating, Request
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus, ReviewGroup
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 YES, NO, UNSURE = (
     HelpfulnessLevel.HELPFUL,
     HelpfulnessLevel.NOT_HELPFUL,

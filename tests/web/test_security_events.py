@@ -19,10 +19,9 @@ from app.core.vocabulary import KeyTemplate
 from app.process import logs
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.web.conftest import Visitor
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import Visit
 
-Visit = Callable[[Person | None], Visitor]
 Events = Callable[[], list[tuple[str, dict[str, Any]]]]
 PAGE = Path(__file__).parents[2] / "docs" / "run" / "security-events.md"
 

@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -14,11 +13,9 @@ from app.core.people import mailed_links, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import linking
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import at
-from tests.web.conftest import Stage, Visitor, only_hold
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import Stage, Visit, Visitor, only_hold
 
 
 def test_preferences_are_kept_and_used(visit: Visit, cast: Cast, wiring: Wiring) -> None:

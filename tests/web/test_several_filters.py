@@ -18,10 +18,9 @@ from app.web.history import actions as history_page
 from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
-from tests.web.conftest import Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 KINDS = (ActionType.HIDE, ActionType.WARN, ActionType.DELETE)
 
 

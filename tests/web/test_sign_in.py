@@ -16,10 +16,8 @@ from app.core import clock
 from app.core.models import Account, SignIn
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 
 def _sign_in(visitor: Visitor, email: str, password: str = PASSWORD, **fields: str) -> TestResponse:

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -25,12 +24,11 @@ from app.core.requests import test_posts
 from app.core.scoring import Camps, Regime
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.factories import rate, scored_action
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Visitor
+from tests.web.conftest import HTMX, Visit
 
-Visit = Callable[[Person | None], Visitor]
 REFERENCE = "test-0123456789ab"
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

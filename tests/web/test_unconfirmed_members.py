@@ -15,19 +15,12 @@ from app.core.people import accounts, credentials, invitations, passwords
 from app.core.raters import digests
 from app.core.vocabulary import Digest, Role
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.inline_engine import InlineEngine
-from tests.web.conftest import Visitor
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import Visit, Visitor
 from tests.web.mailbox import Mailbox
 
-Visit = Callable[[Person | None], Visitor]
 ANN = "ann@example.org"
 OTHER_PASSWORD = "another horse battery"
-
-
-@pytest.fixture
-def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
-    return Mailbox(wiring, jobs)
 
 
 @pytest.fixture

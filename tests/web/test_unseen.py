@@ -1,7 +1,6 @@
 """Content behind "Show content": nobody answers or decides about a post that was not shown to them."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +9,10 @@ import sqlalchemy as sa
 from app.core.models import Account, Hold
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor, only_hold
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, only_hold
 from tests.web.test_second_looks import applied
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 POST = "A threat of violence."
 WORDS = "Choose “Show content” first"

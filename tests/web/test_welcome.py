@@ -1,7 +1,5 @@
 """The welcome page: what a new rater meets first, once, and can come back to."""
 
-from collections.abc import Callable
-
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -9,10 +7,9 @@ from sqlalchemy.orm import Session
 from app.core.models import Account, Community, Membership, Rating
 from app.core.raters.practice import EXAMPLES
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 RIGHT = {example.name: example.best for example in EXAMPLES}
 
 

@@ -1,6 +1,5 @@
 """Paths below ``/.well-known/`` where programs look."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -9,10 +8,9 @@ from pydantic import ValidationError
 from app.core import clock
 from app.settings import Settings
 from app.wiring import Wiring
-from tests.cast import PASSWORD, Cast, Person
-from tests.web.conftest import Visitor
+from tests.cast import PASSWORD, Cast
+from tests.web.conftest import Visit
 
-Visit = Callable[[Person | None], Visitor]
 PATH = "/.well-known/security.txt"
 
 
