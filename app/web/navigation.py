@@ -6,7 +6,7 @@ from flask import current_app, g, request, url_for
 
 from app.core.communities import founding
 from app.core.models import Community
-from app.core.people import shortcuts
+from app.core.people import dashboard
 from app.core.permissions import Permission
 from app.web import auth, list_filters
 from app.web.moderate import open_counts
@@ -91,7 +91,7 @@ def page_context() -> dict[str, Any]:
         "current_account": who,
         "theme": who.account.theme,
         "keys_on": who.account.shortcuts,
-        "key_bindings": shortcuts.in_force(who.account),
+        "key_bindings": dashboard.keys_in_force(who.account),
         "may": auth.may,
         "may_create_community": may_create_community,
     }

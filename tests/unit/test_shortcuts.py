@@ -4,7 +4,7 @@ import pytest
 
 from app.core.errors import Invalid
 from app.core.models import Account
-from app.core.people import shortcuts
+from app.core.people import dashboard
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from app.core.people import shortcuts
 )
 def test_keys_are_kept_where_they_differ(pressed: dict[str, str], kept: dict[str, str]) -> None:
     account = Account(key_bindings={"a": "m"})
-    shortcuts.bind(account, pressed)
+    dashboard.bind_keys(account, pressed)
     assert account.key_bindings == kept
 
 
@@ -39,7 +39,7 @@ def test_one_key_for_two_things_and_keys_with_a_meaning_are_refused(
 ) -> None:
     account = Account(key_bindings={"a": "m"})
     with pytest.raises(Invalid) as refused:
-        shortcuts.bind(account, pressed)
+        dashboard.bind_keys(account, pressed)
     assert [(problem.loc, problem.msg) for problem in refused.value.problems] == [((field,), why)]
     assert account.key_bindings == {"a": "m"}
 
@@ -58,8 +58,8 @@ def test_one_key_for_two_things_and_keys_with_a_meaning_are_refused(
 def test_a_key_that_means_something_else_by_now_is_left_out(
     kept: dict[str, str], pressed: dict[str, str]
 ) -> None:
-    assert shortcuts.in_force(Account(key_bindings=kept)) == pressed
+    assert dashboard.keys_in_force(Account(key_bindings=kept)) == pressed
 
 
 def test_a_key_is_shown_as_a_capital_only_where_that_is_the_same_key() -> None:
-    assert [shortcuts.shown_as(key) for key in "dßıü/"] == ["D", "ß", "ı", "Ü", "/"]
+    assert [dashboard.shown_as(key) for key in "dßıü/"] == ["D", "ß", "ı", "Ü", "/"]

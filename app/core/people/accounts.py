@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from zoneinfo import available_timezones
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -20,9 +19,8 @@ from app.core.models import Account, AccountLink, Community, Membership, Notice,
 from app.core.people import passwords
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
-from app.core.vocabulary import MediaVeil, Role
+from app.core.vocabulary import Role
 
-THEMES = ("system", "light", "dark")
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
 """The lock for creating a service admin, so that there can be only one first admin (``first_admin``)."""
 BAD_SIGN_IN = "Email address or password is wrong"
@@ -294,45 +292,6 @@ def get(session: Session, account_id: uuid.UUID, *, again: bool = False) -> Acco
     if account is None:
         raise NotFound("account")
     return account
-
-
-def set_preferences(
-    account: Account,
-    *,
-    theme: str,
-    shortcuts: bool,
-    content_warnings: bool,
-    timezone: str,
-    undo_seconds: int | None = None,
-    media_veil: MediaVeil | None = None,
-    attention_mail: bool | None = None,
-) -> None:
-    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting;
-    ``media_veil`` and ``attention_mail`` None: as they were.
-
-    Raises:
-        Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
-    """
-    if theme not in THEMES:
-        raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
-    if timezone not in available_timezones():
-        raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
-    least, most = limits.UNDO_SECONDS
-    if undo_seconds is not None and not least <= undo_seconds <= most:
-        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
-    account.undo_seconds = undo_seconds
-    account.media_veil = media_veil or account.media_veil
-    account.theme, account.timezone = theme, timezone
-    if attention_mail is not None:
-        account.attention_mail = attention_mail
-    account.shortcuts, account.content_warnings = shortcuts, content_warnings
-
-
-def stop_attention_mail(session: Session, account_id: uuid.UUID) -> None:
-    """Stop mail about what needs an operator. Repeated calls and unknown accounts change nothing."""
-    account = session.get(Account, account_id)
-    if account is not None:
-        account.attention_mail = False
 
 
 def has_any(session: Session) -> bool:

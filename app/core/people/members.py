@@ -5,6 +5,7 @@ succeeds.
 """
 
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -113,10 +114,7 @@ def change_role(
     session.flush()
     if role not in roles_with(Permission.MODERATE):
         _let_go(session, membership)
-    after = {"role": role.value}
-    _record(session, actor, membership, "role.given", {"role": before.value}, after, reason)
-    account_id, community_id = membership.account_id, membership.community_id
-    accounts.log_role_change(session, actor, account_id, community_id, before.value, role.value)
+    _record_role(session, actor, membership, before.value, role.value, reason)
     return membership
 
 
@@ -134,18 +132,10 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     session.delete(membership)
     _let_go(session, membership)
     if actor.account_id != membership.account_id:
-        session.merge(
-            Removal(
-                community_id=membership.community_id,
-                account_id=membership.account_id,
-                removed_at=clock.now(),
-            )
-        )
+        ids = {"community_id": membership.community_id, "account_id": membership.account_id}
+        session.merge(Removal(**ids, removed_at=clock.now()))
     session.flush()
-    before, after = {"role": membership.role.value}, {"role": None}
-    _record(session, actor, membership, "role.taken", before, after, reason)
-    account_id, community_id = membership.account_id, membership.community_id
-    accounts.log_role_change(session, actor, account_id, community_id, membership.role.value, None)
+    _record_role(session, actor, membership, membership.role.value, None, reason)
     return membership
 
 
@@ -164,14 +154,18 @@ def set_disabled(
         raise Forbidden("Only a service admin disables accounts")
     limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, SERVICE)
-    _refuse_former_service_admin(session, actor)
+    if actor.kind != "system":
+        acting = _account_now(session, actor)
+        if acting is None or not acting.service_admin:
+            raise Forbidden("You are no service admin any more")
     account = accounts.get(session, account_id, again=True)
     if (account.disabled_at is not None) == disabled:
         return account
-    for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
+    memberships = sorted(account.memberships, key=lambda membership: membership.community_id)
+    for membership in memberships:
         serialise(session, membership.community_id)
     if disabled and account.id == actor.account_id:
-        for membership in account.memberships:
+        for membership in memberships:
             _keep_an_admin(session, actor, membership)
         if not _any_active(session, Account.service_admin, Account.id != account.id):
             raise Conflict(LAST_SERVICE_ADMIN)
@@ -179,14 +173,23 @@ def set_disabled(
     session.flush()
     if disabled:
         sessions.end_all(session, account.id)
-        for membership in account.memberships:
+        for membership in memberships:
             _let_go(session, membership)
     event = SecurityEvent.ACCOUNT_DISABLED if disabled else SecurityEvent.ACCOUNT_ENABLED
     security_events.log_at_commit(session, event, actor, account_id=account.id)
     what = "account.disabled" if disabled else "account.enabled"
-    for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
-        before, after = {"disabled": not disabled}, {"disabled": disabled}
-        _record(session, actor, membership, what, before, after, reason)
+    for membership in memberships:
+        history.record(
+            session,
+            actor,
+            membership.community_id,
+            what,
+            "account",
+            account.id,
+            before={"disabled": not disabled},
+            after={"disabled": disabled},
+            why=Why(reason),
+        )
     return account
 
 
@@ -221,26 +224,20 @@ def names(session: Session, account_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UU
 
 def _with_more(session: Session, memberships: Sequence[Membership]) -> list[Member]:
     ids = [membership.account_id for membership in memberships]
-    seen: dict[uuid.UUID, datetime] = {
-        account_id: at
-        for account_id, at in session.execute(
-            sa.select(SignIn.account_id, sa.func.max(SignIn.last_seen_at))
-            .where(SignIn.account_id.in_(ids))
-            .group_by(SignIn.account_id)
-        )
-    }
-    linked: dict[uuid.UUID, list[Profile]] = {}
+    last_seen = (
+        sa.select(SignIn.account_id, sa.func.max(SignIn.last_seen_at))
+        .where(SignIn.account_id.in_(ids))
+        .group_by(SignIn.account_id)
+    )
+    seen = {account_id: at for account_id, at in session.execute(last_seen)}
+    linked: dict[uuid.UUID | None, list[Profile]] = defaultdict(list)
     for profile in session.scalars(
         sa.select(Profile)
         .where(Profile.account_id.in_(ids), Profile.platform != WEB)
         .order_by(Profile.created_at, Profile.id)
     ):
-        if profile.account_id is not None:
-            linked.setdefault(profile.account_id, []).append(profile)
-    return [
-        Member(membership, seen.get(membership.account_id), linked.get(membership.account_id, []))
-        for membership in memberships
-    ]
+        linked[profile.account_id].append(profile)
+    return [Member(one, seen.get(one.account_id), linked[one.account_id]) for one in memberships]
 
 
 def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> tuple[Membership, Role]:
@@ -277,28 +274,26 @@ def _let_go(session: Session, membership: Membership) -> None:
     )
 
 
+def _account_now(session: Session, actor: Actor) -> Account | None:
+    """The actor's account as it is now; None if it is disabled."""
+    account = session.get(Account, actor.account_id, populate_existing=True)
+    return account if account is not None and account.disabled_at is None else None
+
+
 def _role_now(session: Session, actor: Actor, community_id: uuid.UUID) -> Role:
     if actor.kind == "system":
         return Role.ADMIN
-    account = session.get(Account, actor.account_id, populate_existing=True)
-    if account is not None and account.disabled_at is None and account.service_admin:
+    account = _account_now(session, actor)
+    if account is not None and account.service_admin:
         return Role.ADMIN
     role = session.scalar(
         sa.select(Membership.role).where(
             Membership.account_id == actor.account_id, Membership.community_id == community_id
         )
     )
-    if role is not Role.ADMIN or account is None or account.disabled_at is not None:
+    if role is not Role.ADMIN or account is None:
         raise Forbidden("You are no admin of this community any more")
     return role
-
-
-def _refuse_former_service_admin(session: Session, actor: Actor) -> None:
-    if actor.kind == "system":
-        return
-    account = session.get(Account, actor.account_id, populate_existing=True)
-    if account is None or not account.service_admin or account.disabled_at is not None:
-        raise Forbidden("You are no service admin any more")
 
 
 def _refuse_above(actor_role: Role, *roles: Role) -> None:
@@ -331,23 +326,19 @@ def _any_active(session: Session, *conditions: Any) -> bool:
     return session.scalar(matching.limit(1)) is not None
 
 
-def _record(
-    session: Session,
-    actor: Actor,
-    membership: Membership,
-    what: str,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    reason: str,
+def _record_role(
+    session: Session, actor: Actor, membership: Membership, before: str, after: str | None, reason: str
 ) -> None:
+    account_id, community_id = membership.account_id, membership.community_id
     history.record(
         session,
         actor,
-        membership.community_id,
-        what,
+        community_id,
+        "role.given" if after is not None else "role.taken",
         "account",
-        membership.account_id,
-        before=before,
-        after=after,
+        account_id,
+        before={"role": before},
+        after={"role": after},
         why=Why(reason),
     )
+    accounts.log_role_change(session, actor, account_id, community_id, before, after)

@@ -9,7 +9,7 @@ from wtforms import Form, PasswordField
 from app.core import clock, limits
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.mail import Kind
-from app.core.people import accounts, credentials, passwords, sessions
+from app.core.people import accounts, credentials, dashboard, passwords, sessions
 from app.core.raters import digests
 from app.core.upkeep import erasure, own_data
 from app.web import auth, forms, page
@@ -147,7 +147,7 @@ def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     if kind is not None:
         with wired().database.writing() as session:
             if kind is Kind.ATTENTION:
-                accounts.stop_attention_mail(session, account_id)
+                dashboard.stop_attention_mail(session, account_id)
             else:
                 digests.unsubscribe(session, account_id)
     return _unsubscribe_page(kind, is_done=True)

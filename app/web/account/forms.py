@@ -18,7 +18,7 @@ from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
 from app.core.models import Account
-from app.core.people import shortcuts
+from app.core.people import dashboard
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.web import auth, forms
@@ -109,7 +109,7 @@ class KeysForm(Form):
 
     def pressed(self) -> dict[str, str]:
         """Return the typed keys by the key that each has at first. An empty field brings that back."""
-        typed = {key: (self[field_name(key)].data or "").strip() for key in shortcuts.KEYS}
+        typed = {key: (self[field_name(key)].data or "").strip() for key in dashboard.KEYS}
         return {key: new for key, new in typed.items() if new}
 
     @property
@@ -118,15 +118,15 @@ class KeysForm(Form):
         return list(self)
 
 
-for _key, _what in shortcuts.KEYS.items():
+for _key, _what in dashboard.KEYS.items():
     setattr(KeysForm, field_name(_key), StringField(_what))
 
 
 def keys_form(account: Account) -> KeysForm:
     """Return the form with the keys that this person presses."""
-    pressed = shortcuts.in_force(account)
+    pressed = dashboard.keys_in_force(account)
     present: dict[str, Any] = {
-        field_name(key): shortcuts.shown_as(pressed.get(key, key)) for key in shortcuts.KEYS
+        field_name(key): dashboard.shown_as(pressed.get(key, key)) for key in dashboard.KEYS
     }
     return KeysForm(**present)
 

@@ -14,7 +14,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
-from app.core.people import accounts, mailed_links, sessions, shortcuts
+from app.core.people import accounts, dashboard, mailed_links, sessions
 from app.core.people.mailed_links import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
@@ -101,7 +101,7 @@ def save_settings() -> Response:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
                 digests.choose(account, form.digest.data)
-                accounts.set_preferences(
+                dashboard.set_preferences(
                     account,
                     theme=form.theme.data,
                     shortcuts=bool(form.shortcuts.data),
@@ -148,9 +148,9 @@ def save_keys() -> Response:
     try:
         with wired().database.writing() as session:
             account = accounts.get(session, auth.current_reader().account.id)
-            shortcuts.bind(account, {} if resets else form.pressed())
+            dashboard.bind_keys(account, {} if resets else form.pressed())
     except Invalid as refusal:
-        forms.explain(form, refusal, {key: field_name(key) for key in shortcuts.KEYS})
+        forms.explain(form, refusal, {key: field_name(key) for key in dashboard.KEYS})
         return show(keys=form, status=422)
     message = "The keys are as they were at first." if resets else "Your keys are saved."
     return page.done(None, url_for("web.settings", _anchor="keys-settings"), message)

@@ -1,13 +1,21 @@
-"""The dashboard's single keys, and the keys that a person presses instead.
+"""How the dashboard looks and behaves for a person: preferences, and the single keys.
 
-Keys that answer (1, 2, 3), lead to a page after G, or open the help stay as they are.
+Keys that answer (1, 2, 3), lead to a page after G, or open the help stay as they are; a person may press others instead
+of the rest.
 """
 
+import uuid
 from collections.abc import Mapping
+from zoneinfo import available_timezones
 
+from sqlalchemy.orm import Session
+
+from app.core import limits
 from app.core.errors import Invalid, Problem
 from app.core.models import Account
+from app.core.vocabulary import MediaVeil
 
+THEMES = ("system", "light", "dark")
 KEYS: Mapping[str, str] = {
     "j": "Next row",
     "k": "Previous row",
@@ -36,7 +44,7 @@ def shown_as(key: str) -> str:
     return capital if len(capital) == 1 and capital.lower() == key.lower() else key
 
 
-def in_force(account: Account) -> dict[str, str]:
+def keys_in_force(account: Account) -> dict[str, str]:
     """The keys that this person presses instead, by the key that each has at first.
 
     Without those that mean something else by now, because a key was added after the person chose.
@@ -47,7 +55,7 @@ def in_force(account: Account) -> dict[str, str]:
     return chosen
 
 
-def bind(account: Account, pressed: Mapping[str, str]) -> None:
+def bind_keys(account: Account, pressed: Mapping[str, str]) -> None:
     """Set the keys that this person presses, by the key that each has at first. What is left out gets that key again.
 
     Raises:
@@ -70,3 +78,42 @@ def bind(account: Account, pressed: Mapping[str, str]) -> None:
     if problems:
         raise Invalid(*problems)
     account.key_bindings = {key: new for key, new in chosen.items() if new != key}
+
+
+def set_preferences(
+    account: Account,
+    *,
+    theme: str,
+    shortcuts: bool,
+    content_warnings: bool,
+    timezone: str,
+    undo_seconds: int | None = None,
+    media_veil: MediaVeil | None = None,
+    attention_mail: bool | None = None,
+) -> None:
+    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting;
+    ``media_veil`` and ``attention_mail`` None: as they were.
+
+    Raises:
+        Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
+    """
+    if theme not in THEMES:
+        raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
+    if timezone not in available_timezones():
+        raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
+    least, most = limits.UNDO_SECONDS
+    if undo_seconds is not None and not least <= undo_seconds <= most:
+        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
+    account.undo_seconds = undo_seconds
+    account.media_veil = media_veil or account.media_veil
+    account.theme, account.timezone = theme, timezone
+    if attention_mail is not None:
+        account.attention_mail = attention_mail
+    account.shortcuts, account.content_warnings = shortcuts, content_warnings
+
+
+def stop_attention_mail(session: Session, account_id: uuid.UUID) -> None:
+    """Stop mail about what needs an operator. Repeated calls and unknown accounts change nothing."""
+    account = session.get(Account, account_id)
+    if account is not None:
+        account.attention_mail = False
