@@ -127,10 +127,10 @@ def whole_lines(text: str | None) -> str | None:
     return text.replace("\r\n", "\n").replace("\r", "\n") if text else text
 
 
-def reason_field(label: str = "Reason", **more: Any) -> TextAreaField:
-    """Return a field for the reason of a change, which is required; ``label`` begins with "Reason"."""
-    required = InputRequired(f"Enter a {label[0].lower()}{label[1:]}.")
-    return TextAreaField(label, [required, at_most(limits.REASON_MAX, label)], filters=[whole_lines], **more)
+def reason_field(label: str = "Reason", *, required: bool = True, **more: Any) -> TextAreaField:
+    """Return a field for the reason of a change; ``label`` begins with "Reason"."""
+    wanted = [InputRequired(f"Enter a {label[0].lower()}{label[1:]}.")] if required else []
+    return TextAreaField(label, [*wanted, at_most(limits.REASON_MAX, label)], filters=[whole_lines], **more)
 
 
 class ReasonForm(Form):

@@ -1,8 +1,8 @@
 """Creates the first admin, behind the one-time link that ``serve`` prints while there is none; opens communities."""
 
 from flask import Response, flash, make_response, redirect, request, url_for
-from wtforms import BooleanField, EmailField, Form, PasswordField, StringField, TextAreaField
-from wtforms.validators import DataRequired, InputRequired
+from wtforms import BooleanField, Form, StringField, TextAreaField
+from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.communities import first_admin, founding
@@ -16,7 +16,7 @@ from app.process import peers
 from app.throttle import OverLimit
 from app.web import auth, forms, navigation, page
 from app.web.account import session_cookie
-from app.web.account.forms import ADDRESS
+from app.web.account.forms import SignUpForm
 from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
 from app.wiring import wired
@@ -92,14 +92,8 @@ class CommunityName(Form):
     )
 
 
-class FirstAdminForm(CommunityName):
+class FirstAdminForm(CommunityName, SignUpForm):
     """The first admin's account."""
-
-    display_name = StringField(
-        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
-    )
-    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
-    password = PasswordField("Password", [InputRequired("Enter a password.")])
 
 
 def shown_url() -> str | None:

@@ -12,7 +12,6 @@ from wtforms import (
     RadioField,
     SelectMultipleField,
     StringField,
-    TextAreaField,
 )
 from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
@@ -61,9 +60,7 @@ class KeyForm(Form):
     may_assert_staff = BooleanField("May name moderators and admins")
     may_open_communities = BooleanField("May open communities")
     search = StringField("Find a community")
-    reason = TextAreaField(
-        "Reason", [forms.at_most(limits.REASON_MAX, "Reason")], filters=[forms.whole_lines]
-    )
+    reason = forms.reason_field(required=False)
     once = HiddenField()
 
     def validate_days(self, field: StringField) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Response, url_for
 from sqlalchemy.orm import Session
-from wtforms import Form, SelectField, StringField, TextAreaField
+from wtforms import Form, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from app.core import limits
@@ -57,11 +57,7 @@ class MemberForm(Form):
     """A change to a member, and its reason. The page has one form for each act."""
 
     role = SelectField("Role", choices=forms.choices(ROLES), validate_choice=False)
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
+    reason = forms.reason_field()
     profile = StringField("Profile")
 
     @classmethod

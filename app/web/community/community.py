@@ -8,7 +8,6 @@ from flask import Response, url_for
 from wtforms import BooleanField, Field, Form, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
 from app.core.communities.declarations import Group, Setting
@@ -25,18 +24,10 @@ from app.web.community import changes
 from app.wiring import wired
 
 
-def _reason() -> Any:
-    return TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
-
-
 class SwitchForm(Form):
     """The reason for a switch."""
 
-    reason = _reason()
+    reason = forms.reason_field()
 
 
 class CommunityForm(Form):
@@ -62,7 +53,9 @@ def form_class() -> type[CommunityForm]:
     """Create the form class: a field for each setting in the order of the page, then the reason."""
     fields = {name: _field(setting) for name, setting in community_settings.everything().items()}
     return type(
-        "CommunityFormOfSettings", (CommunityForm,), {**fields, "reason": _reason(), "version": HiddenField()}
+        "CommunityFormOfSettings",
+        (CommunityForm,),
+        {**fields, "reason": forms.reason_field(), "version": HiddenField()},
     )
 
 

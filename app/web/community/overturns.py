@@ -4,10 +4,10 @@ import uuid
 from datetime import UTC, datetime
 
 from flask import Response, url_for
-from wtforms import BooleanField, Form, HiddenField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, Form, HiddenField, SelectField, StringField
 from wtforms.validators import ValidationError
 
-from app.core import clock, limits
+from app.core import clock
 from app.core.errors import Invalid
 from app.core.ids import new_id, parse_id
 from app.core.models import Overturn
@@ -31,9 +31,7 @@ class OverturnForm(Form):
     rule = StringField("Rule", [forms.at_most(overturn_search.RULE_MAX, "Rule")])
     since = StringField("Since")
     with_reviewed = BooleanField("Also what people agreed to")
-    reason = TextAreaField(
-        "Reason", [forms.at_most(limits.REASON_MAX, "Reason")], filters=[forms.whole_lines]
-    )
+    reason = forms.reason_field(required=False)
     once = HiddenField()
 
     def validate_since(self, field: StringField) -> None:

@@ -72,33 +72,19 @@ class ReasonTemplateForm(Form):
 class RevisedReasonForm(ReasonTemplateForm):
     """A changed reason template, and the reason for the change."""
 
-    why = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
+    why = forms.reason_field()
 
 
 class RetiringForm(Form):
     """Why a reason template is retired."""
 
-    why = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-        id="retiring-why",
-    )
+    why = forms.reason_field(id="retiring-why")
 
 
 class RestoringForm(Form):
     """Why a reason template is restored; optional."""
 
-    why = TextAreaField(
-        "Reason",
-        [forms.at_most(limits.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-        id="restoring-why",
-    )
+    why = forms.reason_field(required=False, id="restoring-why")
 
 
 @dataclass(frozen=True)

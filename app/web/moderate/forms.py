@@ -21,7 +21,7 @@ from app.core.ids import parse_id
 from app.core.review import saved_filters
 from app.core.vocabulary import ActionVerb
 from app.web.filter_forms import typed
-from app.web.forms import at_most, choices, number, whole_lines
+from app.web.forms import at_most, choices, number, reason_field
 from app.web.item.verb_words import WORDS, OnSeveral
 
 
@@ -112,7 +112,7 @@ class BulkForm(Form):
     """The decision of a form without the field ``verb``."""
 
     verb = StringField("What to do")
-    reason = TextAreaField("Reason", [at_most(limits.REASON_MAX, "Reason")], filters=[whole_lines])
+    reason = reason_field(required=False)
     matching = HiddenField()
     cut = HiddenField()
     template = HiddenField()
