@@ -4,9 +4,9 @@ import uuid
 from dataclasses import dataclass
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.core import bulk
 from app.core.models import HistoryEntry, RetentionMark
 
 GENESIS = "0" * 64
@@ -31,25 +31,11 @@ def mark(session: Session, community_id: uuid.UUID) -> RetentionMark:
     found = session.get(RetentionMark, community_id)
     if found is None:
         # Another process may insert it at the same time.
-        session.execute(
-            _INSERT_MARK[session.get_bind().dialect.name],
-            {
-                "community_id": community_id,
-                "history_number": 0,
-                "history_hash": GENESIS,
-                "verified_number": 0,
-                "verified_hash": GENESIS,
-            },
-        )
+        start = {"history_number": 0, "history_hash": GENESIS, "verified_number": 0, "verified_hash": GENESIS}
+        table = RetentionMark.metadata.tables[RetentionMark.__tablename__]
+        bulk.insert(session.connection(), table, [{"community_id": community_id, **start}], skip_known=True)
         found = session.get_one(RetentionMark, community_id)
     return found
-
-
-_MARKS = RetentionMark.metadata.tables[RetentionMark.__tablename__]
-_INSERT_MARK = {
-    "sqlite": sqlite.insert(_MARKS).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(_MARKS).on_conflict_do_nothing(),
-}
 
 
 def unlike_noted(session: Session, community_id: uuid.UUID) -> Broken | None:
