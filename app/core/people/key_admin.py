@@ -12,9 +12,9 @@ from app.core import bulk, clock, limits, security_events
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, ApiKey, Community, KeyCommunity
+from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
-from app.core.people import keys
+from app.core.people import keys, members
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.security_events import SecurityEvent
 
@@ -60,10 +60,7 @@ def manageable_by(actor: Actor) -> sa.Select[uuid.UUID]:
 
 def live(session: Session) -> Sequence[ApiKey]:
     """Every key that works, in the order of names."""
-    has_time = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
-    return session.scalars(
-        sa.select(ApiKey).where(ApiKey.revoked_at.is_(None), has_time).order_by(ApiKey.name, ApiKey.id)
-    ).all()
+    return session.scalars(sa.select(ApiKey).where(keys.is_live()).order_by(ApiKey.name, ApiKey.id)).all()
 
 
 def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
@@ -169,27 +166,19 @@ def _is_manageable_by(actor: Actor) -> sa.ColumnElement[bool]:
     return sa.and_(ApiKey.everywhere.is_(False), reaches_mine, ~reaches_others)
 
 
-def _as_rows(session: Session, keys: Sequence[ApiKey]) -> list[KeyRow]:
-    creators = {key.created_by_id for key in keys if key.created_by_id is not None}
-    names: dict[uuid.UUID, str] = {
-        account_id: name
-        for account_id, name in session.execute(
-            sa.select(Account.id, Account.display_name).where(Account.id.in_(creators))
-        )
-    }
-    ids = {row.community_id for key in keys for row in key.communities}
+def _as_rows(session: Session, rows: Sequence[ApiKey]) -> list[KeyRow]:
+    names = members.names(session, [key.created_by_id for key in rows if key.created_by_id is not None])
+    reached = {key.id: {row.community_id for row in key.communities} for key in rows}
     communities = session.scalars(
-        sa.select(Community).where(Community.id.in_(ids)).order_by(Community.name, Community.id)
+        sa.select(Community)
+        .where(Community.id.in_(set().union(*reached.values())))
+        .order_by(Community.name, Community.id)
     ).all()
     return [
         KeyRow(
             key,
             names.get(key.created_by_id) if key.created_by_id else None,
-            [
-                community
-                for community in communities
-                if community.id in {row.community_id for row in key.communities}
-            ],
+            [community for community in communities if community.id in reached[key.id]],
         )
-        for key in keys
+        for key in rows
     ]

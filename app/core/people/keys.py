@@ -142,6 +142,12 @@ def mint(
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 
 
+def is_live() -> sa.ColumnElement[bool]:
+    """SQL condition: the key works, because it is neither revoked nor expired."""
+    has_time = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
+    return sa.and_(ApiKey.revoked_at.is_(None), has_time)
+
+
 def _live_keys(session: Session, community_id: uuid.UUID) -> int:
     """How many keys that still work were created for this community, and not for every one."""
     return (
@@ -151,8 +157,7 @@ def _live_keys(session: Session, community_id: uuid.UUID) -> int:
             .where(
                 KeyCommunity.community_id == community_id,
                 ApiKey.everywhere.is_(False),
-                ApiKey.revoked_at.is_(None),
-                sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now()),
+                is_live(),
             )
         )
         or 0
@@ -218,10 +223,7 @@ def some_name(session: Session, community_id: uuid.UUID) -> bool:
 
 
 def _some_adapter(session: Session, reaching: sa.ColumnElement[bool]) -> bool:
-    live = sa.and_(
-        ApiKey.revoked_at.is_(None), sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
-    )
-    matching = sa.select(ApiKey.id).where(live, reaching, ApiKey.template == KeyTemplate.ADAPTER)
+    matching = sa.select(ApiKey.id).where(is_live(), reaching, ApiKey.template == KeyTemplate.ADAPTER)
     return session.scalar(matching.limit(1)) is not None
 
 
