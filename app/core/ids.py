@@ -1,5 +1,12 @@
-"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (docs/integrate/api.md)."""
+"""What the service issues: ids, and secret tokens for sessions, mailed links and link codes.
 
+Ids are UUIDs of version 7 (RFC 9562), time-ordered (docs/integrate/api.md). Tokens are shown or mailed once and stored
+as a hash. A plain SHA-256 is enough because none can be guessed: a token has 256 bits; a link code is rate-limited and
+expires after ten minutes.
+"""
+
+import hashlib
+import secrets
 import uuid
 
 from uuid_utils.compat import uuid7
@@ -37,3 +44,13 @@ def require_id(text: str, what: str) -> uuid.UUID:
     if parsed is None:
         raise NotFound(what)
     return parsed
+
+
+def new_token() -> str:
+    """A new random token of 256 bits, safe in URLs and cookies."""
+    return secrets.token_urlsafe(32)
+
+
+def token_digest(token: str) -> str:
+    """The stored form of a token: hex SHA-256 of its UTF-8. Accepts any string that a client may send."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,7 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, limits, tokens
+from app.core import bulk, clock, ids, limits
 from app.core.errors import Invalid, Refused
 from app.core.ids import new_id
 from app.core.models import Account, AccountLink, LinkCode, Profile
@@ -67,8 +67,8 @@ def mint(session: Session, link_id: uuid.UUID) -> tuple[AccountLink, str] | None
     link = session.get(AccountLink, link_id)
     if link is None or link.used_at or link.withdrawn_at or link.sent_at:
         return None
-    token = tokens.new()
-    link.token_hash = tokens.digest(token)
+    token = ids.new_token()
+    link.token_hash = ids.token_digest(token)
     link.expires_at = clock.now() + LIVES[link.purpose]
     session.flush()
     return link, token
@@ -91,7 +91,7 @@ def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
     """
     link = session.scalars(
         sa.select(AccountLink).where(
-            AccountLink.token_hash == tokens.digest(token),
+            AccountLink.token_hash == ids.token_digest(token),
             AccountLink.purpose == purpose,
             AccountLink.used_at.is_(None),
             AccountLink.withdrawn_at.is_(None),
@@ -106,7 +106,7 @@ def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
 def was_used(session: Session, token: str, purpose: LinkPurpose) -> bool:
     """Whether this link was used already, so that a second visit can get a better message."""
     used = sa.select(AccountLink.id).where(
-        AccountLink.token_hash == tokens.digest(token),
+        AccountLink.token_hash == ids.token_digest(token),
         AccountLink.purpose == purpose,
         AccountLink.used_at.is_not(None),
     )
@@ -183,7 +183,7 @@ def show_code(session: Session, account: Account) -> ShownCode:
     if row is None:
         row = LinkCode(id=new_id(), account_id=account.id)
         session.add(row)
-    row.code_hash, row.created_at, row.expires_at = tokens.digest(plain), now, now + VALID_FOR
+    row.code_hash, row.created_at, row.expires_at = ids.token_digest(plain), now, now + VALID_FOR
     row.used_at = row.profile_id = None
     session.flush()
     return ShownCode(f"{plain[:4]}-{plain[4:]}", row.expires_at)
@@ -198,7 +198,7 @@ def usable_code(session: Session, profile: Profile, code: str) -> LinkCode:
         Invalid: the code is wrong, used by another profile, or expired; the same error for all.
     """
     row = session.scalars(
-        sa.select(LinkCode).where(LinkCode.code_hash == tokens.digest(_plain_code(code))).with_for_update()
+        sa.select(LinkCode).where(LinkCode.code_hash == ids.token_digest(_plain_code(code))).with_for_update()
     ).first()
     if row is not None:
         account = session.get_one(Account, row.account_id)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.core import bulk, clock, limits, tokens
+from app.core import bulk, clock, ids, limits
 from app.core.errors import NotFound
 from app.core.models import Account, SignIn
 
@@ -16,11 +16,11 @@ SEEN_EVERY = timedelta(minutes=1)
 
 def begin(session: Session, account: Account, user_agent: str) -> str:
     """Start a server-side session. Return its token; the database stores only the token's hash."""
-    token, now = tokens.new(), clock.now()
+    token, now = ids.new_token(), clock.now()
     session.add(
         SignIn(
             account_id=account.id,
-            token_hash=tokens.digest(token),
+            token_hash=ids.token_digest(token),
             user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
             created_at=now,
             last_seen_at=now,
@@ -41,7 +41,7 @@ def signed_in(
         session.execute(
             sa.select(Account, SignIn)
             .join(SignIn, SignIn.account_id == Account.id)
-            .where(SignIn.token_hash == tokens.digest(token))
+            .where(SignIn.token_hash == ids.token_digest(token))
             .options(joinedload(Account.memberships))
         )
         .unique()
@@ -67,7 +67,7 @@ def end(session: Session, token: str) -> None:
     bulk.change(
         session,
         sa.update(SignIn)
-        .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash == ids.token_digest(token), SignIn.ended_at.is_(None))
         .values(ended_at=clock.now()),
     )
 

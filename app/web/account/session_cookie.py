@@ -13,7 +13,7 @@ from flask import Response, current_app, request, session
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
-from app.core import security_events, tokens
+from app.core import ids, security_events
 from app.core.models import Account
 from app.core.people import passwords, sessions
 from app.core.security_events import SecurityEvent
@@ -105,7 +105,7 @@ def _serializer() -> URLSafeTimedSerializer:
 
 
 def _digest(sign_in_name: str) -> str:
-    return tokens.digest(sign_in_name)[:16]
+    return ids.token_digest(sign_in_name)[:16]
 
 
 def _is_production() -> bool:
