@@ -39,8 +39,7 @@ from app.core.models.insights import OutcomeKind
 from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds, verbs
-from app.core.upkeep import erasure
-from app.core.upkeep import pruning as upkeep_pruning
+from app.core.upkeep import erasure, pruning
 from app.core.vocabulary import ActionState, ActionVerb, DeliveryState, EventName, Role
 from app.jobs.communities import roll_up
 from app.jobs.upkeep import prune, sweep
@@ -67,7 +66,7 @@ def entries(session: Session, cast: Cast) -> list[HistoryEntry]:
 def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep_pruning, "BATCH", 3)
+    monkeypatch.setattr(pruning, "HISTORY_BATCH", 3)
     factories.rate(wiring, cast, factories.scored_action(wiring, cast, request_id="old"), "HHHHH")
     with wiring.database.writing() as session:
         old = len(entries(session, cast))
@@ -210,7 +209,7 @@ def test_figures_by_classifier_stay_when_scores_are_gone(wiring: Wiring, cast: C
 def test_scores_events_and_deliveries_go_after_their_days(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep_pruning, "BATCH", 2)
+    monkeypatch.setattr(pruning, "BATCH", 2)
     for number in range(5):
         factories.scored_action(wiring, cast, request_id=f"old-{number}")
     with wiring.database.writing() as session:
@@ -269,7 +268,7 @@ def test_scores_events_and_deliveries_go_after_their_days(
 def test_scores_that_a_review_kept_go_when_it_is_over(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep_pruning, "BATCH", 1)
+    monkeypatch.setattr(pruning, "BATCH", 1)
     waiting = [factories.scored_action(wiring, cast, request_id=f"old-{number}") for number in range(2)]
     advance(days=120)
     keep(wiring, scores=100)
@@ -370,7 +369,7 @@ def test_an_upkeep_that_fails_in_one_part_does_the_others(
         raise RuntimeError("broken links")
 
     monkeypatch.setattr(mailed_links, "prune", fail)
-    monkeypatch.setattr(upkeep_pruning, "prune_deliveries", fail)
+    monkeypatch.setattr(pruning, "prune_deliveries", fail)
     advance(days=500)
     prune(wiring)
     assert _number_of(wiring, Account) == accounts_before - 1
