@@ -67,37 +67,51 @@ def unpacked(row: PostScores) -> dict[str, Scored]:
 
 
 def read(session: Session, community_id: uuid.UUID, since: datetime) -> Posts:
-    """The posts of the community that were scored since this moment.
+    """The posts of the community that were scored since this moment."""
+    moment = PostScores.scored_at
+    joined_moments: sa.ColumnElement[Any] = (
+        sa.func.string_agg(sa.func.timestamptz_send(moment), _NO_BYTES)
+        if _is_postgresql(session)
+        else sa.func.group_concat(moment, ",")
+    )
+    rows = _grouped(session, community_id, since, joined_ids(session, PostScores.request_id), joined_moments)
+    return Posts(
+        np.concatenate([np.zeros(0, _ID), *(ids_of(row[2]) for row in rows)]),
+        np.concatenate([np.zeros(0, np.int64), *(_moments_of(row[3]) for row in rows)]),
+        _columns(rows),
+    )
+
+
+def read_columns(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, ScoreColumn]:
+    """``columns`` of the same posts alone: half of the time at a million posts."""
+    return _columns(_grouped(session, community_id, since))
+
+
+def _grouped(
+    session: Session, community_id: uuid.UUID, since: datetime, *more: sa.ColumnElement[Any]
+) -> Sequence[Any]:
+    """Categories, their joined scores, and ``more`` aggregates, which join the same posts in the same order.
 
     The database joins the rows of all posts with the same categories, so only a few rows reach Python.
     """
-    is_postgresql = _is_postgresql(session)
-    moment, scores = PostScores.scored_at, PostScores.scores
-    # Each column joins the same rows in the same order, as the aggregates of one statement do.
-    joined: tuple[Any, ...] = (
-        (
-            sa.func.string_agg(sa.func.timestamptz_send(moment), _NO_BYTES),
-            sa.func.string_agg(scores, _NO_BYTES),
-        )
-        if is_postgresql
-        else (sa.func.group_concat(moment, ","), sa.func.group_concat(sa.func.hex(scores), ""))
+    scores: sa.ColumnElement[Any] = (
+        sa.func.string_agg(PostScores.scores, _NO_BYTES)
+        if _is_postgresql(session)
+        else sa.func.group_concat(sa.func.hex(PostScores.scores), "")
     )
-    ids, moments = [np.zeros(0, _ID)], [np.zeros(0, np.int64)]
+    return session.execute(
+        sa.select(PostScores.categories, scores, *more)
+        .where(PostScores.community_id == community_id, PostScores.scored_at >= since)
+        .group_by(PostScores.categories)
+    ).all()
+
+
+def _columns(rows: Sequence[Any]) -> dict[str, ScoreColumn]:
     parts: defaultdict[str, list[tuple[Numbers, Numbers, Numbers]]] = defaultdict(list)
     count = 0
-    for categories, joined_ids_, joined_moments, joined_scores in session.execute(
-        sa.select(PostScores.categories, joined_ids(session, PostScores.request_id), *joined)
-        .where(PostScores.community_id == community_id, moment >= since)
-        .group_by(PostScores.categories)
-    ):
+    for categories, joined, *_ in rows:
         names = categories.split(" ")
-        ids.append(ids_of(joined_ids_))
-        if is_postgresql:
-            moments.append(np.frombuffer(joined_moments, ">i8") + _BEGIN_ON_POSTGRESQL)
-        else:
-            moments.append(np.array(joined_moments.split(","), "datetime64[us]").astype(np.int64))
-            joined_scores = bytes.fromhex(joined_scores)
-        entries = np.frombuffer(joined_scores, _ENTRY).reshape(-1, len(names))
+        entries = np.frombuffer(_as_bytes(joined), _ENTRY).reshape(-1, len(names))
         places = np.arange(count, count + len(entries))
         count += len(entries)
         for name, column in zip(names, entries.T, strict=True):
@@ -106,7 +120,18 @@ def read(session: Session, community_id: uuid.UUID, since: datetime) -> Posts:
     for name, given in parts.items():
         posts, scored, acting = (np.concatenate(column) for column in zip(*given, strict=True))
         columns[name] = ScoreColumn(posts, scored / PARTS, acting / PARTS)
-    return Posts(np.concatenate(ids), np.concatenate(moments), columns)
+    return columns
+
+
+def _moments_of(joined: bytes | str) -> Numbers:
+    if isinstance(joined, str):
+        return np.array(joined.split(","), "datetime64[us]").astype(np.int64)
+    return np.frombuffer(joined, ">i8") + _BEGIN_ON_POSTGRESQL
+
+
+def _as_bytes(joined: bytes | str) -> bytes:
+    """SQLite joins hexadecimal digits."""
+    return bytes.fromhex(joined) if isinstance(joined, str) else joined
 
 
 def joined_ids(session: Session, column: Any) -> sa.ColumnElement[Any]:
@@ -118,7 +143,7 @@ def joined_ids(session: Session, column: Any) -> sa.ColumnElement[Any]:
 
 def ids_of(joined: bytes | str) -> Numbers:
     """The ids that ``joined_ids`` joined, 16 bytes each. SQLite stores an id as its hexadecimal digits."""
-    return np.frombuffer(bytes.fromhex(joined) if isinstance(joined, str) else joined, _ID)
+    return np.frombuffer(_as_bytes(joined), _ID)
 
 
 def _is_postgresql(session: Session) -> bool:

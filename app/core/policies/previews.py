@@ -19,8 +19,8 @@ from app.core.policies import outcomes, policies, post_scores, route_changes
 from app.core.policies.drafts import CategoryDraft
 from app.core.policies.drafts import check as check_drafts
 from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.post_scores import Posts
 from app.core.policies.route_changes import PERIODS, Counted, Item, Judged, Route, strictness
+from app.core.policies.routing import ScoreColumn
 from app.core.vocabulary import ActionTier
 
 BINS = 20
@@ -142,7 +142,7 @@ def preview(
     return Preview(
         periods=[_period(days, scored[days], counted) for days in PERIODS],
         affected=_affected(session, items),
-        histograms=_histograms(posts),
+        histograms=_histograms(posts.columns),
     )
 
 
@@ -152,11 +152,11 @@ def histograms(
     """The longest period in days, and ``Preview.histograms`` of it, without a preview."""
     require(actor, Permission.REVISE_POLICY, community_id)
     since = clock.now() - timedelta(days=PERIODS[-1])
-    return PERIODS[-1], _histograms(post_scores.read(session, community_id, since))
+    return PERIODS[-1], _histograms(post_scores.read_columns(session, community_id, since))
 
 
-def _histograms(posts: Posts) -> dict[str, list[int]]:
-    return {name: post_scores.histogram(column, BINS) for name, column in posts.columns.items()}
+def _histograms(columns: Mapping[str, ScoreColumn]) -> dict[str, list[int]]:
+    return {name: post_scores.histogram(column, BINS) for name, column in columns.items()}
 
 
 def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
