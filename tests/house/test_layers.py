@@ -116,7 +116,7 @@ def _module(path: Path) -> str:
 
 def test_the_root_holds_what_puts_the_house_together_and_nothing_else() -> None:
     names = {path.stem for path in APP.glob("*.py")} - {"__init__", "__main__"}
-    assert names == {"application", "errors", "settings", "throttle", "wiring"}
+    assert names == {"application", "errors", "server_settings", "settings", "throttle", "wiring"}
 
 
 def test_there_is_something_to_guard() -> None:
