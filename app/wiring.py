@@ -38,8 +38,8 @@ from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.outbound import AllowList
-from app.core.requests import in_force
-from app.core.requests.in_force import InForce
+from app.core.requests import waiting
+from app.core.requests.waiting import InForce
 from app.core.rulesets.versions import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
@@ -117,7 +117,7 @@ class Wiring:
 
         ``own``: what of its own it has in force, if the caller has read it.
         """
-        own = own or in_force.read(session, community_id)
+        own = own or waiting.read_in_force(session, community_id)
         classifiers = list(self.rules.classifiers(session, community_id, self.classifiers, own.rules_version))
         if own.has_services:
             classifiers += self.services.classifiers(session, community_id)

@@ -31,8 +31,7 @@ from app.core.vocabulary import Classification, DeliveryState, EventName, Role
 from app.core.webhooks import queue, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters
-from app.core.webhooks.sending import Outcome
-from app.core.webhooks.slots import Slots
+from app.core.webhooks.sending import Outcome, Slots
 from app.demo.people import People
 
 REASONS = (

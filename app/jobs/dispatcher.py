@@ -23,8 +23,7 @@ from app.core.sealing import Sealer
 from app.core.webhooks import payloads, signing
 from app.core.webhooks import queue as delivery_queue
 from app.core.webhooks.queue import LEASE_SECONDS, Claimed, SendResult
-from app.core.webhooks.sending import Outcome, Sender
-from app.core.webhooks.slots import Slots
+from app.core.webhooks.sending import Outcome, Sender, Slots
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.panels import tending
 from app.core.raters import digests
-from app.core.requests import image_scoring, observing, submitting
+from app.core.requests import image_scoring, score_rows, submitting
 from app.core.requests import scoring as request_scoring
 from app.core.review import holds, overturns
 from app.core.upkeep import community_revisions
@@ -70,7 +70,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     by_id(submitting.SCORE_JOB, scorer.score)
     by_id(FORMER_SCORE_JOB, scorer.score)
-    by_id(observing.OBSERVE_JOB, lambda request_id: scoring.observe(wiring, request_id), attempts=2)
+    by_id(score_rows.OBSERVE_JOB, lambda request_id: scoring.observe(wiring, request_id), attempts=2)
     jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
     # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
     by_id(adding.FETCH_JOB, lambda attachment_id: attachments.fetch(wiring, attachment_id))

@@ -15,7 +15,7 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.classify.together import waits
 from app.core.models import Request
-from app.core.requests import observing, scoring, submitting, waiting
+from app.core.requests import score_rows, scoring, submitting, waiting
 from app.core.requests.scoring import Classified
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Found, Waiting
@@ -164,16 +164,16 @@ def _record(
     with wiring.database.writing() as session:
         scoring.record_scores(session, post.id, scorings, language, is_locked_first=is_locked_first)
         if isinstance(post, Request):
-            observing.enqueue(session, post.community_id, post.id)
+            score_rows.enqueue_observing(session, post.community_id, post.id)
 
 
 def observe(wiring: Wiring, request_id: uuid.UUID) -> None:
     """Ask the services that are only observed about a scored request, and store their scores."""
     with wiring.database.reading() as session:
-        request = observing.request_to_observe(session, request_id)
+        request = score_rows.request_to_observe(session, request_id)
         if request is None:
             return
         observed = wiring.services.classifiers(session, request.community_id, ServiceMode.OBSERVE)
     scorings = scoring.classify(observed, request, request.language)
     with wiring.database.writing() as session:
-        observing.record(session, request_id, scorings)
+        score_rows.record_observed(session, request_id, scorings)

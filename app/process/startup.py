@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app import __version__
 from app.adapters.media import pictures
 from app.core.attachments import fetching, files
-from app.core.communities import first_admin
+from app.core.communities import founding
 from app.demo import seed
 from app.demo.pictures import KeepPicture
 from app.demo.sign_ins import Demo
@@ -149,7 +149,7 @@ def _first_admin_token(settings: Settings) -> str | None:
     wiring = wire(settings)
     try:
         with wiring.database.writing() as session:
-            return first_admin.begin(session)
+            return founding.begin(session)
     finally:
         wiring.database.dispose()
 

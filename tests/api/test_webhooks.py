@@ -15,7 +15,7 @@ from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
-from app.core.webhooks import secrets
+from app.core.webhooks import signing
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.api.conftest import Api
@@ -58,7 +58,7 @@ def test_a_registration_answers_201_with_its_id_and_never_with_its_secret(
         assert "secret" not in one.json["data"]
     with wiring.database.reading() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        assert secrets.live(session, webhook, wiring.sealer, webhook.created_at) == [SECRET]
+        assert signing.live(session, webhook, wiring.sealer, webhook.created_at) == [SECRET]
         assert SECRET.encode() not in webhook.secret
 
 

@@ -16,7 +16,7 @@ from app.core.models import Action, Decision, Event, HistoryEntry, Note, Rating,
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies import outcomes, suggestions
+from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import scoring, submitting
@@ -364,7 +364,7 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
 
     assert known() == [Outcome.LAPSED, Outcome.UPHELD, Outcome.LAPSED]
     with wiring.database.reading() as session:
-        found = suggestions.suggest(session, SYSTEM, cast.community_id, "spam", 0.9)
+        found = outcomes.suggest(session, SYSTEM, cast.community_id, "spam", 0.9)
     assert (found.known, found.upheld) == (1, 1)
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.requests import slow_rules, submitting
+from app.core.requests import scorings, submitting
 from app.core.rulesets import drafts, trials, versions
 from app.core.rulesets.versions import CommunityRules
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
@@ -210,9 +210,9 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
             for one in wiring.rules.classifiers(session, cast.community_id, wiring.classifiers)
             if one.name == "community.rules"
         )
-        (slow,) = slow_rules.for_versions(session, SYSTEM, cast.community_id, [version])
+        (slow,) = scorings.slow_rules(session, SYSTEM, cast.community_id, [version])
         assert (slow.rule, slow.texts) == ("spam.harbour", 1)
-        assert slow_rules.for_versions(session, SYSTEM, cast.community_id, ["another version"]) == []
+        assert scorings.slow_rules(session, SYSTEM, cast.community_id, ["another version"]) == []
         request_id = action.request_id
     Scorer(wiring).score(request_id)
     with wiring.database.reading() as session:
@@ -221,9 +221,9 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
         )
     scored_action(wiring, cast, f"{TOUR}, again", "post-2")
     with wiring.database.reading() as session:
-        assert [
-            one.texts for one in slow_rules.for_versions(session, SYSTEM, cast.community_id, [version])
-        ] == [2]
+        assert [one.texts for one in scorings.slow_rules(session, SYSTEM, cast.community_id, [version])] == [
+            2
+        ]
 
 
 @pytest.mark.usefixtures("no_time")

@@ -23,11 +23,10 @@ from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import deliveries, events, payloads, queue, replays, secrets, signing
+from app.core.webhooks import deliveries, events, payloads, queue, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters
-from app.core.webhooks.sending import Outcome
-from app.core.webhooks.slots import Slots
+from app.core.webhooks.sending import Outcome, Slots
 from app.process import runtime
 from app.wiring import Wiring
 from tests import clocks, factories
@@ -184,7 +183,7 @@ class Desk:
 
     def secrets(self, webhook: Webhook) -> list[str]:
         with self.wiring.database.reading() as session:
-            return secrets.live(session, self.webhook(webhook), self.wiring.sealer, clock.now())
+            return signing.live(session, self.webhook(webhook), self.wiring.sealer, clock.now())
 
 
 # Registration

@@ -12,8 +12,7 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import events, queue
 from app.core.webhooks import registrations as webhooks
-from app.core.webhooks.sending import Outcome
-from app.core.webhooks.slots import Slots
+from app.core.webhooks.sending import Outcome, Slots
 from app.wiring import Wiring
 
 URL = "https://forum.example.org/hook?token=not-for-eyes"

@@ -12,7 +12,7 @@ from app.core import clock, limits
 from app.core.mail import Message
 from app.core.models import Delivery, HistoryEntry, HistoryText, Webhook
 from app.core.vocabulary import DeliveryState
-from app.core.webhooks import secrets
+from app.core.webhooks import signing
 from app.core.webhooks.health import Figures
 from app.throttle import Throttle
 from app.wiring import Wiring
@@ -38,7 +38,7 @@ def shown_secret(page: str) -> str | None:
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        return secrets.live(session, webhook, wiring.sealer, clock.now())
+        return signing.live(session, webhook, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:

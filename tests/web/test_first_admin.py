@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core.communities import communities, first_admin
+from app.core.communities import communities, founding
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community
 from app.core.people import accounts, credentials, passwords
@@ -31,7 +31,7 @@ FORM = {"display_name": "Ann", "email": ANN, "password": PASSWORD}
 
 def _begin(wiring: Wiring) -> str:
     with wiring.database.writing() as session:
-        token = first_admin.begin(session)
+        token = founding.begin(session)
     assert token is not None
     wiring.first_admin_token = token
     return token
@@ -196,14 +196,14 @@ def test_an_admin_made_otherwise_meanwhile_ends_it(everywhere: bool, visit: Visi
     assert visit(None).post(path, **FORM).status_code == 410
     assert "/first-admin/" not in _ask(visit).text
     with wiring.database.writing() as session:
-        assert first_admin.begin(session) is None
+        assert founding.begin(session) is None
         assert accounts.find(session, ANN) is None
 
 
 def test_a_disabled_admin_does_not_open_the_door_again(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         session.execute(sa.update(Account).values(disabled_at=sa.func.now()))
-        assert first_admin.begin(session) is None
+        assert founding.begin(session) is None
 
 
 def test_of_two_who_use_it_at_once_one_is_the_admin(wiring: Wiring) -> None:
@@ -214,7 +214,7 @@ def test_of_two_who_use_it_at_once_one_is_the_admin(wiring: Wiring) -> None:
         ready.wait()
         try:
             with wiring.database.writing() as session:
-                first_admin.create(session, token, email, "Somebody", hashed)
+                founding.create(session, token, email, "Somebody", hashed)
             made.append(email)
         except LinkOver as refusal:
             refused.append(refusal)
@@ -238,7 +238,7 @@ def test_of_the_link_and_the_command_line_at_once_the_link_never_makes_a_second_
         at_work.wait()
         try:
             with wiring.database.writing() as session:
-                first_admin.create(session, token, ANN, "Ann", hashed)
+                founding.create(session, token, ANN, "Ann", hashed)
         except LinkOver as refusal:
             refused.append(refusal)
 
@@ -311,6 +311,6 @@ def test_a_refusal_uses_nothing_up(wiring: Wiring) -> None:
         accounts.create(session, ANN, PASSWORD, confirmed=True)
     token = _begin(wiring)
     with pytest.raises(Conflict), wiring.database.writing() as session:
-        first_admin.create(session, token, ANN, "Ann", passwords.hash_password(PASSWORD))
+        founding.create(session, token, ANN, "Ann", passwords.hash_password(PASSWORD))
     with wiring.database.reading() as session:
-        assert first_admin.works(session, token)
+        assert founding.works(session, token)

@@ -17,7 +17,7 @@ from app.core import clock
 from app.core.insights.trend_figures import Overturned, Totals, Trends
 from app.core.models import Action, Community, Webhook
 from app.core.permissions import Actor, Permission, allows, require
-from app.core.policies.suggestions import lower_bound
+from app.core.policies.outcomes import lower_bound
 from app.core.review import conditions, queue_filters
 from app.core.review.open_counts import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter

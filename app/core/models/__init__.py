@@ -3,9 +3,8 @@
 Relationships are ``lazy="raise"``: each query names what it loads, so that a template cannot start queries.
 """
 
-from app.core.models.attachments import Attachment, MediaFile
 from app.core.models.communities import Category, Community, ThresholdSet
-from app.core.models.content import Note, NoteSkip, PostScores, Rating, Request, Score, Skip
+from app.core.models.content import Attachment, MediaFile, PostScores, Request, Score
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import (
     Attention,
@@ -16,15 +15,19 @@ from app.core.models.desk import (
     ReasonTemplate,
     SavedFilter,
 )
-from app.core.models.factcheck import AiDraft, FactCheckItem, NoteDraft
-from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
-from app.core.models.imports import (
+from app.core.models.factcheck import (
+    AiDraft,
     DatasetFeed,
     DatasetFeedCheck,
     DatasetImport,
     DatasetImportPiece,
     DatasetImportRow,
+    FactCheckItem,
+    FactCheckVector,
+    NoteDraft,
+    VectorSpace,
 )
+from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.insights import (
     InsightGroup,
     InsightOutcome,
@@ -32,7 +35,16 @@ from app.core.models.insights import (
     RaterDay,
     Rollup,
 )
-from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
+from app.core.models.notes import (
+    Note,
+    NoteSkip,
+    NoteSums,
+    RaterParameters,
+    Rating,
+    ScoringModel,
+    ScoringState,
+    Skip,
+)
 from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
     Account,
@@ -45,16 +57,19 @@ from app.core.models.people import (
     Removal,
     SignIn,
 )
-from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.models.services import (
     ConnectedService,
+    LearnedCategory,
+    LearnedModel,
+    Learning,
     RulePackDraft,
     RulePackVersion,
+    SampleAnswer,
+    SampledPost,
     ServiceDay,
     ServiceVersion,
     SlowRule,
 )
-from app.core.models.vectors import FactCheckVector, VectorSpace
 from app.core.models.webhooks import Attempt, Delivery, Event, FormerSecret, Replay, Webhook
 
 __all__ = [

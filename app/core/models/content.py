@@ -1,4 +1,4 @@
-"""Requests, their scores, notes, ratings, skips."""
+"""Requests, their scores and their attachments."""
 
 import uuid
 from datetime import datetime
@@ -10,13 +10,12 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
-from app.core.models.people import Profile
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus, RequestStatus
+from app.core.vocabulary import AttachmentKind, AttachmentState, RequestStatus
 
 if TYPE_CHECKING:
-    from app.core.models.attachments import Attachment
     from app.core.models.decisions import Decision
+    from app.core.models.notes import Note
 
 
 class Request(Stamped, Base):
@@ -212,144 +211,61 @@ class PostScores(Base):
     scores: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
-OPEN_NOTE = "NOT rationale AND deleted_at IS NULL AND NOT locked AND status_locked_at IS NULL"
-"""Which notes by people or models can still change their status. An index repeats it."""
+_WAITING = sa.text("state = 'waiting'")
 
 
-class Note(Stamped, Base):
-    """A community note, or the service's rationale for an action (``rationale`` true).
+class Attachment(Base):
+    """A picture, video, sound, file or link of a post (docs/integrate/attachments.md).
 
-    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1; ``factor``
-    the note's position between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
-
-    ``rating_changes`` increases with every change of a rating, so that code that computed from ratings can tell
-    whether they have changed since. ``locked``: a moderator fixed the status; ``status_locked_at``: when age made
-    the status final. ``helpful_pending_since``: since when the note has been rated helpful without interruption; it
-    is published once that has lasted long enough.
+    ``url``, ``kind``, ``alt``, ``filename``, ``width``, ``height`` and ``size`` are what the integration sent.
+    ``position`` counts from 1. ``reason`` says why it was refused. ``attempts`` counts the fetches that began;
+    ``due_at`` is when the next one should. ``sha256`` and ``preview_sha256`` name the stored files (`MediaFile`);
+    ``media_type`` and the ``stored_`` columns describe the first of them, from its content.
     """
 
-    __tablename__ = "notes"
+    __tablename__ = "attachments"
     __table_args__ = (
-        sa.Index(
-            "uq_notes_author_id_request_id",
-            "author_id",
-            "request_id",
-            unique=True,
-            sqlite_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
-            postgresql_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
-        ),
-        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
-        sa.Index("ix_notes_created_at_id", "created_at", "id"),
-        sa.Index("ix_notes_request_id", "request_id"),
-        # What raters are asked about; rationales are most of the notes, and decided ones are locked in time.
-        sa.Index(
-            "ix_notes_open",
-            "community_id",
-            "created_at",
-            "id",
-            sqlite_where=sa.text(OPEN_NOTE),
-            postgresql_where=sa.text(OPEN_NOTE),
-        ),
-        sa.Index(
-            "ix_notes_helpful_pending_since",
-            "helpful_pending_since",
-            sqlite_where=sa.text("helpful_pending_since IS NOT NULL"),
-            postgresql_where=sa.text("helpful_pending_since IS NOT NULL"),
-        ),
+        sa.UniqueConstraint("request_id", "position"),
+        sa.Index("ix_attachments_sha256", "sha256"),
+        sa.Index("ix_attachments_preview_sha256", "preview_sha256"),
+        sa.Index("ix_attachments_waiting", "due_at", sqlite_where=_WAITING, postgresql_where=_WAITING),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
-    request_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("requests.id"))
-    author_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
-    author_ref: Mapped[str] = mapped_column(sa.String(255))
-    summary: Mapped[str] = mapped_column(sa.Text)
-    classification: Mapped[Classification] = mapped_column(word(Classification))
-    status: Mapped[NoteStatus] = mapped_column(word(NoteStatus), default=NoteStatus.NEEDS_MORE_RATINGS)
-    helpfulness_score: Mapped[int] = mapped_column(default=0)
-    intercept: Mapped[float | None] = mapped_column(sa.Float)
-    factor: Mapped[float | None] = mapped_column(sa.Float)
-    status_rule: Mapped[str | None] = mapped_column(sa.String(100))
-    version: Mapped[int] = mapped_column(default=1)
-    ratings_count: Mapped[int] = mapped_column(default=0)
-    rating_changes: Mapped[int] = mapped_column(default=0, server_default="0")
-    status_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    status_locked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    helpful_pending_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    rationale: Mapped[bool] = mapped_column(default=False)
-    ai_generated: Mapped[bool] = mapped_column(default=False)
-    ai_provider: Mapped[str | None] = mapped_column(sa.String(100))
-    ai_model: Mapped[str | None] = mapped_column(sa.String(100))
-    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
-    sources: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
-    channel_id: Mapped[str | None] = mapped_column(sa.String(255))
-    platform_message_id: Mapped[str | None] = mapped_column(sa.String(255))
-    platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
-    locked: Mapped[bool] = mapped_column(default=False)
-    force_published: Mapped[bool] = mapped_column(default=False)
-    force_published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-
-    author: Mapped[Profile] = relationship(lazy="raise")
-    request: Mapped[Request | None] = relationship(
-        lazy="raise", foreign_keys=[request_id], viewonly=True, overlaps="note"
-    )
+    request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"))
+    position: Mapped[int] = mapped_column()
+    url: Mapped[str] = mapped_column(sa.Text)
+    kind: Mapped[AttachmentKind] = mapped_column(word(AttachmentKind))
+    alt: Mapped[str | None] = mapped_column(sa.Text)
+    filename: Mapped[str | None] = mapped_column(sa.String(255))
+    width: Mapped[int | None] = mapped_column()
+    height: Mapped[int | None] = mapped_column()
+    size: Mapped[int | None] = mapped_column(sa.BigInteger)
+    state: Mapped[AttachmentState] = mapped_column(word(AttachmentState), default=AttachmentState.WAITING)
+    reason: Mapped[str | None] = mapped_column(sa.String(40))
+    attempts: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    fetched_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    media_type: Mapped[str | None] = mapped_column(sa.String(100))
+    sha256: Mapped[str | None] = mapped_column(sa.String(64))
+    preview_sha256: Mapped[str | None] = mapped_column(sa.String(64))
+    stored_size: Mapped[int | None] = mapped_column(sa.BigInteger)
+    stored_width: Mapped[int | None] = mapped_column()
+    stored_height: Mapped[int | None] = mapped_column()
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 
-def about_withdrawn() -> sa.ColumnElement[bool]:
-    """SQL condition: notes on posts that were withdrawn. The service's rationales quote nothing."""
-    return sa.and_(
-        Note.rationale.is_(False),
-        sa.exists().where(Request.id == Note.request_id, Request.withdrawn_at.is_not(None)),
-    )
+class MediaFile(Base):
+    """A stored file, named by the SHA-256 of its content; several attachments may share it.
 
-
-class Rating(Stamped, Base):
-    """One rater's rating of one note.
-
-    It counts while ``note_version`` equals the note's version and ``exclusion_reason`` is None. ``blind_level`` is
-    the rater's last level from before they could see the outcome; "My impact" uses it. None: they rated only
-    afterwards.
+    ``announced_at``: when an attachment last asked for it, before the file was written. ``removing_at``: set before
+    the file is deleted, so that nobody starts to use it meanwhile.
     """
 
-    __tablename__ = "ratings"
-    __table_args__ = (
-        sa.UniqueConstraint("note_id", "rater_id"),
-        sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
-        sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
-        sa.Index("ix_ratings_community_id_updated_at", "community_id", "updated_at"),
-    )
+    __tablename__ = "media_files"
 
-    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
-    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
-    note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"))
-    rater_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"))
-    rater_ref: Mapped[str] = mapped_column(sa.String(255))
-    helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
-    blind_level: Mapped[HelpfulnessLevel | None] = mapped_column(word(HelpfulnessLevel))
-    note_version: Mapped[int] = mapped_column(default=1)
-    exclusion_reason: Mapped[str | None] = mapped_column("excluded", sa.String(20))
-    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
-
-    rater: Mapped[Profile] = relationship(lazy="raise")
-
-
-class Skip(Base):
-    """A rater skipped this review; it is not offered to them again."""
-
-    __tablename__ = "skips"
-
-    profile_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
-    action_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("moderation_actions.id"), primary_key=True)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
-
-
-class NoteSkip(Base):
-    """A rater skipped this note; it is not offered to them again."""
-
-    __tablename__ = "note_skips"
-
-    profile_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
-    note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"), primary_key=True)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    sha256: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    announced_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    removing_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -14,7 +14,8 @@ from app.core.types import UtcDateTime, word
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ActionVerb, ReopenTo, ReviewGroup
 
 if TYPE_CHECKING:
-    from app.core.models.content import Note, Request
+    from app.core.models.content import Request
+    from app.core.models.notes import Note
 
 _LIVE = (
     "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN "

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.ids import parse_id
 from app.core.models import Note, Rating, Request
-from app.core.models.content import about_withdrawn
+from app.core.models.notes import about_withdrawn
 from app.core.paging import Page, Slice, paginate
 from app.core.panels import seats
 from app.core.people import profiles

@@ -16,7 +16,7 @@ from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Request
-from app.core.models.content import about_withdrawn
+from app.core.models.notes import about_withdrawn
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, NoteSkip, Rating, Request
-from app.core.models.content import OPEN_NOTE
+from app.core.models.notes import OPEN_NOTE
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import help_needed, help_order, samples
 from app.core.raters.help_needed import MOST_COUNTED, Reader

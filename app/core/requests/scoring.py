@@ -32,7 +32,7 @@ from app.core.policies.routing import (
     for_review,
     observed,
 )
-from app.core.requests import score_rows, slow_rules
+from app.core.requests import score_rows, scorings
 from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
 from app.core.requests.waiting import Waiting
@@ -133,7 +133,9 @@ def record_several(
         seen = {row[0]: list(row[1:]) for row in session.connection().execute(_SEEN_OF, which)}
         if any(seen.get(post.request_id) != list(row[4:]) for post, row in rows):
             raise Overtaken
-    slow_rules.record(session, community.id, [late for way in ways for late in timeouts(way.post.scorings)])
+    scorings.record_slow_rules(
+        session, community.id, [late for way in ways for late in timeouts(way.post.scorings)]
+    )
     with together(session):
         openings = [way.opening(version, now) for way in ways if way.route is not None]
         opened = {one.action.request_id: one for one in opening.add(session, openings)}

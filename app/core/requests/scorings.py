@@ -1,10 +1,15 @@
-"""What classifiers say about one text, and the route that follows from it."""
+"""What classifiers say about one text, the route that follows from it, and the rules that took too long for it."""
 
 import time
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
 from app.core.classify import (
     COMMUNITY_MODEL,
     COMMUNITY_RULES,
@@ -17,6 +22,8 @@ from app.core.classify import (
 from app.core.classify.reading import see
 from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
+from app.core.models import SlowRule
+from app.core.permissions import Actor, Permission, require
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, raise_to, without_score
 from app.core.services.calling import stored_version
 
@@ -200,3 +207,39 @@ def timeouts(scorings: Sequence[Scoring]) -> list[tuple[str, OutOfTime]]:
         for scoring in scorings
         if isinstance(scoring.result.error, OutOfTime)
     ]
+
+
+def record_slow_rules(
+    session: Session, community_id: uuid.UUID, timeouts: Sequence[tuple[str, OutOfTime]]
+) -> None:
+    """Count a text for each rule that used most of its time, with its classifier's version.
+
+    A new version starts the count again. The caller holds the community's lock.
+    """
+    if not timeouts:
+        return
+    for version, error in timeouts:
+        row = session.get(SlowRule, (community_id, error.rule))
+        if row is None:
+            row = SlowRule(
+                community_id=community_id, rule=error.rule, version=version, texts=0, milliseconds=0
+            )
+            session.add(row)
+        elif row.version != version:
+            row.version, row.texts, row.milliseconds = version, 0, 0
+        row.texts += 1
+        row.milliseconds = max(row.milliseconds, error.milliseconds)
+        row.last_at = clock.now()
+    session.flush()
+
+
+def slow_rules(
+    session: Session, actor: Actor, community_id: uuid.UUID, versions: Iterable[str]
+) -> Sequence[SlowRule]:
+    """The slow rules of these classifier ``versions``, most often slow first."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(
+        sa.select(SlowRule)
+        .where(SlowRule.community_id == community_id, SlowRule.version.in_(list(versions)))
+        .order_by(SlowRule.texts.desc(), SlowRule.rule)
+    ).all()

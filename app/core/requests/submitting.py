@@ -1,7 +1,7 @@
 """Requests: submit, find, retry, escalate, withdraw (docs/integrate/api.md). ``scoring`` scores them."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ from app.core.models import Action, Attachment, Note, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, STAFF_TARGET, Route
-from app.core.requests import marks, reading, retention
+from app.core.requests import reading, retention
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
@@ -93,7 +93,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     row = {
         **_NOTHING_YET,
         **{name: value for name, value in vars(submission).items() if name in _COLUMNS},
-        "is_test": marks.is_test(submission.extra),
+        "is_test": is_test(submission.extra),
         "has_attachments": bool(submission.attachments),
         "id": new_id(),
         "community_id": community_id,
@@ -279,3 +279,12 @@ def _check(submission: Submission) -> None:
     if submission.extra is not None:
         limits.json_object(submission.extra, "metadata")
     adding.check(submission.attachments)
+
+
+TEST_MARK = "bridgenote_test"
+"""True in a submission's ``metadata``: it was sent to try out the service (docs/run/first-hour.md)."""
+
+
+def is_test(extra: Mapping[str, Any] | None) -> bool:
+    """Whether a submission with this metadata is a test."""
+    return extra is not None and extra.get(TEST_MARK) is True

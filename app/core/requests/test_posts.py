@@ -20,8 +20,7 @@ from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies import policies
 from app.core.requests import submitting
-from app.core.requests.marks import TEST_MARK
-from app.core.requests.submitting import Submission
+from app.core.requests.submitting import TEST_MARK, Submission
 
 SENDER = "bridgenote-test"
 """The platform user id that a test post has as sender and author."""

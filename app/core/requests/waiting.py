@@ -8,16 +8,58 @@ import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from app.core import clock
 from app.core.actions import exemptions
-from app.core.models import Community, Request
-from app.core.requests import in_force
-from app.core.requests.in_force import InForce
+from app.core.models import (
+    Community,
+    ConnectedService,
+    FactCheckItem,
+    LearnedCategory,
+    Request,
+    RulePackVersion,
+)
 from app.core.vocabulary import RequestStatus
+
+
+class InForce(NamedTuple):
+    """The community's own rules, services, model and fact-checks, read for every post so that changes apply at once.
+
+    ``rules_version``: 0 for none.
+    """
+
+    rules_version: int
+    has_services: bool
+    has_learned: bool
+    has_fact_checks: bool
+
+
+_VERSION = sa.select(sa.func.max(RulePackVersion.version)).where(RulePackVersion.community_id == Community.id)
+COLUMNS = (
+    sa.func.coalesce(_VERSION.correlate(Community).scalar_subquery(), 0),
+    sa.exists()
+    .where(ConnectedService.community_id == Community.id, ConnectedService.removed_at.is_(None))
+    .correlate(Community),
+    sa.exists()
+    .where(LearnedCategory.community_id == Community.id, LearnedCategory.version_in_force > 0)
+    .correlate(Community),
+    sa.or_(
+        sa.exists().where(FactCheckItem.community_id.is_(None), FactCheckItem.retired_at.is_(None)),
+        sa.exists()
+        .where(FactCheckItem.community_id == Community.id, FactCheckItem.retired_at.is_(None))
+        .correlate(Community),
+    ),
+)
+"""The fields of ``InForce`` for a statement that selects from communities."""
+
+
+def read_in_force(session: Session, community_id: uuid.UUID) -> InForce:
+    return InForce(*session.execute(sa.select(*COLUMNS).where(Community.id == community_id)).one())
+
 
 LEASE = timedelta(seconds=10)
 """Scoring twenty posts takes a tenth of it. One that takes longer may be scored twice, and is stored once."""
@@ -120,7 +162,7 @@ _FIND = (
         )
         .correlate(Request),
         *exemptions.COLUMNS,
-        *in_force.COLUMNS,
+        *COLUMNS,
     )
     .join(Community, Community.id == Request.community_id)
     .where(Request.id == sa.bindparam("request"))

@@ -16,7 +16,7 @@ from app.core.errors import Conflict
 from app.core.history import chain as history
 from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Event, Note, Request, Webhook
-from app.core.models.content import about_withdrawn
+from app.core.models.notes import about_withdrawn
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 

@@ -24,11 +24,9 @@ from app.core.outbound import RETRY_AFTER_LIMIT
 from app.core.sealing import SealBroken, Sealer
 from app.core.types import UtcDateTime
 from app.core.vocabulary import DeliveryState, EventName
-from app.core.webhooks import health, payloads
-from app.core.webhooks import secrets as webhook_secrets
+from app.core.webhooks import health, payloads, signing
 from app.core.webhooks.catalogue import EVENTS
-from app.core.webhooks.sending import Outcome
-from app.core.webhooks.slots import Slots
+from app.core.webhooks.sending import Outcome, Slots
 
 LEASE_SECONDS = 20.0
 """Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""
@@ -209,7 +207,7 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(webhook_secrets.live(session, webhook, sealer, now))
+        secrets = tuple(signing.live(session, webhook, sealer, now))
     except SealBroken:
         secrets = ()
     return [

@@ -5,7 +5,7 @@ from wtforms import BooleanField, Form, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from app.core import limits
-from app.core.communities import first_admin, founding
+from app.core.communities import founding
 from app.core.communities.founding import Founding
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import Community
@@ -133,13 +133,13 @@ def make_first_admin(token: str) -> Response:
     try:
         if who is not None:
             with wired().database.writing() as session:
-                community = first_admin.promote(session, token, who.account.id, community_name=name)
+                community = founding.promote(session, token, who.account.id, community_name=name)
             return _welcome(make_response(redirect(_start(community), 303)))
         assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
         url = limits.email(form.email.data or "")
         hashed = passwords.hash_password(form.password.data or "", url)
         with wired().database.writing() as session:
-            account, community = first_admin.create(
+            account, community = founding.create(
                 session, token, url, form.display_name.data or "", hashed, community_name=name
             )
     except LinkOver:
@@ -157,7 +157,7 @@ def make_first_admin(token: str) -> Response:
 
 def _works(token: str) -> bool:
     with wired().database.reading() as session:
-        return first_admin.works(session, token)
+        return founding.works(session, token)
 
 
 def _welcome(response: Response) -> Response:

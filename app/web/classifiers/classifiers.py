@@ -14,7 +14,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import ConnectedService, RulePackVersion
 from app.core.permissions import Actor, Permission
 from app.core.policies import policies
-from app.core.requests import slow_rules
+from app.core.requests import scorings
 from app.core.review.conditions import fails_mostly
 from app.core.rulesets import drafts
 from app.core.rulesets import versions as rule_versions
@@ -180,7 +180,7 @@ def show(
         in_force = wired().classifiers_for(session, community.id)
         scorers = scorer_rows(session, actor, community.id, in_force)
         own = [item.version for item in in_force if item.name == COMMUNITY_RULES]
-        slow = slow_rules.for_versions(session, actor, community.id, own)
+        slow = scorings.slow_rules(session, actor, community.id, own)
         own_model = section(session, actor, community.id, learned)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()

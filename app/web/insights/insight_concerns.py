@@ -13,8 +13,8 @@ from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filter_forms import reader_day
 from app.web.filters import percent, span
+from app.web.insights.insight_cells import RowLinks
 from app.web.insights.insight_groups import before_words
-from app.web.insights.insight_links import RowLinks
 from app.web.moderate.open_counts import in_words
 
 

@@ -7,8 +7,7 @@ from app.core.insights.trend_figures import Decisions, Overturned, Trends
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filters import channel, percent
-from app.web.insights.insight_cells import Cell, Table, count_cell, duration_cell
-from app.web.insights.insight_links import DECISIONS, RowLinks
+from app.web.insights.insight_cells import DECISIONS, Cell, RowLinks, Table, count_cell, duration_cell
 
 KEYS = ("categories", "classifiers", "channels", "moderators")
 ERASED = "Somebody whose account was erased"

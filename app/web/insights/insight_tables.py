@@ -10,8 +10,15 @@ from app.web import charts
 from app.web.charts import Series
 from app.web.filters import percent
 from app.web.insights import insight_groups
-from app.web.insights.insight_cells import Cell, Table, count_cell, duration, duration_cell
-from app.web.insights.insight_links import DECISIONS, RowLinks
+from app.web.insights.insight_cells import (
+    DECISIONS,
+    Cell,
+    RowLinks,
+    Table,
+    count_cell,
+    duration,
+    duration_cell,
+)
 
 KEYS = ("volume", "time", "backlog", "raters", "agreement", *insight_groups.KEYS)
 DRAWN_ABOVE = 3

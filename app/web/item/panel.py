@@ -17,7 +17,7 @@ from app.core.models import Action, ThresholdSet
 from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.policies import policies
-from app.core.requests import observing
+from app.core.requests import score_rows
 from app.core.review import assignments, claims, reopening, row_marks, second_looks
 from app.core.review.row_marks import ItemMark
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
@@ -233,7 +233,7 @@ def panel(
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=evidence(thresholds, action, observing.scores_of(session, action.request_id)),
+        evidence=evidence(thresholds, action, score_rows.scores_of(session, action.request_id)),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,

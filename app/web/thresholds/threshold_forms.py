@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired, ValidationError
 
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.policies import suggestions
+from app.core.policies import outcomes
 from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
 from app.core.policies.routing import default_target
 from app.web.categories import category_name
@@ -167,7 +167,7 @@ def precision_of(form: ThresholdsForm) -> float:
     Raises:
         ValidationError: it is not a number that ``suggestions.suggest`` accepts.
     """
-    least, most = suggestions.LEAST_PRECISION, suggestions.MOST_PRECISION
+    least, most = outcomes.LEAST_PRECISION, outcomes.MOST_PRECISION
     try:
         value = float((form.precision.data or "").strip().replace(",", "."))
     except ValueError:

@@ -10,19 +10,22 @@ from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from app.core import clock
+from app.core.classify import Classifier
+from app.core.classify.seed import SeedClassifier
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
-from app.core.policies import policies, previews, suggestions
+from app.core.policies import outcomes, policies, previews
 from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
+from app.core.policies.outcomes import Suggestion
 from app.core.policies.policies import Observed
 from app.core.policies.previews import Preview
-from app.core.policies.suggestions import Suggestion
 from app.core.vocabulary import Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.thresholds import threshold_expectations, threshold_previews
+from app.web.filters import percent
+from app.web.thresholds import threshold_previews
 from app.web.thresholds.threshold_forms import ADD, PARTS, ThresholdsForm, form_for, precision_of
 from app.web.thresholds.threshold_previews import Histogram
 from app.web.versions import rows as version_rows
@@ -136,7 +139,7 @@ def _suggest(session: Session, form: ThresholdsForm) -> Response:
         precision = precision_of(form)
         if name not in form.names:
             raise NotFound("category")
-        suggested = suggestions.suggest(
+        suggested = outcomes.suggest(
             session, auth.current_actor(), auth.current_community().id, name, precision
         )
     except ValidationError:
@@ -225,7 +228,7 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     is_open = bool(
         fields["remove"].data or any(fields[part].errors for part in FIELDS if FIELDS[part].is_folded)
     )
-    expected = threshold_expectations.expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
+    expected = expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
     return CategoryRow(
         name, category_name(name), policies.describe(name), fields, is_open, observed, expected
     )
@@ -259,3 +262,32 @@ def _words(declared: CategoryField, value: Any) -> str:
     if declared.bounds is not None:
         return f"{value:g}"
     return value.value if isinstance(value, Verb) else (declared.choices or {})[value]
+
+
+FEW = 100
+"""Below this number of posts, the sentence says that few were measured."""
+
+
+def expectation(classifiers: Sequence[Classifier], category: str, threshold: str) -> str | None:
+    """A sentence for the Thresholds page, or None: unknown category, no valid threshold, other classifiers.
+
+    ``threshold`` is what the field holds.
+    """
+    model = next((classifier for classifier in classifiers if isinstance(classifier, SeedClassifier)), None)
+    curve = model.curve(category) if model is not None else None
+    try:
+        value = float(threshold)
+    except ValueError:
+        return None
+    if curve is None or not 0.0 <= value <= 1.0:
+        return None
+    caught, raised = curve.shares_at(value)
+    few = f" Measured on {curve.posts} posts only." if curve.posts < FEW else ""
+    return (
+        f"On sources it had not seen, this Tier 2 asked people about some {percent(caught)} of such posts "
+        f"and {_small(raised)} of ordinary talk.{few}"
+    )
+
+
+def _small(share: float) -> str:
+    return "less than 0.1 %" if share < 0.001 else percent(share, 1)

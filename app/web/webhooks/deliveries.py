@@ -25,7 +25,7 @@ from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
-from app.web.webhooks import subject_words
+from app.web.webhooks import catalogue as webhooks_catalogue
 from app.web.webhooks.endpoints import place_of
 from app.wiring import wired
 
@@ -109,7 +109,7 @@ def deliveries_page() -> Response:
         status=200 if holds else 422,
         filters=form,
         rows=listed.rows,
-        about=lambda event: subject_words.in_words(event, known),
+        about=lambda event: webhooks_catalogue.in_words(event, known),
         running=running,
         place_of=place_of,
         event_words=catalogue.labels(),
@@ -194,7 +194,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt], known: Subjects) -> dic
         "tried": tried,
         "now": clock.now(),
         "event_word": catalogue.EVENTS[delivery.event.name].label,
-        "about": subject_words.in_words(delivery.event, known),
+        "about": webhooks_catalogue.in_words(delivery.event, known),
         "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE

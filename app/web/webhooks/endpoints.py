@@ -14,12 +14,12 @@ from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
-from app.core.webhooks import catalogue, deliveries, health, secrets
+from app.core.webhooks import catalogue, deliveries, health, signing
 from app.core.webhooks import registrations as webhooks
 from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.webhooks import subject_words
+from app.web.webhooks import catalogue as webhooks_catalogue
 from app.web.webhooks.forms import (
     EditForm,
     RegisterForm,
@@ -226,7 +226,7 @@ def _show(
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
         known = deliveries.subjects(session, [line.delivery.event for line in latest])
     rotated = rotation or RotationForm()
-    rotated.etag.data = secrets.etag(webhook)
+    rotated.etag.data = signing.etag(webhook)
     edited = form or EditForm.from_webhook(webhook)
     if outdated is not None:
         alert = f"{outdated} {_in_force(webhook, edited)}"
@@ -246,7 +246,7 @@ def _show(
         row=webhook,
         one=figures,
         latest=latest,
-        about=lambda event: subject_words.in_words(event, known),
+        about=lambda event: webhooks_catalogue.in_words(event, known),
         now=clock.now(),
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,

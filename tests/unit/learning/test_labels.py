@@ -13,7 +13,7 @@ from app.core.history.why import Why
 from app.core.learning import labels
 from app.core.models import Action, Community, Request, Score
 from app.core.permissions import SYSTEM, Actor
-from app.core.requests import marks, submitting
+from app.core.requests import submitting
 from app.core.review import conditions, verbs
 from app.core.review.verbs import Details
 from app.core.vocabulary import ActionState, ActionVerb, Role
@@ -164,7 +164,7 @@ def test_tests_withdrawn_posts_and_erased_ones_are_no_labels(wiring: Wiring, cas
 
 
 def test_a_test_post_is_marked_from_its_submission_on(wiring: Wiring, cast: Cast) -> None:
-    submission = submitting.Submission("t-1", "tester", ABUSE, extra={marks.TEST_MARK: True})
+    submission = submitting.Submission("t-1", "tester", ABUSE, extra={submitting.TEST_MARK: True})
     with wiring.database.writing() as session:
         request_id = submitting.submit(session, SYSTEM, cast.community_id, submission).request.id
     wiring.jobs.run_all()  # type: ignore[union-attr]
