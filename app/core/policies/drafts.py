@@ -1,7 +1,7 @@
 """A category's thresholds as an operator enters them: the bounds, and those a community begins with."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -52,9 +52,11 @@ class CategoryField:
         return self.bounds is not None and isinstance(self.bounds[1], int)
 
 
-def _says(**declared: Any) -> Mapping[str, CategoryField]:
-    """The metadata of a field of ``CategoryDraft``; the values are those of ``CategoryField``."""
-    return {"field": CategoryField(**declared)}
+# ruff: noqa: RUF009 - ``_declare`` makes a field
+def _declare(words: str, *, default: Any = MISSING, label: str | None = None, **more: Any) -> Any:
+    """A field of ``CategoryDraft`` with its declaration. ``label`` None: its ``words``."""
+    declared = CategoryField(words=words, label=words if label is None else label, **more)
+    return field(default=default, metadata={"field": declared})
 
 
 @dataclass(frozen=True)
@@ -68,74 +70,57 @@ class CategoryDraft:
     """
 
     name: str
-    tier2: float = field(
-        metadata=_says(
-            label="Asks people (Tier 2)",
-            words="Asks people (Tier 2)",
-            bounds=(0.0, 1.0),
-            enter=_THRESHOLD,
-            api="tier2_threshold",
-        )
+    tier2: float = _declare(
+        "Asks people (Tier 2)", bounds=(0.0, 1.0), enter=_THRESHOLD, api="tier2_threshold"
     )
-    tier1: float | None = field(
+    tier1: float | None = _declare(
+        "Acts by itself (Tier 1)",
         default=None,
-        metadata=_says(
-            label="Acts by itself (Tier 1)",
-            words="Acts by itself (Tier 1)",
-            bounds=(0.0, 1.0),
-            enter=_THRESHOLD,
-            empty="never",
-            api="tier1_threshold",
-        ),
+        bounds=(0.0, 1.0),
+        enter=_THRESHOLD,
+        empty="never",
+        api="tier1_threshold",
     )
     _: KW_ONLY
-    tier2_action: Verb = field(
-        default=Verb.HIDE,
-        metadata=_says(label="Tier 2 action", words="Tier 2 action", choices=_VERBS, api="tier2_action"),
+    tier2_action: Verb = _declare("Tier 2 action", default=Verb.HIDE, choices=_VERBS, api="tier2_action")
+    tier1_action: Verb = _declare("Tier 1 action", default=Verb.HIDE, choices=_VERBS, api="tier1_action")
+    enabled: bool = _declare(
+        "state", default=True, label="On", choices={True: "on", False: "off"}, api="enabled"
     )
-    tier1_action: Verb = field(
-        default=Verb.HIDE,
-        metadata=_says(label="Tier 1 action", words="Tier 1 action", choices=_VERBS, api="tier1_action"),
-    )
-    enabled: bool = field(
-        default=True,
-        metadata=_says(label="On", words="state", choices={True: "on", False: "off"}, api="enabled"),
-    )
-    severity: int = field(
+    severity: int = _declare(
+        "severity",
         default=0,
-        metadata=_says(
-            label="Severity, higher goes first",
-            words="severity",
-            bounds=(0, _SEVERITY_MAX),
-            enter=f"Enter a whole number from 0 to {_SEVERITY_MAX:,}.",
-            is_folded=True,
-        ),
+        label="Severity, higher goes first",
+        bounds=(0, _SEVERITY_MAX),
+        enter=f"Enter a whole number from 0 to {_SEVERITY_MAX:,}.",
+        is_folded=True,
     )
-    target_minutes: int | None = field(
+    target_minutes: int | None = _declare(
+        "target time in minutes",
         default=None,
-        metadata=_says(
-            label="Decide within (minutes)",
-            words="target time in minutes",
-            bounds=(1, _TARGET_MAX),
-            enter=f"Enter whole minutes from 1 to {_TARGET_MAX:,}, or leave it empty.",
-            empty="by severity",
-            is_folded=True,
-        ),
+        label="Decide within (minutes)",
+        bounds=(1, _TARGET_MAX),
+        enter=f"Enter whole minutes from 1 to {_TARGET_MAX:,}, or leave it empty.",
+        empty="by severity",
+        is_folded=True,
     )
-    review_group: ReviewGroup = field(
+    review_group: ReviewGroup = _declare(
+        "review group",
         default=ReviewGroup.COMMUNITY,
-        metadata=_says(
-            label="Who reviews", words="review group", choices=_GROUPS, api="review_group", is_folded=True
-        ),
+        label="Who reviews",
+        choices=_GROUPS,
+        api="review_group",
+        is_folded=True,
     )
-    observe_only: bool = field(
+    observe_only: bool = _declare(
+        "observe only",
         default=False,
-        metadata=_says(
-            label="Observe only", words="observe only", choices={True: "yes", False: "no"}, is_folded=True
-        ),
+        label="Observe only",
+        choices={True: "yes", False: "no"},
+        is_folded=True,
     )
-    requires: tuple[str, ...] = field(default=(), metadata=_says(words="requires"))
-    on_error: str = field(default="retry", metadata=_says(words="When a required classifier fails"))
+    requires: tuple[str, ...] = _declare("requires", default=(), label="")
+    on_error: str = _declare("When a required classifier fails", default="retry", label="")
 
 
 _DECLARED = {one.name: one.metadata["field"] for one in fields(CategoryDraft) if one.metadata}
