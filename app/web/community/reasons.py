@@ -51,13 +51,9 @@ class ReasonTemplateForm(Form):
 
     def offer(self, names: Sequence[str]) -> None:
         """Set the choices to the community's categories, and the selected one even if it no longer exists."""
-        names_offered = [
-            *names,
-            *([self.category.data] if self.category.data and self.category.data not in names else []),
-        ]
-        self.category.choices = forms.choices(
-            {"": "Any", **{name: category_name(name) for name in names_offered}}
-        )
+        selected = self.category.data
+        offered = {name: category_name(name) for name in (*names, selected) if name}
+        self.category.choices = forms.choices({"": "Any", **offered})
 
     def draft(self) -> ReasonDraft:
         """Return the typed values."""
@@ -186,11 +182,7 @@ def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
     return page.done(None, url_for("web.reasons"), message)
 
 
-def _show(
-    form: ReasonTemplateForm | None = None,
-    *,
-    status: int = 200,
-) -> Response:
+def _show(form: ReasonTemplateForm | None = None, *, status: int = 200) -> Response:
     actor, community_id = auth.current_actor(), auth.current_community().id
     added = form or ReasonTemplateForm()
     with wired().database.reading() as session:
