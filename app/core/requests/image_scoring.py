@@ -15,13 +15,20 @@ from app.core.actions import actions, decisions, exemptions, opening
 from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.history.why import Why
-from app.core.models import Action, Attachment, Community, ConnectedService, Request, Score
+from app.core.models import Action, Attachment, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.requests.evidence import evidence_of
-from app.core.requests.score_rows import raise_post, routed_rows, store, unrouted_rows
+from app.core.requests.score_rows import (
+    has_service,
+    raise_post,
+    routed_rows,
+    scored_classifiers,
+    store,
+    unrouted_rows,
+)
 from app.core.requests.scorings import Scoring, combined
 from app.core.services.calling import ServiceClassifier, stored_version
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
@@ -42,12 +49,7 @@ def enqueue_if_complete(session: Session, request_id: uuid.UUID) -> None:
     if not _pictures(rows) or any(row.state is AttachmentState.WAITING for row in rows):
         return
     community_id = rows[0].community_id
-    has_service = sa.select(ConnectedService.id).where(
-        ConnectedService.community_id == community_id,
-        ConnectedService.mode == ServiceMode.IN_FORCE,
-        ConnectedService.removed_at.is_(None),
-    )
-    if session.scalar(has_service.limit(1)) is not None:
+    if has_service(session, community_id, ServiceMode.IN_FORCE):
         enqueue(session, request_id, community_id, 0)
 
 
@@ -105,7 +107,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     request = session.get_one(Request, request_id)
     serialise(session, request.community_id)
     session.refresh(request)
-    known = set(session.scalars(sa.select(Score.classifier).where(Score.request_id == request_id).distinct()))
+    known = scored_classifiers(session, request_id)
     new = [scoring for scoring in scorings if scoring.classifier not in known]
     if not new or request.withdrawn_at is not None or request.content_removed_at is not None:
         return None

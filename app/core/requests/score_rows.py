@@ -141,14 +141,24 @@ def of_request(
 OBSERVE_JOB = "observe_services"
 
 
-def enqueue_observing(session: Session, community_id: uuid.UUID, request_id: uuid.UUID) -> None:
-    """Have observed services asked about a scored request, if the community has any."""
-    has_observed = sa.select(ConnectedService.id).where(
+def has_service(session: Session, community_id: uuid.UUID, mode: ServiceMode) -> bool:
+    """Whether the community has a connected service in this mode."""
+    services = sa.select(ConnectedService.id).where(
         ConnectedService.community_id == community_id,
-        ConnectedService.mode == ServiceMode.OBSERVE,
+        ConnectedService.mode == mode,
         ConnectedService.removed_at.is_(None),
     )
-    if session.scalar(has_observed.limit(1)) is not None:
+    return session.scalar(services.limit(1)) is not None
+
+
+def scored_classifiers(session: Session, request_id: uuid.UUID) -> set[str]:
+    """The classifiers and services of which the request has scores already."""
+    return set(session.scalars(sa.select(Score.classifier).where(Score.request_id == request_id).distinct()))
+
+
+def enqueue_observing(session: Session, community_id: uuid.UUID, request_id: uuid.UUID) -> None:
+    """Have observed services asked about a scored request, if the community has any."""
+    if has_service(session, community_id, ServiceMode.OBSERVE):
         outbox.enqueue(
             session,
             OBSERVE_JOB,
@@ -181,7 +191,7 @@ def record_observed(session: Session, request_id: uuid.UUID, scorings: Sequence[
     if request is None:
         return
     serialise(session, request.community_id)
-    known = set(session.scalars(sa.select(Score.classifier).where(Score.request_id == request.id).distinct()))
+    known = scored_classifiers(session, request.id)
     now = clock.now()
     for scoring in scorings:
         if scoring.classifier in known:
