@@ -32,23 +32,19 @@ def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
     return community
 
 
-# Built once: every page asks one of these, and to build it takes longer than to send it.
-_ALL = sa.select(Community).order_by(Community.name, Community.id)
-_VISIBLE = _ALL.where(Community.id.in_(sa.bindparam("ids", expanding=True)))
-
-
 def visible(session: Session, actor: Actor) -> Sequence[Community]:
     """The actor's communities, ordered by name."""
-    if actor.communities is None:
-        return session.scalars(_ALL).all()
-    return session.scalars(_VISIBLE, {"ids": list(actor.communities)}).all()
+    listed = sa.select(Community).order_by(Community.name, Community.id)
+    if actor.communities is not None:
+        listed = listed.where(Community.id.in_(actor.communities))
+    return session.scalars(listed).all()
 
 
 def only_one(session: Session, actor: Actor) -> Community | None:
     """The actor's community if there is exactly one, else None."""
     if actor.communities is None or len(actor.communities) != 1:
         return None
-    return session.scalars(_VISIBLE, {"ids": list(actor.communities)}).first()
+    return session.get(Community, *actor.communities)
 
 
 def by_ids(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
@@ -63,19 +59,6 @@ def find(session: Session, platform: str, platform_id: str) -> Community | None:
             Community.platform == platform, Community.platform_community_server_id == platform_id
         )
     ).first()
-
-
-# Built once, from table columns instead of mapped classes: every submission resolves a community, and either would
-# take longer than the statement itself.
-_table = Community.__table__.c
-_NAMES = sa.select(_table.id, _table.platform, _table.platform_community_server_id)
-_BY_ID = _NAMES.where(_table.id == sa.bindparam("id"))
-_BY_REFERENCE = _NAMES.where(
-    sa.or_(
-        _table.platform_community_server_id == sa.bindparam("reference"),
-        _table.slug == sa.bindparam("reference"),
-    )
-).order_by(_table.id)
 
 
 def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
@@ -94,12 +77,14 @@ def resolve_id(session: Session, actor: Actor, reference: str, platform: str | N
     """The id of the community that ``resolve`` returns, for callers that need only the id."""
     if not limits.may_be_stored_id(reference):
         raise NotFound("community server")
+    named = sa.select(Community.id, Community.platform, Community.platform_community_server_id)
     identity = parse_id(reference)
     matches: list[Any] = []
-    if identity is not None:
-        matches = [row for row in session.execute(_BY_ID, {"id": identity}) if actor.sees(row.id)]
+    if identity is not None and actor.sees(identity):
+        matches = [*session.execute(named.where(Community.id == identity))]
     if not matches:  # a platform may also use UUIDs as its communities' ids
-        rows = session.execute(_BY_REFERENCE, {"reference": reference})
+        is_named = sa.or_(Community.platform_community_server_id == reference, Community.slug == reference)
+        rows = session.execute(named.where(is_named).order_by(Community.id))
         matches = [row for row in rows if actor.sees(row.id)]
     same = [c for c in matches if platform is not None and c.platform == platform]
     exact = [c for c in same or matches if c.platform_community_server_id == reference]

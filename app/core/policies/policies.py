@@ -24,19 +24,9 @@ SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content is hidden behind "Show content"."""
 
 
-# Built once: every scored post asks this, and to build it takes longer than to send it.
-_CURRENT = (
-    sa.select(ThresholdSet)
-    .where(ThresholdSet.community_id == sa.bindparam("community_id"))
-    .order_by(ThresholdSet.version.desc())
-    .limit(1)
-    .options(selectinload(ThresholdSet.categories))
-)
-
-
 def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """The version in force, with its categories loaded."""
-    thresholds = session.scalars(_CURRENT, {"community_id": community_id}).first()
+    thresholds = session.scalars(_versions(community_id).limit(1)).first()
     if thresholds is None:
         raise NotFound("policy")
     return thresholds
@@ -45,12 +35,16 @@ def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
 def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ThresholdSet]:
     """Every version, newest first, with its categories."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return session.scalars(
+    return session.scalars(_versions(community_id)).all()
+
+
+def _versions(community_id: uuid.UUID) -> sa.Select[ThresholdSet]:
+    return (
         sa.select(ThresholdSet)
         .where(ThresholdSet.community_id == community_id)
         .order_by(ThresholdSet.version.desc())
         .options(selectinload(ThresholdSet.categories))
-    ).all()
+    )
 
 
 def in_force(community_id: Any) -> sa.ScalarSelect[uuid.UUID]:

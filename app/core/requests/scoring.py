@@ -111,7 +111,8 @@ def record_several(
     """
     which = {"requests": [post.request_id for post in posts]}
     if is_locked_first:
-        community_id = session.execute(_COMMUNITY_OF, {"request": posts[0].request_id}).scalar_one()
+        which_one = Request.id == posts[0].request_id
+        community_id = session.scalars(sa.select(Request.community_id).where(which_one)).one()
         serialise(session, community_id)
     found = {
         row[0].id: row
@@ -229,7 +230,6 @@ def _go(session: Session, way: _Way, opened: Opened | None, now: datetime) -> No
     opening.tell(session, opened)
 
 
-_COMMUNITY_OF = sa.select(Request.community_id).where(Request.id == sa.bindparam("request"))
 _SEEN = (
     Request.status,
     Request.scored_at,

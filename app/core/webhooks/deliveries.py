@@ -121,36 +121,28 @@ def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list
     return _lines(session, rows.all())
 
 
-def _attention() -> sa.Select[Any]:
-    webhook, delivery = Webhook.__table__.c, Delivery.__table__.c
-    present = sa.and_(webhook.community_id == sa.bindparam("community_id"), webhook.deleted_at.is_(None))
-    dead = (
-        sa.select(delivery.id)
-        .where(
-            delivery.endpoint_id.in_(sa.select(webhook.id).where(present)),
-            delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
-        )
-        .limit(MOST_COUNTED + 1)
-        .subquery()
-    )
-    disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(webhook.is_active))
-    return sa.select(
-        sa.select(sa.func.count()).select_from(dead).scalar_subquery(), disabled.scalar_subquery()
-    )
-
-
-# Built once: every page of an operator counts.
-_ATTENTION = _attention()
-
-
 def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> tuple[int, int]:
     """Count the dead or parked deliveries that could be sent again, and the disabled webhooks; one quick query.
 
     Deliveries are counted up to one more than ``MOST_COUNTED``.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-    dead, disabled = session.execute(_ATTENTION, {"community_id": community_id}).one()
-    return dead, disabled
+    present = sa.and_(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
+    dead = (
+        sa.select(Delivery.id)
+        .where(
+            Delivery.webhook_id.in_(sa.select(Webhook.id).where(present)),
+            Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
+        )
+        .limit(MOST_COUNTED + 1)
+        .subquery()
+    )
+    disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(Webhook.is_active))
+    count = sa.select(sa.func.count()).select_from(dead)
+    dead_count, disabled_count = session.execute(
+        sa.select(count.scalar_subquery(), disabled.scalar_subquery())
+    ).one()
+    return dead_count, disabled_count
 
 
 def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:

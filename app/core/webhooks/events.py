@@ -1,7 +1,7 @@
 """Events: rows written, with their deliveries, in the same transaction as the change they report."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -85,8 +85,17 @@ def emit_attention(
 
 def is_subscribed(session: Session, community_id: uuid.UUID, name: EventName) -> bool:
     """Whether a webhook of this community gets these events."""
-    rows = session.connection().execute(_WEBHOOKS, {"community": community_id})
-    return any(catalogue.is_wanted(name, wanted) for _, wanted in rows)
+    return any(catalogue.is_wanted(name, wanted) for _, wanted in _subscriptions(session, community_id))
+
+
+def _subscriptions(session: Session, community_id: uuid.UUID) -> Iterable[tuple[uuid.UUID, list[str] | None]]:
+    """The community's enabled webhooks: id, and the events that it wants (None: all)."""
+    rows = session.execute(
+        sa.select(Webhook.id, Webhook.events).where(
+            Webhook.community_id == community_id, Webhook.deleted_at.is_(None), Webhook.is_active
+        )
+    )
+    return ((webhook_id, wanted) for webhook_id, wanted in rows)
 
 
 def emit_test(session: Session, webhook: Webhook) -> Event:
@@ -100,7 +109,17 @@ def emit_test(session: Session, webhook: Webhook) -> Event:
     event.payload = {**event.payload, "event_id": str(event.id)}
     session.add(event)
     session.flush()
-    _deliver(session, event, webhook)
+    session.add(
+        Delivery(
+            event_id=event.id,
+            event_name=event.name,
+            webhook_id=webhook.id,
+            community_id=webhook.community_id,
+            due_at=clock.now(),
+        )
+    )
+    session.flush()
+    outbox.wake_dispatcher(session)
     return event
 
 
@@ -132,9 +151,6 @@ def gathered(session: Session) -> Iterator[None]:
 
 _GATHERED = "events_gathered"
 _EVENTS, _DELIVERIES = (model.metadata.tables[model.__tablename__] for model in (Event, Delivery))
-_WEBHOOKS = sa.select(Webhook.id, Webhook.events).where(
-    Webhook.community_id == sa.bindparam("community"), Webhook.deleted_at.is_(None), Webhook.is_active
-)
 
 
 def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -> None:
@@ -153,24 +169,10 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
             "community_id": community_id,
             "due_at": clock.now(),
         }
-        for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
+        for webhook_id, wanted in _subscriptions(session, community_id)
         for event in events
         if catalogue.is_wanted(event.name, wanted)
     ]
     if deliveries:
         bulk.insert(connection, _DELIVERIES, deliveries)
         outbox.wake_dispatcher(session)
-
-
-def _deliver(session: Session, event: Event, webhook: Webhook) -> None:
-    session.add(
-        Delivery(
-            event_id=event.id,
-            event_name=event.name,
-            webhook_id=webhook.id,
-            community_id=webhook.community_id,
-            due_at=clock.now(),
-        )
-    )
-    session.flush()
-    outbox.wake_dispatcher(session)
