@@ -58,7 +58,7 @@ def test_a_registration_answers_201_with_its_id_and_never_with_its_secret(
         assert "secret" not in one.json["data"]
     with wiring.database.reading() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        assert signing.live(session, webhook, wiring.sealer, webhook.created_at) == [SECRET]
+        assert signing.live_secrets(session, webhook, wiring.sealer, webhook.created_at) == [SECRET]
         assert SECRET.encode() not in webhook.secret
 
 

@@ -105,13 +105,13 @@ def test_secrets_of_several_rotations_are_sealed_anew_and_go_on_signing(wiring: 
         _register(wiring, cast, old, 1)
     with wiring.database.writing() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        before = signing.live(session, webhook, old, clock.now())
+        before = signing.live_secrets(session, webhook, old, clock.now())
         assert before == ["secret 1", "former 1"]
         assert resealing.outdated(session, both) == 3
         assert resealing.reseal(session, both) == (3, [])
         session.expire_all()
         assert resealing.unreadable(session, new) == 0
-        assert signing.live(session, webhook, new, clock.now()) == before
+        assert signing.live_secrets(session, webhook, new, clock.now()) == before
 
 
 def test_a_webhook_that_was_removed_has_no_secret_to_seal(

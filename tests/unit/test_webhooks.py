@@ -183,7 +183,7 @@ class Desk:
 
     def secrets(self, webhook: Webhook) -> list[str]:
         with self.wiring.database.reading() as session:
-            return signing.live(session, self.webhook(webhook), self.wiring.sealer, clock.now())
+            return signing.live_secrets(session, self.webhook(webhook), self.wiring.sealer, clock.now())
 
 
 # Registration

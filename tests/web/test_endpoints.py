@@ -38,7 +38,7 @@ def shown_secret(page: str) -> str | None:
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
         webhook = session.scalars(sa.select(Webhook)).one()
-        return signing.live(session, webhook, wiring.sealer, clock.now())
+        return signing.live_secrets(session, webhook, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:

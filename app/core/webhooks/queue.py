@@ -22,7 +22,6 @@ from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Event, Webhook
 from app.core.outbound import RETRY_AFTER_LIMIT
 from app.core.sealing import SealBroken, Sealer
-from app.core.types import UtcDateTime
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads, signing
 from app.core.webhooks.catalogue import EVENTS
@@ -68,7 +67,7 @@ class SendResult:
 
 def is_anything_due(session: Session, now: datetime) -> bool:
     """Whether any delivery is due. One read of one index, because an idle dispatcher asks several times a second."""
-    return session.scalar(_DUE, {"now": now}) is not None
+    return session.scalar(sa.select(Delivery.id).where(_is_free(now)).limit(1)) is not None
 
 
 def webhooks_due(session: Session, now: datetime, slots: Slots) -> list[Webhook]:
@@ -169,16 +168,12 @@ def record_attempts(
         health.disable_if_failing(session, webhook, max(attempt.ended for attempt in tried))
 
 
-def _is_free(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
+def _is_free(now: datetime) -> sa.ColumnElement[bool]:
     return sa.and_(
         Delivery.state == DeliveryState.DUE,
         Delivery.due_at <= now,
         sa.or_(Delivery.leased_until.is_(None), Delivery.leased_until <= now),
     )
-
-
-# Made once: to build the statement would take longer than to run it.
-_DUE = sa.select(Delivery.id).where(_is_free(sa.bindparam("now", type_=UtcDateTime))).limit(1)
 
 
 def _lease(
@@ -207,7 +202,7 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(signing.live(session, webhook, sealer, now))
+        secrets = tuple(signing.live_secrets(session, webhook, sealer, now))
     except SealBroken:
         secrets = ()
     return [

@@ -68,7 +68,7 @@ def register(
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
     _require_allowed_url(url, allow)
-    signing.check(secret)
+    signing.check_secret(secret)
     chosen = catalogue.checked(event_names)
     serialise(session, community.id)
     webhook = _find_by_url(session, community.id, url)
@@ -93,7 +93,7 @@ def register(
         if webhook is None:
             raise Conflict("This webhook is being registered and removed right now")
     before = health.history_values(webhook)
-    rotated = signing.replace(session, webhook, sealer, secret, clock.now())
+    rotated = signing.replace_secret(session, webhook, sealer, secret, clock.now())
     webhook.events = chosen
     health.enable(session, webhook)
     _record_change(session, actor, webhook, before, rotated)
@@ -170,7 +170,7 @@ def change(
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     webhook = _lock(session, actor, webhook_id)
-    if etag is not None and etag != signing.etag(webhook):
+    if etag is not None and etag != signing.secret_etag(webhook):
         raise Conflict("The secret was replaced already", webhook.id)
     if based_on is not None and based_on != edit_etag(webhook):
         who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
@@ -180,12 +180,12 @@ def change(
         _require_allowed_url(url, allow)
         _move_to(session, webhook, url)
     if secret is not None:
-        signing.check(secret)
-        rotated = signing.replace(session, webhook, sealer, secret, clock.now())
+        signing.check_secret(secret)
+        rotated = signing.replace_secret(session, webhook, sealer, secret, clock.now())
     until = webhook.previous_until
     ended = end_former and until is not None and clock.now() < until
     if ended:
-        signing.forget(session, webhook)
+        signing.forget_former_secrets(session, webhook)
     if not isinstance(event_names, Unchanged):
         webhook.events = catalogue.checked(event_names)
     if is_active is True and not webhook.is_active:
@@ -205,7 +205,7 @@ def remove(session: Session, actor: Actor, webhook_id: uuid.UUID, reason: str = 
     webhook.is_active = False
     webhook.disabled_reason = REMOVED
     webhook.secret = b""
-    signing.forget(session, webhook)
+    signing.forget_former_secrets(session, webhook)
     session.flush()
     health.change_due(
         session,

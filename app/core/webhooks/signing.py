@@ -1,4 +1,4 @@
-"""Signatures on deliveries: the spec's body fields, the X- headers and the Standard Webhooks headers.
+"""Signatures on deliveries, and the secrets that sign them, sealed for the row that holds them.
 
 Three signatures go with each attempt, all HMAC-SHA256 and all computed again for each attempt:
 
@@ -10,7 +10,8 @@ where                                 message                                   
 ``webhook-signature``                 ``{event id}.{timestamp}.{raw body}``          ``v1,`` and base64
 ====================================  =============================================  ====================
 
-Sources: docs/integrate/api.md (Webhooks); the Standard Webhooks specification.
+A secret appears in no response, no history entry and no error message. Sources: docs/integrate/api.md (Webhooks); the
+Standard Webhooks specification.
 """
 
 import base64
@@ -210,7 +211,7 @@ FORMER_MAX = 2
 """How many replaced secrets may sign at the same time: the previous one and the one before it."""
 
 
-def check(secret: str) -> None:
+def check_secret(secret: str) -> None:
     """Raise Invalid for a secret that is too short, too long or blank, or has ``whsec_`` in a way no receiver reads."""
     # The error never contains the value: ``input`` is echoed to the caller and may be logged there.
     if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
@@ -237,7 +238,7 @@ def check(secret: str) -> None:
         )
 
 
-def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:
+def live_secrets(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> list[str]:
     """The secrets that sign at ``now``, newest first, each once.
 
     Raises SealBroken when one cannot be decrypted.
@@ -252,12 +253,12 @@ def live(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> l
     return list(dict.fromkeys(secrets))
 
 
-def etag(webhook: Webhook) -> str:
+def secret_etag(webhook: Webhook) -> str:
     """Opaque version of the current secret; changes whenever it is set."""
     return hashlib.sha256(webhook.secret).hexdigest()[:16]
 
 
-def replace(session: Session, webhook: Webhook, sealer: Sealer, secret: str, now: datetime) -> bool:
+def replace_secret(session: Session, webhook: Webhook, sealer: Sealer, secret: str, now: datetime) -> bool:
     """Seal ``secret``; the replaced one also signs until its overlap ends. False when it is the same secret.
 
     Up to ``FORMER_MAX`` replaced secrets sign, each for its own 24 hours. One more ends the oldest.
@@ -270,12 +271,12 @@ def replace(session: Session, webhook: Webhook, sealer: Sealer, secret: str, now
         webhook.previous_secret, webhook.previous_until = webhook.secret, now + OVERLAP
     except SealBroken:
         # Sealed with an encryption key that we no longer have: they cannot sign, so there is no overlap.
-        forget(session, webhook)
+        forget_former_secrets(session, webhook)
     webhook.secret = sealer.seal(secret, context)
     return True
 
 
-def forget(session: Session, webhook: Webhook) -> None:
+def forget_former_secrets(session: Session, webhook: Webhook) -> None:
     """Delete all replaced secrets of a webhook."""
     webhook.previous_secret, webhook.previous_until = None, None
     session.execute(

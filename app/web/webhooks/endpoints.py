@@ -25,7 +25,6 @@ from app.web.webhooks.forms import (
     RegisterForm,
     RemovalForm,
     RotationForm,
-    SecretForm,
     StateForm,
 )
 from app.wiring import wired
@@ -114,13 +113,13 @@ def disable_webhook(webhook_id: uuid.UUID) -> Response:
 def rotate_secret(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(RotationForm)
     if not form.validate():
-        return _show(webhook_id, rotation=form, status=422)
+        return _show(webhook_id, form, status=422)
     secret, shown = form.chosen_secret()
     try:
         _change(webhook_id, secret=secret, etag=form.etag.data or "", reason=form.reason.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(webhook_id, rotation=form, status=422)
+        return _show(webhook_id, form, status=422)
     except Conflict as refusal:
         return _show(
             webhook_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
@@ -161,7 +160,7 @@ def test_webhook(webhook_id: uuid.UUID) -> Response:
 def remove_webhook(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(RemovalForm)
     if not form.validate():
-        return _show(webhook_id, removal=form, status=422)
+        return _show(webhook_id, form, status=422)
     with wired().database.writing() as session:
         gone = webhooks.remove(session, auth.current_actor(), webhook_id, form.reason.data or "")
     return page.done(
@@ -186,7 +185,7 @@ def _change(webhook_id: uuid.UUID, **values: Any) -> Webhook:
 def _set_active(webhook_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
     if not form.validate():
-        return _show(webhook_id, state=form, status=422)
+        return _show(webhook_id, form, status=422)
     webhook = _change(webhook_id, is_active=active, reason=form.reason.data or "")
     return page.done(None, _url(webhook_id), f"{place_of(webhook)} {becomes}")
 
@@ -209,11 +208,8 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
 
 def _show(
     webhook_id: uuid.UUID,
-    form: EditForm | None = None,
-    rotation: SecretForm | None = None,
-    removal: RemovalForm | None = None,
+    form: EditForm | RotationForm | RemovalForm | StateForm | None = None,
     *,
-    state: StateForm | None = None,
     status: int = 200,
     alert: str | None = None,
     outdated: str | None = None,
@@ -225,24 +221,23 @@ def _show(
         figures = health.for_webhooks(session, [webhook.id])[webhook.id]
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
         known = deliveries.subjects(session, [line.delivery.event for line in latest])
-    rotated = rotation or RotationForm()
-    rotated.etag.data = signing.etag(webhook)
-    edited = form or EditForm.from_webhook(webhook)
+    rotated = form if isinstance(form, RotationForm) else RotationForm()
+    rotated.etag.data = signing.secret_etag(webhook)
+    edited = form if isinstance(form, EditForm) else EditForm.from_webhook(webhook)
     if outdated is not None:
         alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
         edited.version.data = webhooks.edit_etag(webhook)
-    removed, switched = removal or RemovalForm(), state or StateForm()
     until = webhook.previous_until
     return page.render(
         "webhooks/endpoint.html",
         status=status,
         alert=alert,
-        form=next((candidate for candidate in (rotated, removed, switched) if candidate.errors), edited),
+        form=form or edited,
         edited=edited,
         rotation=rotated,
-        removal=removed,
-        state=switched,
+        removal=form if isinstance(form, RemovalForm) else RemovalForm(),
+        state=form if isinstance(form, StateForm) else StateForm(),
         row=webhook,
         one=figures,
         latest=latest,
