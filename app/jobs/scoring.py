@@ -88,7 +88,7 @@ class Scorer:
         try:
             try:
                 self._store(classified, left)
-            except scoring.Overtaken:
+            except scoring.StateChanged:
                 self._store(classified, left, is_locked_first=True)
         except Exception as error:
             # Whichever of them it was: each goes its own way, and the one that fails does so in its own job.
@@ -149,7 +149,7 @@ def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[
     scorings = scoring.classify(classifiers, post, language)
     try:
         _record(wiring, post, scorings, language)
-    except scoring.Overtaken:
+    except scoring.StateChanged:
         _record(wiring, post, scorings, language, is_locked_first=True)
 
 

@@ -43,7 +43,7 @@ PAUSED = "automatic actions were paused"
 NOT_FINISHED = "a classifier could not finish"
 
 
-class Overtaken(Exception):
+class StateChanged(Exception):
     """The request or its community changed while its scores were being stored."""
 
 
@@ -101,13 +101,13 @@ def record_several(
 ) -> dict[uuid.UUID, Action]:
     """Store the scores of requests of one community and route each by the thresholds in force.
 
-    Return the opened actions by request. A request that has not been started yet goes all the way in this transaction.
+    Return the opened actions by request. A request that has not been started yet is started and routed here.
     The community is locked late, after the rows that need no lock; ``is_locked_first`` locks it before anything is
     read. However many requests there are, most tables take one statement (decision 0004).
 
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
-        Overtaken: a request or the community changed before the lock. Roll back, and call it with ``is_locked_first``.
+        StateChanged: a request or the community changed before the lock. Roll back, and call with ``is_locked_first``.
     """
     which = {"requests": [post.request_id for post in posts]}
     if is_locked_first:
@@ -125,31 +125,36 @@ def record_several(
     _, community, author_id, has_samples, *_, policy_id = rows[0][1]
     version, rules = policies.rules_of(session, policy_id)
     now = clock.now()
-    ways = [_way(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
-    score_rows.store(session, [line for way in ways for line in way.rows(now)])
-    score_rows.store_posts(session, [(way.request, way.best) for way in ways], now)
-    _write_notes(session, ways, author_id)
+    routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
+    score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
+    score_rows.store_posts(session, [(routing.request, routing.best) for routing in routings], now)
+    _write_notes(session, routings, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.
         seen = {row[0]: list(row[1:]) for row in session.connection().execute(_SEEN_OF, which)}
         if any(seen.get(post.request_id) != list(row[4:]) for post, row in rows):
-            raise Overtaken
+            raise StateChanged
     scorings.record_slow_rules(
-        session, community.id, [late for way in ways for late in timeouts(way.post.scorings)]
+        session, community.id, [late for routing in routings for late in timeouts(routing.post.scorings)]
     )
     with together(session):
-        openings = [way.opening(version, now) for way in ways if way.route is not None]
+        openings = [routing.opening(version, now) for routing in routings if routing.route is not None]
         opened = {one.action.request_id: one for one in opening.add(session, openings)}
-        for way in ways:
-            _go(session, way, opened.get(way.request.id), now)
-            if has_samples and way.route is None and community.archived_at is None and not way.is_decided:
-                sampling.choose(session, way.request, way.best, rules)
+        for routing in routings:
+            _apply_route(session, routing, opened.get(routing.request.id), now)
+            if (
+                has_samples
+                and routing.route is None
+                and community.archived_at is None
+                and not routing.is_decided
+            ):
+                sampling.choose(session, routing.request, routing.best, rules)
     return {request_id: one.action for request_id, one in opened.items()}
 
 
 @dataclass
-class _Way:
-    """One request on its way through ``record_several``: what was found, and where it goes."""
+class _RoutedRequest:
+    """A request in ``record_several`` with its scores and the route that follows."""
 
     post: Classified
     request: Request
@@ -165,7 +170,7 @@ class _Way:
         return score_rows.of_request(self.request, self.post.scorings, self.best, self.observed, now)
 
     def changes(self, now: datetime) -> dict[str, Any]:
-        """What of the request changes, whatever way it goes."""
+        """The columns of the request that change, whatever its route."""
         scorings = self.post.scorings
         changes = {"scored_at": now, "language": self.post.language} | reference(self.request, scorings)
         return changes if self.note is None else changes | {"note_id": self.note.id}
@@ -180,14 +185,14 @@ class _Way:
         return Opening(self.request, self.route, evidence, self.note, cause, self.changes(now))
 
 
-def _way(
+def _routed(
     post: Classified,
     request: Request,
     community: Community,
     rules: Sequence[CategoryRule],
     *,
     is_decided: bool,
-) -> _Way:
+) -> _RoutedRequest:
     is_open = community.archived_at is None
     if is_open:
         _check_finished(post.scorings, rules)
@@ -196,37 +201,37 @@ def _way(
     paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
     if route is not None and paused_at is not None:
         route = for_review(route, rules)
-    return _Way(post, request, community, best, observed(best, rules), is_decided, route, paused_at)
+    return _RoutedRequest(post, request, community, best, observed(best, rules), is_decided, route, paused_at)
 
 
-def _write_notes(session: Session, ways: Sequence[_Way], author_id: uuid.UUID | None) -> None:
+def _write_notes(session: Session, routings: Sequence[_RoutedRequest], author_id: uuid.UUID | None) -> None:
     """Write why the service proposes to act. ``author_id`` is its own profile, if there is one already."""
-    for way in ways:
-        if way.route is None:
+    for routing in routings:
+        if routing.route is None:
             continue
         author_id = author_id or profiles.of_service(session).id
         looks_like, meaning = (
             ("something to look at", "Automatic scoring could not finish reading it")
-            if way.route.category == UNFINISHED
-            else (way.route.category, policies.describe(way.route.category))
+            if routing.route.category == UNFINISHED
+            else (routing.route.category, policies.describe(routing.route.category))
         )
-        way.note = notes.rationale(way.request, looks_like, meaning, way.route.verb, author_id)
-    moves.add(session, SYSTEM, [way.note for way in ways if way.note is not None])
+        routing.note = notes.rationale(routing.request, looks_like, meaning, routing.route.verb, author_id)
+    moves.add(session, SYSTEM, [routing.note for routing in routings if routing.note is not None])
 
 
-def _go(session: Session, way: _Way, opened: Opened | None, now: datetime) -> None:
-    """Move a request to where it goes, and tell of its action."""
-    request, changes = way.request, way.changes(now)
-    if way.post.language is not None and request.status is not RequestStatus.PENDING:
+def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | None, now: datetime) -> None:
+    """Move a request along its route, and notify about its action."""
+    request, changes = routing.request, routing.changes(now)
+    if routing.post.language is not None and request.status is not RequestStatus.PENDING:
         # Members may have asked for a review before the post was scored.
-        post_facts.set_language(session, request.id, way.post.language)
+        post_facts.set_language(session, request.id, routing.post.language)
     if opened is None:
-        is_open = way.community.archived_at is None
-        why = Why(cause=nothing_found(way.post.scorings) if is_open else ARCHIVED)
+        is_open = routing.community.archived_at is None
+        why = Why(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=why, **changes)
         return
     if opened.decision is None:
-        _goes_on(session, request, changes)
+        _keep_in_progress(session, request, changes)
     opening.tell(session, opened)
 
 
@@ -239,7 +244,7 @@ _SEEN = (
     sa.exists().where(Decision.request_id == Request.id).correlate(Request),
     policies.in_force(Community.id),
 )
-"""What a request's way depends on."""
+"""What the route of a request depends on."""
 _STATE, _SEEN_OF = (
     sa.select(*columns)
     .join_from(Request, Community, Community.id == Request.community_id)
@@ -259,7 +264,7 @@ def _may_be_recorded(session: Session, request: Request) -> bool:
     return request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request)
 
 
-def _goes_on(session: Session, request: Request, changes: Mapping[str, Any]) -> None:
+def _keep_in_progress(session: Session, request: Request, changes: Mapping[str, Any]) -> None:
     """Leave the request in progress, for people decide about it, with ``changes`` to other columns."""
     if request.status is RequestStatus.PENDING:
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, **changes)
