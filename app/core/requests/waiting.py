@@ -182,9 +182,15 @@ _OTHERS = (
     .limit(sa.bindparam("most"))
     .with_for_update(of=Request, skip_locked=True)
 )
+# Rows that another process is leasing are skipped: to wait for them, two that found each other's posts would deadlock.
+_FREE = (
+    sa.select(Request.id)
+    .where(Request.id.in_(sa.bindparam("ids", expanding=True)), _IS_PENDING, _IS_FREE)
+    .with_for_update(skip_locked=True)
+)
 _LEASE = (
     sa.update(Request)
-    .where(Request.id.in_(sa.bindparam("ids", expanding=True)), _IS_PENDING, _IS_FREE)
+    .where(Request.id.in_(_FREE))
     .values(scoring_until=sa.bindparam("until"))
     .returning(Request.id)
 )
