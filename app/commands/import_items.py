@@ -12,10 +12,10 @@ from app.commands import files
 from app.commands.opening import opened_wiring
 from app.core.batches import BatchSize
 from app.core.db import Database
-from app.core.factcheck import columns, formats, storing
+from app.core.factcheck import columns, formats, items
 from app.core.factcheck.formats import Reading
-from app.core.factcheck.items import Imported
-from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.items import Imported, Item
+from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import CHUNK, SHOWN_FAULTS
 from app.core.factcheck.reading import BadFile as UnreadableFile
 from app.core.vocabulary import ImportFormat
@@ -138,9 +138,9 @@ def keep(database: Database, file: Path, how: Reading) -> Imported:
     with files.opened(file) as content:
         good = (one.item for one in formats.distinct(content, how) if not isinstance(one, Fault))
         size = BatchSize(CHUNK)
-        while batch := list[Published](islice(good, size.rows)):
+        while batch := list[Item](islice(good, size.rows)):
             with size.timed(), database.writing() as session:
-                totals += storing.keep(session, batch, None)
+                totals += items.keep(session, batch, None)
     return totals
 
 

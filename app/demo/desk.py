@@ -100,8 +100,7 @@ class Desk:
             Item("coast-facts", item_id, claim, rating, f"{_CHECKED}/{page}", _PUBLISHER)
             for item_id, claim, rating, page in _FACT_CHECKS
         ]
-        imported = datasets.keep(self._session, operator, self._community_id, items)
-        datasets.record(self._session, operator, self._community_id, ["coast-facts"], imported)
+        datasets.keep(self._session, operator, self._community_id, items)
 
     def _invite(self) -> None:
         link = invitations.invite(

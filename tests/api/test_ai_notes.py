@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from app.adapters import openai_notes
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.openai_notes import OpenAiCompatibleWriter
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import AiDraft, Community, Note
 from app.core.notes.ai_notes import Draft, Post
@@ -40,7 +40,7 @@ def item(wiring: Wiring) -> Item:
     """The one fact-check there is."""
     made = Item("example", "sea-1", CLAIM, "False", URL, "Example Checks")
     with wiring.database.writing() as session:
-        storing.keep(session, [made])
+        items.keep(session, [made])
     return made
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from playwright.sync_api import ViewportSize, expect
 
 from app.core.classify.corpus import SAMPLES
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import Account, ApiKey, Community
 from tests.browser import site
@@ -108,7 +108,7 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
             )
             for number, letter in enumerate(LETTERS)
         ]
-        storing.keep(session, items, place.community_id)
+        items.keep(session, items, place.community_id)
     ada, rita, found = visit(place.admin, own=True), visit(place.rater, own=True), list[str]()
     for visitor in (ada, rita):
         for path in (site.pages(visitor, filled) | pages).values():

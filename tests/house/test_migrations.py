@@ -17,7 +17,7 @@ from app import migrations
 from app.commands.main import cli
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
-from app.core.factcheck import search, storing
+from app.core.factcheck import items, search
 from app.core.models import FactCheckItem, Removal
 from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM
@@ -80,9 +80,9 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
         community = communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
         account = accounts.create(session, "ann@example.org", "correct horse battery")
         mailed_links.show_code(session, account)
-        storing.keep(session, [item("Drinking seawater cures the common cold within a day.", 1)])
-        storing.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
-        storing.keep(session, [item("The moon landing was filmed in a studio in Nevada.", 2)])
+        items.keep(session, [item("Drinking seawater cures the common cold within a day.", 1)])
+        items.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
+        items.keep(session, [item("The moon landing was filmed in a studio in Nevada.", 2)])
         membership = accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
         members.remove(session, SYSTEM, membership.id, "Spam")
     database.dispose()

@@ -19,8 +19,9 @@ from sqlalchemy import event
 from app.adapters.builtin_notes import BuiltinWriter, shorten
 from app.commands.main import cli
 from app.core.errors import Invalid
-from app.core.factcheck import items, ratings, storing
+from app.core.factcheck import items, published, ratings
 from app.core.factcheck.items import Imported, Item
+from app.core.factcheck.published import Defaults
 from app.core.models import FactCheckItem
 from app.core.notes import ai_notes, draft_checks
 from app.core.notes.ai_notes import Post
@@ -87,10 +88,10 @@ def test_every_rating_is_read_by_its_own_name(rating: ClaimRating) -> None:
 def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:
     first = [item(1), item(2, "Another claim altogether, about bridges", "Unheard of")]
     with wiring.database.writing() as session:
-        assert storing.keep(session, first) == Imported(new=2)
+        assert items.keep(session, first) == Imported(new=2)
     with wiring.database.writing() as session:
         again = [item(1), item(2, "Another claim altogether, about tunnels", "Unheard of"), item(3)]
-        assert storing.keep(session, again) == Imported(new=1, changed=1, unchanged=1)
+        assert items.keep(session, again) == Imported(new=1, changed=1, unchanged=1)
     assert _count(wiring) == 3
     with wiring.database.reading() as session:
         row = session.scalars(sa.select(FactCheckItem).where(FactCheckItem.item_id == "item-2")).one()
@@ -103,7 +104,7 @@ def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:
 
 def test_equal_item_ids_of_two_datasets_are_two_items(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        assert storing.keep(session, [item(1), item(1, dataset_name="other")]) == Imported(new=2)
+        assert items.keep(session, [item(1), item(1, dataset_name="other")]) == Imported(new=2)
 
 
 MADE = [
@@ -125,7 +126,7 @@ NOT_MADE = [
 
 def test_a_post_that_makes_a_claim_finds_its_fact_check(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        storing.keep(session, [item(1), item(2, "Drinking tea every morning makes bridges collapse")])
+        items.keep(session, [item(1), item(2, "Drinking tea every morning makes bridges collapse")])
         for content in MADE:
             found = items.find(session, content)
             assert found is not None, content
@@ -134,7 +135,7 @@ def test_a_post_that_makes_a_claim_finds_its_fact_check(wiring: Wiring) -> None:
 
 def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        storing.keep(session, [item(1)])
+        items.keep(session, [item(1)])
         for content in NOT_MADE:
             assert items.find(session, content) is None, content
 
@@ -142,7 +143,7 @@ def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wirin
 def test_a_claim_is_found_in_a_very_long_post(wiring: Wiring) -> None:
     padding = " ".join(f"paddingword{number}" for number in range(2_500))
     with wiring.database.writing() as session:
-        storing.keep(session, [item(1)])
+        items.keep(session, [item(1)])
         found = items.find(session, f"{padding} {CLAIM} {padding}")
         assert found is not None
 
@@ -156,7 +157,7 @@ def test_finding_asks_four_queries_however_many_items_there_are(wiring: Wiring) 
 
     with wiring.database.writing() as session:
         others = [item(n, f"The council of village {n} sold its bridge for {n} coins") for n in range(2, 300)]
-        storing.keep(session, [item(1), *others])
+        items.keep(session, [item(1), *others])
         event.listen(wiring.database.engine, "before_cursor_execute", note)
         assert items.find(session, f"{CLAIM}, says my aunt") is not None
         event.remove(wiring.database.engine, "before_cursor_execute", note)
@@ -436,7 +437,7 @@ def test_misuse_and_files_without_items_exit_with_2(import_file: Callable[..., R
 
 def test_a_row_is_refused_by_field() -> None:
     with pytest.raises(Invalid) as refused:
-        items.read(LINE | {"url": "ftp://x", "publisher": 7})
+        published.read(LINE | {"url": "ftp://x", "publisher": 7}, Defaults())
     assert [problem.loc for problem in refused.value.problems] == [("url",), ("publisher",)]
 
 

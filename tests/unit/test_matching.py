@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from app.adapters.builtin_notes import BuiltinWriter
 from app.commands.main import cli
 from app.core.classify import Context
-from app.core.factcheck import items, published, ratings, search, storing
+from app.core.factcheck import items, published, ratings, search
 from app.core.factcheck.items import Item
-from app.core.factcheck.matching import candidates, features, terms
+from app.core.factcheck.matching import features, matcher, terms
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.weights import read_weights, shipped, shipped_file
 from app.core.factcheck.scorer import RAISES, FactCheckScorer, KeptMatches
@@ -61,7 +61,7 @@ def item(claim: str, number: int = 1, rating: str = "False", **said: Any) -> Ite
 
 def keep(wiring: Wiring, *made: Item, community_id: uuid.UUID | None = None) -> None:
     with wiring.database.writing() as session:
-        storing.keep(session, made, community_id)
+        items.keep(session, made, community_id)
 
 
 def test_what_only_posts_have_is_taken_apart_or_left_out() -> None:
@@ -123,9 +123,7 @@ def test_the_database_ranks_as_memory_does_and_follows_changes(wiring: Wiring, c
     with wiring.database.reading() as session:
         stored, memory = search.DatabaseIndex(session, cast.community_id), MemoryIndex([*CLAIMS, (own, "")])
         for text in (*MADE, *NOT_MADE, "herring of Vellmar"):
-            both = [
-                candidates.find(terms.read(text), index, shipped().background) for index in (stored, memory)
-            ]
+            both = [matcher.find(terms.read(text), index, shipped().background) for index in (stored, memory)]
             found = [[one.number for one in index.found] for index in both]
             assert sorted(found[0]) == sorted(found[1]), text
             assert found[0][:1] == found[1][:1], text
@@ -137,14 +135,14 @@ def test_the_database_ranks_as_memory_does_and_follows_changes(wiring: Wiring, c
     with wiring.database.writing() as session:
         assert items.find(session, MADE[0]) is None
         assert items.find(session, "A pigeon has won the Brahe marathon!") is not None
-        storing.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
+        items.hide(session, session.scalars(sa.select(FactCheckItem.id)).all())
         assert items.find(session, "A pigeon has won the Brahe marathon!") is None
 
 
 @pytest.mark.both_databases
 def test_nothing_is_found_of_an_import_that_is_rolled_back(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        storing.keep(session, [item(SEAWATER, 1)])
+        items.keep(session, [item(SEAWATER, 1)])
         assert search.find(session, SEAWATER, None) is not None
         session.rollback()
     keep(wiring, item(TUNNEL, 2))

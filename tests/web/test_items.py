@@ -7,7 +7,7 @@ import pytest
 
 from app.core import clock
 from app.core.actions import acknowledgements
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.history.why import Why
 from app.core.models import Action, Note, Request
@@ -196,7 +196,7 @@ def test_people_are_asked_with_the_fact_check_in_view(
     claim = "Drinking seawater every morning cures diabetes within two weeks"
     url = "https://checks.example.org/sea"
     with wiring.database.writing() as session:
-        storing.keep(session, [Item("checks", "sea-1", claim, "Pants on Fire", url, "Example Checks")])
+        items.keep(session, [Item("checks", "sea-1", claim, "Pants on Fire", url, "Example Checks")])
     action_id = stage.post(f"My aunt says: {claim}!")
     plain_id = stage.post("This is about something else.")
     with wiring.database.reading() as session:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core import clock
-from app.core.factcheck import feeds, imports, items, storing
+from app.core.factcheck import feeds, imports, items
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
 from app.core.history.why import Why
@@ -368,7 +368,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             session, admin, wiring.allow, community.id, FeedDraft("https://feeds.example/x", "x")
         )
         published = items.Item("x", "1", "A claim", "False", "https://checks.example/1", "Checks")
-        storing.keep(session, [published], community.id)
+        items.keep(session, [published], community.id)
         session.flush()
         return {
             "action_id": action_id,

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.errors import UpstreamTimeout
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import Action, AiDraft, Community, HistoryEntry, Note, NoteDraft
 from app.core.notes.ai_notes import Draft, Post
@@ -26,7 +26,7 @@ URL = "https://checks.example.org/seawater"
 @pytest.fixture
 def action_id(wiring: Wiring, stage: Stage) -> uuid.UUID:
     with wiring.database.writing() as session:
-        storing.keep(session, [Item("example", "sea-1", CLAIM, "False", URL, "Example Checks")])
+        items.keep(session, [Item("example", "sea-1", CLAIM, "False", URL, "Example Checks")])
     return stage.post(f"My aunt says: {CLAIM}", category="misinformation")
 
 

@@ -15,7 +15,7 @@ from app.adapters.services import onnx_model
 from app.adapters.services.onnx_files import ModelLimits
 from app.commands.doctor import work
 from app.core.db import Base
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
 from app.core.outbound import AllowList
@@ -299,7 +299,7 @@ def test_an_embeddings_service_shows_its_vectors_and_no_scores(
     operator = visit(cast.operator)
     with wiring.database.writing() as session:
         url = "https://checks.example.org/1"
-        storing.keep(session, [Item("checks", "sea-1", "Seawater cures all", "False", url, "Checks")])
+        items.keep(session, [Item("checks", "sea-1", "Seawater cures all", "False", url, "Checks")])
     form = operator.get(f"{NEW}?kind=embeddings").text
     assert "Numbers in a vector" in form
     assert "Tier 1" not in form

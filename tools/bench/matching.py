@@ -22,7 +22,7 @@ from rich.table import Table
 from app import migrations
 from app.core.db import Database
 from app.core.factcheck import search
-from app.core.factcheck.matching.candidates import NEAR_MOST
+from app.core.factcheck.matching.matcher import NEAR_MOST
 from app.core.factcheck.nearest import Vectors
 from tests import postgres
 from tests.cast import assemble

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from app.core.factcheck.matching import candidates, terms
-from app.core.factcheck.matching.candidates import Candidates
+from app.core.factcheck.matching import matcher, terms
 from app.core.factcheck.matching.features import NAMES, contradicts
+from app.core.factcheck.matching.matcher import Candidates
 from app.core.factcheck.matching.weights import CODE_VERSION, FARTHEST, ahead, bucket, measured
 from app.core.factcheck.search import MemoryIndex
 from tools.training.examples import json_lines
@@ -164,7 +164,7 @@ def _cases(
 
 
 def _case(query: Query, index: MemoryIndex, names: Sequence[str], usual: NDArray[np.uint8]) -> Case:
-    found = candidates.find(terms.read(query.text), index, usual)
+    found = matcher.find(terms.read(query.text), index, usual)
     right = np.array([float(names[one.number] in query.gold) for one in found.found])
     claims = ",".join(sorted(query.gold)) or query.text
     return Case(found, right, len(query.gold), claims)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.factcheck.matching import candidates, features, meaning, terms
-from app.core.factcheck.matching.features import NAMES, contradicts
-from app.core.factcheck.matching.meaning import Background
+from app.core.factcheck.matching import features, terms
+from app.core.factcheck.matching import matcher as matching_matcher
+from app.core.factcheck.matching.features import NAMES, Background, contradicts
 from app.core.factcheck.matching.weights import FARTHEST, Weights
 from app.core.factcheck.search import MemoryIndex
 from tools.training import matcher
@@ -48,11 +48,11 @@ class _Near:
 
 def near(claims: Vectors, post: Vectors) -> _Near:
     cosines = claims @ post
-    best = np.argsort(-cosines, kind="stable")[: candidates.NEAR_MOST]
+    best = np.argsort(-cosines, kind="stable")[: matching_matcher.NEAR_MOST]
     return _Near(
         cosines,
         [int(place) for place in best if cosines[place] > 0],
-        meaning.background(cosines),
+        features.background(cosines),
     )
 
 
@@ -71,7 +71,7 @@ def train(
     every = spaces(claims, matching, unmatched) | dict(real or {})
     posts, others = compare(every, claims, matching, unmatched, words, say)
     facts = {
-        "features": [*NAMES, *meaning.NAMES],
+        "features": [*NAMES, *features.MEANING_NAMES],
         "words": words.digest,
         "bar": BAR,
         "spaces": list(every),
@@ -140,7 +140,7 @@ def fit(posts: Sequence[Case], others: Sequence[Case], words: Weights, count: in
 
 
 def _case(query: Query, index: MemoryIndex, names: Sequence[str], words: Weights, what: _Near) -> Case:
-    found = candidates.find(terms.read(query.text), index, words.background, near=what)
+    found = matching_matcher.find(terms.read(query.text), index, words.background, near=what)
     right = np.array([float(names[one.number] in query.gold) for one in found.found])
     return Case(found, right, len(query.gold), ",".join(sorted(query.gold)) or query.text)
 
@@ -157,10 +157,10 @@ def _without_gold(case: Case, cosines: _Near) -> Case:
     of_words = features.with_leads(case.features[wrong]) if len(left) else case.features[wrong]
     gone = [one.number for one, right in zip(case.found.found, case.right, strict=True) if right]
     rest = np.delete(cosines.near, gone)
-    background = meaning.background(rest)
+    background = features.background(rest)
     assert background is not None
     near_left = cosines.near[[one.number for one in left]].astype(np.float64)
-    of_meaning = meaning.matrix(near_left, background, of_words[:, NAMES.index("post_in_both")])
+    of_meaning = features.meaning_matrix(near_left, background, of_words[:, NAMES.index("post_in_both")])
     found = replace(case.found, found=left, features=of_words, meaning=of_meaning)
     return Case(found, case.right[wrong], 0, case.claims, weight=0.5)
 

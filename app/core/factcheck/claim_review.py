@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import items, published, ratings
+from app.core.factcheck import published, ratings
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.vocabulary import ClaimRating
 
@@ -203,7 +203,7 @@ def _id(review: Mapping[str, Any]) -> str | None:
 
 
 def _address(value: Any) -> str | None:
-    is_one = isinstance(value, str) and items.address(value).startswith(("https://", "http://"))
+    is_one = isinstance(value, str) and published.address(value).startswith(("https://", "http://"))
     return value if is_one else None
 
 

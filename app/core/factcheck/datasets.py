@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.factcheck import items, storing
+from app.core.factcheck import items
 from app.core.factcheck.items import Imported, Item
 from app.core.history import chain as history
 from app.core.models import FactCheckItem
@@ -56,9 +56,18 @@ def list_datasets(session: Session, actor: Actor, community_id: uuid.UUID) -> Se
 
 
 def keep(session: Session, actor: Actor, community_id: uuid.UUID, new_items: Sequence[Item]) -> Imported:
-    """Insert or update some hundred items: for this community, or, if a service admin does it, for every community."""
+    """Import some hundred items: for this community, or, if a service admin does it, for every community."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return storing.keep(session, new_items, None if serves_all(actor) else community_id)
+    imported = items.keep(session, new_items, None if serves_all(actor) else community_id)
+    after = {
+        "datasets": sorted({item.dataset_name for item in new_items}),
+        "new": imported.new,
+        "changed": imported.changed,
+        "unchanged": imported.unchanged,
+        "serves_all": serves_all(actor),
+    }
+    history.record(session, actor, community_id, "dataset.imported", "community", community_id, after=after)
+    return imported
 
 
 def serves_all(actor: Actor) -> bool:
@@ -67,28 +76,6 @@ def serves_all(actor: Actor) -> bool:
     Operators may not change what other communities use, so only service admins' imports are shared.
     """
     return actor.kind == "system" or actor.service_admin
-
-
-def record(
-    session: Session, actor: Actor, community_id: uuid.UUID, names: Sequence[str], imported: Imported
-) -> None:
-    """Record an import in the community's history."""
-    require(actor, Permission.REVISE_POLICY, community_id)
-    history.record(
-        session,
-        actor,
-        community_id,
-        "dataset.imported",
-        "community",
-        community_id,
-        after={
-            "datasets": sorted(names),
-            "new": imported.new,
-            "changed": imported.changed,
-            "unchanged": imported.unchanged,
-            "serves_all": serves_all(actor),
-        },
-    )
 
 
 @dataclass(frozen=True)

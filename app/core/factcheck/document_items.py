@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from app.core.errors import Invalid
 from app.core.factcheck import claim_review, documents, published
 from app.core.factcheck.documents import Path
-from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.items import Item
+from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile
 
 _NODES_ROOM = 4_000_000
@@ -64,7 +65,7 @@ def read_reviews(file: BinaryIO, defaults: Defaults, most: int | None, where: st
         yield from _reviews(file, _survey(file, most, is_strict=False), defaults, where, is_strict=False)
 
 
-def read_row(row: Any, defaults: Defaults) -> Published:
+def read_row(row: Any, defaults: Defaults) -> Item:
     """A row of a list of items. Raises Invalid."""
     if not isinstance(row, Mapping):
         raise Invalid.field("row", "must be an object")

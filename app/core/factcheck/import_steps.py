@@ -17,9 +17,10 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Refused
-from app.core.factcheck import feeds, imports, storing
+from app.core.factcheck import feeds, imports, items
 from app.core.factcheck.formats import Reading
-from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.items import Item
+from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor, Permission, require
@@ -83,7 +84,7 @@ def add(
     if found is None or found.records != expected:
         return False
     community_id = None if found.serves_all else found.community_id
-    known = storing.stored(session, [one.item.key for one in batch if isinstance(one, Found)])
+    known = items.stored(session, [one.item.key for one in batch if isinstance(one, Found)])
     rows: list[dict[str, Any]] = []
     counts: Counter[RowOutcome] = Counter()
     unknown = Counter({term: int(count) for term, count in found.unknown.items()})
@@ -95,7 +96,7 @@ def add(
                 continue
             row = _refused(one)
         else:
-            outcome = storing.outcome(known.get(one.item.key), one.item, community_id)
+            outcome = items.outcome(known.get(one.item.key), one.item, community_id)
             counts[outcome] += 1
             row = _row(one, outcome)
             if one.item.date_unread and undated_room > 0:
@@ -119,7 +120,7 @@ def add(
 
 
 def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> None:
-    """The file is read: count what would be retired, and wait for a person or go on to storing."""
+    """The file is read: count what would be retired, and wait for a person or go on to items."""
     found = _running(session, import_id, ImportState.READING)
     if found is None or found.records != expected:
         return
@@ -173,7 +174,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     found.moved_at = clock.now()
     if rows:
         community_id = None if found.serves_all else found.community_id
-        storing.keep(session, [_published(row) for row in rows], community_id, found.feed_id)
+        items.keep(session, [_published(row) for row in rows], community_id, found.feed_id)
         found.stored += len(rows)
         found.stored_position = rows[-1].position
         session.flush()
@@ -181,7 +182,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     if found.feed_id is not None and found.retired < found.retiring:
         gone = session.scalars(sa.select(FactCheckItem.id).where(*_gone(found)).limit(RETIRE_BATCH)).all()
         if gone:
-            storing.hide(session, gone)
+            items.hide(session, gone)
             found.retired += len(gone)
             session.flush()
             return True
@@ -286,9 +287,9 @@ def _row(one: Found, outcome: RowOutcome) -> dict[str, Any]:
     }
 
 
-def _published(row: DatasetImportRow) -> Published:
+def _published(row: DatasetImportRow) -> Item:
     values = row.values
-    return Published(
+    return Item(
         row.dataset_name or "",
         row.item_id or "",
         values["claim"],

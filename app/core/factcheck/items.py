@@ -1,8 +1,11 @@
-"""Fact-check items: parsed from rows, known by (dataset_name, item_id), matched with requests."""
+"""Fact-check items: stored by (dataset_name, item_id), found for requests, retired and brought back.
 
-import re
+A retired item matches no post any more, but it stays in its table: decisions that referred to it stay readable.
+"""
+
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,36 +13,19 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import clock
 from app.core.classify.language import named
-from app.core.errors import Invalid, Problem
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden
 from app.core.factcheck import ratings, search
+from app.core.history import chain as history
+from app.core.ids import new_id
 from app.core.models import FactCheckItem, Request
-from app.core.vocabulary import ClaimRating
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ClaimRating, RowOutcome
 
-CLAIM_MAX = 5_000
 MATCH_AT = 0.6
 """The similarity, 0.0 to 1.0, from which an item that an integration references counts as a match."""
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "claim": ("claim",),
-    "rating": ("rating",),
-    "url": ("url",),
-    "publisher": ("publisher",),
-    "dataset_name": ("dataset_name", "dataset"),
-    "item_id": ("item_id", "dataset_item_id"),
-}
-"""The members of a row, each with the names it may have."""
-
-_LIMITS = {
-    "claim": CLAIM_MAX,
-    "rating": 255,
-    "url": limits.SOURCE_MAX,
-    "publisher": 255,
-    "dataset_name": limits.DATASET_NAME_MAX,
-    "item_id": limits.DATASET_ITEM_MAX,
-}
-_SPACE = re.compile(r"\s")
-_URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -47,7 +33,7 @@ class Item:
     """A fact-check as it was published. ``rating`` is None when we do not know the term ``rating_given``.
 
     ``meaning`` is the rating as it is stored; the term alone is read where there is none. ``title`` is that of the
-    publisher's article.
+    publisher's article. ``date_unread`` is the beginning of a date that we cannot read; the item has none then.
     """
 
     dataset_name: str
@@ -61,6 +47,7 @@ class Item:
     title: str = ""
     language: str = ""
     reviewed_on: date | None = None
+    date_unread: str = ""
 
     @property
     def rating(self) -> ClaimRating | None:
@@ -73,7 +60,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Imported:
-    """The number of new, changed and unchanged items; ``taken`` ones belong to somebody else and stay unchanged."""
+    """The number of new, changed and unchanged items; ``taken`` ones belong to another community and stay unchanged."""
 
     new: int = 0
     changed: int = 0
@@ -89,59 +76,21 @@ class Imported:
         )
 
 
-def read(row: Any) -> Item:
-    """Parse a row of a dataset; unknown members are ignored.
-
-    Raises:
-        Invalid: with one problem for each member that is missing or cannot be stored.
-    """
-    if not isinstance(row, Mapping):
-        raise Invalid(Problem("dict_type", ("row",), "must be an object"))
-    problems: list[Problem] = []
-    values: dict[str, str] = {}
-    for member, names in NAMES.items():
-        try:
-            values[member] = _member(row, member, names)
-        except Invalid as refused:
-            problems += refused.problems
-    if problems:
-        raise Invalid(*problems)
+def from_row(row: FactCheckItem) -> Item:
+    """A stored item as it was imported."""
     return Item(
-        dataset_name=values["dataset_name"],
-        item_id=values["item_id"],
-        claim=values["claim"],
-        rating_given=values["rating"],
-        url=values["url"],
-        publisher=values["publisher"],
+        row.dataset_name,
+        row.item_id,
+        row.claim,
+        row.rating_given,
+        row.url,
+        row.publisher,
+        row_id=row.id,
+        meaning=row.rating,
+        title=row.title or "",
+        language=row.language or "",
+        reviewed_on=row.reviewed_on,
     )
-
-
-def address(given: str) -> str:
-    """An address without the white space around it, its scheme in small letters."""
-    bare = given.strip()
-    scheme, separator, rest = bare.partition("://")
-    return f"{scheme.lower()}{separator}{rest}" if separator and scheme.isalpha() else bare
-
-
-def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
-    values = {name: row[name] for name in names if row.get(name) is not None}
-    if not values:
-        raise Invalid.field(member, "is missing")
-    if len(set(map(repr, values.values()))) > 1:
-        raise Invalid.field(member, f"differs between {' and '.join(values)}")
-    value = next(iter(values.values()))
-    if not isinstance(value, str):
-        raise Invalid.field(member, "must be text", value)
-    limits.text(value, member, _LIMITS[member])
-    if member == "url":
-        value = address(value)
-        if _SPACE.search(value):
-            raise Invalid.field(
-                member, "must not contain a space or a line break; write a space as %20", value[:50]
-            )
-    if member == "url" and not _URL.fullmatch(value):
-        raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
-    return value
 
 
 def for_request(session: Session, request: Request) -> Item | None:
@@ -170,7 +119,7 @@ def find(
 def by_id(session: Session, item_id: uuid.UUID) -> Item | None:
     """An item that posts can match."""
     row = session.get(FactCheckItem, item_id)
-    return None if row is None or row.retired_at is not None else _item(row)
+    return None if row is None or row.retired_at is not None else from_row(row)
 
 
 def referenced(session: Session, request: Request) -> Item | None:
@@ -185,17 +134,138 @@ def referenced(session: Session, request: Request) -> Item | None:
             serving(request.community_id),
         )
     ).first()
-    return None if row is None else _item(row)
+    return None if row is None else from_row(row)
 
 
-def _item(row: FactCheckItem) -> Item:
-    return Item(
-        row.dataset_name,
-        row.item_id,
-        row.claim,
-        row.rating_given,
-        row.url,
-        row.publisher,
-        row_id=row.id,
-        meaning=row.rating,
+def stored(session: Session, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FactCheckItem]:
+    """The stored items with these keys (dataset name, item id)."""
+    rows: dict[tuple[str, str], FactCheckItem] = {}
+    for dataset in {name for name, _ in keys}:
+        ids = [item_id for name, item_id in keys if name == dataset]
+        found = session.scalars(
+            sa.select(FactCheckItem).where(
+                FactCheckItem.dataset_name == dataset, FactCheckItem.item_id.in_(ids)
+            )
+        )
+        rows |= {(row.dataset_name, row.item_id): row for row in found}
+    return rows
+
+
+def outcome(row: FactCheckItem | None, item: Item, community_id: uuid.UUID | None) -> RowOutcome:
+    """What storing ``item`` does to ``row``; ``community_id`` as in ``keep``."""
+    if row is None:
+        return RowOutcome.ADD
+    if community_id is not None and row.community_id != community_id:
+        return RowOutcome.TAKEN
+    is_same = all(getattr(row, name) == value for name, value in _columns(item, community_id).items())
+    return RowOutcome.LEAVE if is_same else RowOutcome.CHANGE
+
+
+def _columns(item: Item, community_id: uuid.UUID | None) -> dict[str, Any]:
+    return {
+        "community_id": community_id,
+        "retired_at": None,
+        "claim": item.claim,
+        "rating": item.rating,
+        "rating_given": item.rating_given,
+        "url": item.url,
+        "publisher": item.publisher,
+        "title": item.title or None,
+        "language": item.language or None,
+        "reviewed_on": item.reviewed_on,
+    }
+
+
+def keep(
+    session: Session,
+    new_items: Sequence[Item],
+    community_id: uuid.UUID | None = None,
+    feed_id: uuid.UUID | None = None,
+) -> Imported:
+    """Insert new items and update changed ones, some hundreds at most; retired ones among them match posts again.
+
+    ``community_id``: the items' only user; None: they serve every community. Items of another community stay
+    unchanged, but the service may replace any item with the same key.
+    """
+    serialise(session, search.INDEX_LOCK)
+    rows = stored(session, [item.key for item in new_items])
+    counts: Counter[RowOutcome] = Counter()
+    changed: list[FactCheckItem] = []
+    for item in new_items:
+        row = rows.get(item.key)
+        what = outcome(row, item, community_id)
+        counts[what] += 1
+        if what is RowOutcome.TAKEN:
+            continue
+        if row is None:
+            row = rows[item.key] = FactCheckItem(
+                id=new_id(), dataset_name=item.dataset_name, item_id=item.item_id
+            )
+            session.add(row)
+        row.feed_id = feed_id or row.feed_id
+        if what is not RowOutcome.LEAVE:
+            for name, value in _columns(item, community_id).items():
+                setattr(row, name, value)
+            changed.append(row)
+    session.flush()
+    if changed:
+        search.add(session, changed)
+    return Imported(
+        counts[RowOutcome.ADD],
+        counts[RowOutcome.CHANGE],
+        counts[RowOutcome.LEAVE],
+        counts[RowOutcome.TAKEN],
     )
+
+
+def hide(session: Session, ids: Sequence[uuid.UUID]) -> None:
+    """Retire these items: no post matches them any more."""
+    rows = session.scalars(
+        sa.select(FactCheckItem).where(FactCheckItem.id.in_(ids), FactCheckItem.retired_at.is_(None))
+    ).all()
+    search.remove(session, rows)
+    for row in rows:
+        row.retired_at = clock.now()
+    session.flush()
+
+
+def get(session: Session, actor: Actor, community_id: uuid.UUID, item_id: uuid.UUID) -> FactCheckItem | None:
+    """An item that the community uses, retired or not; None when it is unknown or another community's."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(
+        sa.select(FactCheckItem).where(FactCheckItem.id == item_id, serving(community_id))
+    ).first()
+
+
+def may_change(actor: Actor, row: FactCheckItem) -> bool:
+    """Whether the actor may retire this item: one that serves every community belongs to service admins."""
+    return row.community_id is not None or actor.kind == "system" or actor.service_admin
+
+
+def retire(session: Session, actor: Actor, community_id: uuid.UUID, row: FactCheckItem) -> None:
+    """Retire one item. Raises Conflict when it is retired already, Forbidden when it serves every community."""
+    _check(actor, community_id, row)
+    if row.retired_at is not None:
+        raise Conflict("This fact-check is retired already")
+    hide(session, [row.id])
+    _record(session, actor, community_id, "dataset.item_retired", row)
+
+
+def bring_back(session: Session, actor: Actor, community_id: uuid.UUID, row: FactCheckItem) -> None:
+    """Let a retired item match posts again. Raises Conflict when it is not retired."""
+    _check(actor, community_id, row)
+    if row.retired_at is None:
+        raise Conflict("This fact-check is not retired")
+    keep(session, [from_row(row)], row.community_id)
+    _record(session, actor, community_id, "dataset.item_restored", row)
+
+
+def _check(actor: Actor, community_id: uuid.UUID, row: FactCheckItem) -> None:
+    require(actor, Permission.REVISE_POLICY, community_id)
+    if not may_change(actor, row):
+        raise Forbidden("This fact-check serves every community: only a service admin may change it")
+
+
+def _record(session: Session, actor: Actor, community_id: uuid.UUID, what: str, row: FactCheckItem) -> None:
+    after = {"dataset": row.dataset_name, "item_id": row.item_id}
+    history.record(session, actor, community_id, what, "community", community_id, after=after)

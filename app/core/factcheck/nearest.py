@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from app.core.factcheck.matching.meaning import Background, background
+from app.core.factcheck.matching.features import Background, background
 from app.core.models import FactCheckVector, VectorSpace
 from app.core.services.pool import Vector
 

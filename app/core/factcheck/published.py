@@ -4,19 +4,39 @@ import hashlib
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from app.core import limits
-from app.core.errors import Invalid
-from app.core.factcheck import items, ratings
+from app.core.errors import Invalid, Problem
+from app.core.factcheck import ratings
 from app.core.factcheck.items import Item
 from app.core.vocabulary import ClaimRating
 
+CLAIM_MAX = 5_000
 TITLE_MAX = 500
 LANGUAGE_MAX = 16
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "claim": ("claim",),
+    "rating": ("rating",),
+    "url": ("url",),
+    "publisher": ("publisher",),
+    "dataset_name": ("dataset_name", "dataset"),
+    "item_id": ("item_id", "dataset_item_id"),
+}
+"""The members of a row that every item has, each with the names it may have."""
+_LIMITS = {
+    "claim": CLAIM_MAX,
+    "rating": 255,
+    "url": limits.SOURCE_MAX,
+    "publisher": 255,
+    "dataset_name": limits.DATASET_NAME_MAX,
+    "item_id": limits.DATASET_ITEM_MAX,
+}
+_SPACE = re.compile(r"\s")
+_URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INLINE = "a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|time|u|wbr"
@@ -46,7 +66,7 @@ _MONTHS = (
 )
 _MONTH = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 _BEFORE = r"(?:[^\W\d_]{2,12}+[.,]{0,2}\s+)??"
-"""A day of the week, or a word such as "Published"."""
+"""A day of the week, or a word such as "Item"."""
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
 _YEAR_FIRST = re.compile(r"(\d{4})\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?!\d)")
 _DAY_FIRST = re.compile(_BEFORE + r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
@@ -62,21 +82,6 @@ _NAME_AND_DAY = re.compile(
 
 
 @dataclass(frozen=True)
-class Published(Item):
-    """An item as a file gives it. ``meaning`` is what the rating means, also when only its number told.
-
-    None means that we do not know: the term was read already. ``date_unread``: the beginning of a date that we cannot
-    read; the item is imported without it.
-    """
-
-    date_unread: str = ""
-
-    @property
-    def rating(self) -> ClaimRating | None:
-        return self.meaning
-
-
-@dataclass(frozen=True)
 class Fault:
     """Something in a file that cannot be imported: where it is ("line 7"), and why, one sentence each."""
 
@@ -89,7 +94,7 @@ class Found:
     """An item of a file and where it is."""
 
     place: str
-    item: Published
+    item: Item
 
 
 @dataclass(frozen=True)
@@ -105,47 +110,80 @@ def read(
     defaults: Defaults,
     *,
     meaning: ClaimRating | None = None,
-) -> Published:
-    """Validate the members of one item (see ``items.NAMES``) and return it. Members that are None are missing.
+) -> Item:
+    """Validate the members of one item (see ``NAMES``) and return it. Members that are None are missing.
 
-    ``meaning`` is what a rating's number means; the publisher's words win over it.
+    Unknown members are ignored. ``meaning`` is what a rating's number means; the publisher's words win over it.
 
     Raises:
         Invalid: with one problem for each member that is missing or cannot be stored.
     """
     row = dict(row)
     for member, default in (("dataset_name", defaults.dataset_name), ("publisher", defaults.publisher)):
-        if default and all(_is_missing(row.get(name)) for name in items.NAMES[member]):
+        if default and all(_is_missing(row.get(name)) for name in NAMES[member]):
             row[member] = default
     if isinstance(row.get("url"), str):
-        row["url"] = items.address(row["url"])
-    if all(row.get(name) is None for name in items.NAMES["item_id"]):
+        row["url"] = address(row["url"])
+    if all(row.get(name) is None for name in NAMES["item_id"]):
         # Of the claim as it is given: what was imported before its markup was taken away keeps its id.
         row["item_id"] = derived_id(row.get("url"), row.get("claim"))
     for member in ("claim", "rating", "publisher", "title"):
         if isinstance(row.get(member), str):
             row[member] = plain(row[member])
-    try:
-        item = items.read(row)
-    except Invalid as refused:
+    problems: list[Problem] = []
+    values: dict[str, str] = {}
+    for member, names in NAMES.items():
+        try:
+            values[member] = _member(row, member, names)
+        except Invalid as refused:
+            problems += refused.problems
+    if problems:
         # An id is needed only where none could be derived, and that is said of the claim or the address already.
-        problems = [one for one in refused.problems if one.loc != ("item_id",) or row.get("item_id")]
-        raise Invalid(*(problems or refused.problems)) from None
-    words = ratings.by_words(item.rating_given)
+        raise Invalid(
+            *([one for one in problems if one.loc != ("item_id",) or row.get("item_id")] or problems)
+        )
+    words = ratings.by_words(values["rating"])
     reviewed_on, date_unread = _day(row.get("reviewed_on"))
-    return Published(
-        item.dataset_name,
-        item.item_id,
-        item.claim,
-        item.rating_given,
-        item.url,
-        item.publisher,
+    return Item(
+        values["dataset_name"],
+        values["item_id"],
+        values["claim"],
+        values["rating"],
+        values["url"],
+        values["publisher"],
         meaning=words if words is not None else meaning,
         title=_text(row.get("title"), TITLE_MAX),
         language=_text(row.get("language"), LANGUAGE_MAX),
         reviewed_on=reviewed_on,
         date_unread=date_unread,
     )
+
+
+def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
+    values = {name: row[name] for name in names if row.get(name) is not None}
+    if not values:
+        raise Invalid.field(member, "is missing")
+    if len(set(map(repr, values.values()))) > 1:
+        raise Invalid.field(member, f"differs between {' and '.join(values)}")
+    value = next(iter(values.values()))
+    if not isinstance(value, str):
+        raise Invalid.field(member, "must be text", value)
+    limits.text(value, member, _LIMITS[member])
+    if member == "url":
+        if _SPACE.search(value):
+            raise Invalid.field(
+                member, "must not contain a space or a line break; write a space as %20", value[:50]
+            )
+        if not _URL.fullmatch(value):
+            raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
+    return value
+
+
+def address(given: str) -> str:
+    """An address without the white space around it, its scheme in small letters."""
+    bare = given.strip()
+    scheme, separator, rest = bare.partition("://")
+    return f"{scheme.lower()}{separator}{rest}" if separator and scheme.isalpha() else bare
 
 
 def reasons(refused: Invalid) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from app.core.db import Database
 from app.core.factcheck import items, search
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
-from app.core.factcheck.matching.candidates import NEAR_MOST
+from app.core.factcheck.matching.matcher import NEAR_MOST
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped, shipped_meaning
 from app.core.factcheck.nearest import Nearest, Vectors

@@ -21,10 +21,8 @@ from sqlalchemy.orm import Session
 from app.core.classify.language import UNKNOWN, detect, named
 from app.core.db import serialise
 from app.core.factcheck.matching import terms
-from app.core.factcheck.matching.candidates import Found
-from app.core.factcheck.matching.features import Candidate
-from app.core.factcheck.matching.matcher import match
-from app.core.factcheck.matching.meaning import Background
+from app.core.factcheck.matching.features import Background, Candidate
+from app.core.factcheck.matching.matcher import Found, match
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped, weight
 from app.core.factcheck.nearest import Nearest

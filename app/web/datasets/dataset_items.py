@@ -7,7 +7,7 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, NotFound
-from app.core.factcheck import storing
+from app.core.factcheck import items
 from app.core.models import Action, FactCheckItem
 from app.core.permissions import Permission
 from app.core.review import fact_check_posts
@@ -38,7 +38,7 @@ def bring_item_back(item_id: uuid.UUID) -> Response:
 
 def _change(item_id: uuid.UUID, message: str, *, back: bool = False) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    change = storing.bring_back if back else storing.retire
+    change = items.bring_back if back else items.retire
     try:
         with wired().database.writing() as session:
             change(session, actor, community.id, _find(session, item_id))
@@ -48,7 +48,7 @@ def _change(item_id: uuid.UUID, message: str, *, back: bool = False) -> Response
 
 
 def _find(session: Session, item_id: uuid.UUID) -> FactCheckItem:
-    found = storing.get(session, auth.current_actor(), auth.current_community().id, item_id)
+    found = items.get(session, auth.current_actor(), auth.current_community().id, item_id)
     if found is None:
         raise NotFound("fact-check")
     return found
@@ -69,6 +69,6 @@ def _show(item_id: uuid.UUID, **options: Any) -> Response:
         matches=matches,
         rating_words=rating_words,
         hidden=hidden,
-        may_change=storing.may_change(actor, item),
+        may_change=items.may_change(actor, item),
         **options,
     )

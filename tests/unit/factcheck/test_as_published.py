@@ -15,7 +15,8 @@ from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.imports import Upload
-from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.items import Item
+from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile
 from app.core.models import DatasetFeed, DatasetImport
 from app.core.permissions import SYSTEM
@@ -54,7 +55,7 @@ def read(content: bytes, name: str = "") -> list[Found | Fault]:
     return list(formats.distinct(file, Reading(kind, Defaults("d", "P"), chosen)))
 
 
-def item(content: Any) -> Published:
+def item(content: Any) -> Item:
     (found,) = read(content if isinstance(content, bytes) else json.dumps(content).encode())
     assert isinstance(found, Found), found
     return found.item

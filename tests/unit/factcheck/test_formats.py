@@ -10,7 +10,8 @@ import pytest
 
 from app.core.factcheck import columns, formats, ratings, reading
 from app.core.factcheck.formats import Reading
-from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.items import Item
+from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile
 from app.core.vocabulary import ClaimRating as R
 from app.core.vocabulary import ImportFormat
@@ -43,7 +44,7 @@ def read(content: Any, name: str = "", **how: Any) -> list[Found | Fault]:
     return list(formats.distinct(file, Reading(kind, how.pop("defaults", DEFAULTS), **how)))
 
 
-def items(content: Any, name: str = "", **how: Any) -> list[Published]:
+def items(content: Any, name: str = "", **how: Any) -> list[Item]:
     found = read(content, name, **how)
     assert all(isinstance(one, Found) for one in found), found
     return [one.item for one in found if isinstance(one, Found)]

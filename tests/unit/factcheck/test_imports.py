@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import clock, limits
 from app.core.batches import BatchSize
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import feed_fetches, feeds, import_steps, imports, items, storing
+from app.core.factcheck import feed_fetches, feeds, import_steps, imports, items
 from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
@@ -97,8 +97,8 @@ def test_a_file_is_reported_on_first_and_stored_when_somebody_says_so(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
 ) -> None:
     with wiring.database.writing() as session:
-        storing.keep(session, [storing.Published(**_of(7))], cast.other_community_id)
-        storing.keep(session, [storing.Published(**_of(8))], cast.community_id)
+        items.keep(session, [items.Item(**_of(7))], cast.other_community_id)
+        items.keep(session, [items.Item(**_of(8))], cast.community_id)
     content = (
         lines(1, 2, 7)
         + line(8, claim="Other words")
@@ -298,19 +298,19 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         assert session.get_one(DatasetFeed, feed.id).failures == 0
         gone = session.scalars(sa.select(FactCheckItem).where(FactCheckItem.item_id == "item-1")).one()
         assert (gone.claim, gone.retired_at is not None) == (CLAIM.format(1), True)
-        assert storing.get(session, operator, cast.community_id, gone.id) is gone
+        assert items.get(session, operator, cast.community_id, gone.id) is gone
         found = items.find(session, CLAIM.format(1), cast.community_id)
         assert found is None or found.item_id != "item-1", "it matches nothing more"
-        storing.bring_back(session, operator, cast.community_id, gone)
+        items.bring_back(session, operator, cast.community_id, gone)
         found = items.find(session, CLAIM.format(1), cast.community_id)
         assert found is not None
-        storing.retire(session, operator, cast.community_id, gone)
-        again = storing.keep(session, [storing.as_published(gone)], cast.community_id)
+        items.retire(session, operator, cast.community_id, gone)
+        again = items.keep(session, [items.from_row(gone)], cast.community_id)
         assert (again, gone.retired_at) == (Imported(changed=1), None), "storing it brings it back"
         assert items.find(session, CLAIM.format(1), cast.community_id) is not None
-        storing.retire(session, operator, cast.community_id, gone)
+        items.retire(session, operator, cast.community_id, gone)
         with pytest.raises(Conflict):
-            storing.retire(session, operator, cast.community_id, gone)
+            items.retire(session, operator, cast.community_id, gone)
     assert look(Fetched(lines(1, 2, 3, 4)))[0] is FeedOutcome.IMPORTED
     assert served(wiring) == {"item-1", "item-2", "item-3", "item-4"}, "what comes back matches again"
 

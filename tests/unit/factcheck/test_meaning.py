@@ -9,10 +9,9 @@ import click
 import numpy as np
 import pytest
 
-from app.core.factcheck.matching import candidates, meaning, terms
-from app.core.factcheck.matching.features import NAMES
+from app.core.factcheck.matching import features, matcher, terms
+from app.core.factcheck.matching.features import NAMES, Background
 from app.core.factcheck.matching.matcher import Outcome, match
-from app.core.factcheck.matching.meaning import Background
 from app.core.factcheck.matching.weights import (
     meaning_file,
     read_meaning_weights,
@@ -53,11 +52,11 @@ class Known:
     @cached_property
     def numbers(self) -> Sequence[int]:
         order = np.argsort(-np.array(self.near), kind="stable")
-        return [int(number) for number in order[: candidates.NEAR_MOST] if self.near[number] > 0]
+        return [int(number) for number in order[: matcher.NEAR_MOST] if self.near[number] > 0]
 
     @property
     def background(self) -> Background | None:
-        return meaning.background(np.array(self.near))
+        return features.background(np.array(self.near))
 
     def cosines(self, numbers: Collection[int]) -> Mapping[int, float]:
         return {number: self.near[number] for number in numbers if number not in self.unknown}
@@ -108,7 +107,7 @@ def test_where_words_are_sure_vectors_are_not_asked() -> None:
 def test_too_few_items_or_one_without_a_vector_leave_it_to_words() -> None:
     standing_out = space(sea=9)
     assert shown(IN_OTHER_WORDS, replace(standing_out, unknown=frozenset({SEA}))) is None
-    few = MemoryIndex([(SEAWATER, ""), *((text, "") for text in OTHERS[: meaning.LEAST - 2])])
+    few = MemoryIndex([(SEAWATER, ""), *((text, "") for text in OTHERS[: features.BACKGROUND_LEAST - 2])])
     cosines = Known(standing_out.near[: few.size])
     assert cosines.background is None
     found, alone = (match(IN_OTHER_WORDS, few, shipped(), near=near) for near in (cosines, None))
@@ -122,17 +121,17 @@ def test_near_items_never_displace_the_candidates_of_words_alone() -> None:
 
     def found(near: range) -> set[int]:
         known = Known([1.0 - number / 1_000 if number in near else 0.0 for number in range(120)])
-        return {one.number for one in candidates.find(post, index, background, near=known).found}
+        return {one.number for one in matcher.find(post, index, background, near=known).found}
 
     alone = found(range(0))
-    assert len(alone) == candidates.MOST
-    assert found(range(60, 120)) == alone | {*range(60, 60 + candidates.NEAR_MOST)}
+    assert len(alone) == matcher.MOST
+    assert found(range(60, 120)) == alone | {*range(60, 60 + matcher.NEAR_MOST)}
     assert found(range(45, 50)) == alone | {*range(45, 50)}, "also those that words found too late"
 
 
 def test_the_shipped_weights_fit_the_words_weights_that_they_were_trained_with() -> None:
     weights = shipped_meaning()
-    assert len(weights.ranking) == len(NAMES) + len(meaning.NAMES)
+    assert len(weights.ranking) == len(NAMES) + len(features.MEANING_NAMES)
     with pytest.raises(ValueError, match="other weights of words"):
         read_meaning_weights(meaning_file().read_bytes(), replace(shipped(), digest="0" * 64))
 

@@ -13,9 +13,9 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.classify import FACT_CHECKS, Context
-from app.core.factcheck import filling, items, nearest, search, spaces, storing
+from app.core.factcheck import filling, items, nearest, search, spaces
 from app.core.factcheck.items import Item
-from app.core.factcheck.matching.candidates import fused
+from app.core.factcheck.matching.matcher import fused
 from app.core.factcheck.nearest import Vectors
 from app.core.models import FactCheckItem, FactCheckVector, Request, ServiceDay, VectorSpace
 from app.core.permissions import SYSTEM
@@ -98,7 +98,7 @@ def sweep(stage: Stage, **more: Any) -> None:
 
 def keep(stage: Stage, *kept: Item) -> None:
     with stage.wiring.database.writing() as session:
-        storing.keep(session, kept)
+        items.keep(session, kept)
 
 
 def matched(stage: Stage, text: str) -> str | None:
@@ -240,7 +240,7 @@ def test_only_texts_that_are_new_are_sent(stage: Stage) -> None:
     assert sent(stage) == [("model-1", ["A changed claim"])]
     with stage.wiring.database.writing() as session:
         found = session.scalars(sa.select(FactCheckItem).where(items.serving(None))).all()
-        storing.hide(session, [row.id for row in found if row.item_id == "a"])
+        items.hide(session, [row.id for row in found if row.item_id == "a"])
         (space,) = session.scalars(sa.select(VectorSpace)).all()
         vector = np.array([15.0, 10.0], np.float32) / np.float32(325**0.5)
         near = Vectors().nearest(session, space.id, vector, 2).ids
@@ -293,7 +293,7 @@ def test_only_fact_checks_in_use_take_a_place(stage: Stage, monkeypatch: pytest.
     assert "only 200,000 fact-checks have a vector" in space.problem
     with stage.wiring.database.writing() as session:
         retired = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.item_id == "a")).one()
-        storing.hide(session, [retired])
+        items.hide(session, [retired])
     keep(stage, item("b", "Two other claims"))
     sweep(stage)
     (space,) = stage.rows(VectorSpace)

@@ -7,10 +7,10 @@ import hashlib
 import io
 import json
 import math
-import threading
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.factcheck.matching import meaning
+from app.core.factcheck.matching import features
 from app.core.factcheck.matching.features import NAMES
 
 Floats = NDArray[np.float64]
@@ -39,11 +39,11 @@ _RARITY = [max(0.0, math.log(PRIOR / usual) / math.log(PRIOR / LEAST)) for usual
 
 
 @dataclass(frozen=True)
-class Weights:
+class LinearWeights:
     """``ranking`` orders candidates; ``showing`` turns the first one into the probability that it is right.
 
     ``showing`` has a weight for each feature, three for how far the first is ahead of the others, and a constant.
-    ``bar``: the probability from which the first one is shown. ``background``: see ``rarities``.
+    ``bar``: the probability from which the first one is shown. ``means`` and ``scales`` scale the features.
     """
 
     means: Floats
@@ -51,26 +51,27 @@ class Weights:
     ranking: Floats
     showing: Floats
     bar: float
-    background: NDArray[np.uint8]
     facts: Mapping[str, Any]
     digest: str
-
-    @property
-    def version(self) -> str:
-        return f"{CODE_VERSION}+{self.digest[:12]}"
 
     def scaled(self, features: Floats) -> Floats:
         return np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
 
     def probability(self, first: Floats, scores: Floats) -> float:
         """The probability that the candidate with the highest score is right; ``first`` are its scaled features."""
-        return probability(self.showing, first, scores)
+        output = float(np.concatenate([first, ahead(scores)]) @ self.showing[:-1]) + float(self.showing[-1])
+        return float(1 / (1 + np.exp(-output)))
 
 
-def probability(showing: Floats, first: Floats, scores: Floats) -> float:
-    """What ``showing`` says of the candidate with the highest of the ``scores``; ``first`` are its scaled features."""
-    output = float(np.concatenate([first, ahead(scores)]) @ showing[:-1]) + float(showing[-1])
-    return float(1 / (1 + np.exp(-output)))
+@dataclass(frozen=True)
+class Weights(LinearWeights):
+    """The weights for words alone. ``background``: see ``rarities``."""
+
+    background: NDArray[np.uint8]
+
+    @property
+    def version(self) -> str:
+        return f"{CODE_VERSION}+{self.digest[:12]}"
 
 
 def ahead(scores: Floats) -> Floats:
@@ -112,37 +113,20 @@ def shipped_file() -> Path:
     return Path(str(resources.files("app.core.factcheck.matching"))) / "matcher.npz"
 
 
-@dataclass(frozen=True)
-class MeaningWeights:
-    """The weights for posts of which it is also known how near the items are by their meaning.
+def read_meaning_weights(content: bytes, words: Weights) -> LinearWeights:
+    """Read a file of weights for posts of which it is also known how near the items are by their meaning.
 
-    ``ranking`` and ``showing`` as in `Weights`, with a weight for each feature of words, scaled as there, and then for
-    each of meaning, scaled by ``means`` and ``scales``.
-    """
-
-    means: Floats
-    scales: Floats
-    ranking: Floats
-    showing: Floats
-    bar: float
-    facts: Mapping[str, Any]
-    digest: str
-
-    def scaled(self, features: Floats) -> Floats:
-        return np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
-
-
-def read_meaning_weights(content: bytes, words: Weights) -> MeaningWeights:
-    """Read a file of weights for meaning and words.
+    ``ranking`` and ``showing`` begin with the features of words, scaled by ``words``; ``means`` and ``scales`` are
+    those of meaning alone.
 
     Raises:
         ValueError: it was made for other features than this code's, or for other weights of words.
     """
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         facts = json.loads(bytes(arrays["facts"]))
-        if facts["features"] != [*NAMES, *meaning.NAMES] or facts["words"] != words.digest:
+        if facts["features"] != [*NAMES, *features.MEANING_NAMES] or facts["words"] != words.digest:
             raise ValueError("the weights are for other features or other weights of words")
-        return MeaningWeights(**_of_both(arrays, facts, content))
+        return LinearWeights(**_of_both(arrays, facts, content))
 
 
 def meaning_file() -> Path:
@@ -150,25 +134,16 @@ def meaning_file() -> Path:
     return shipped_file().with_name("meaning.npz")
 
 
-_lock = threading.RLock()
-_kept: list[Weights] = []
-_kept_meaning: list[MeaningWeights] = []
-
-
+@cache
 def shipped() -> Weights:
     """The shipped weights; read on first use and shared by all threads."""
-    with _lock:
-        if not _kept:
-            _kept.append(read_weights(shipped_file().read_bytes()))
-        return _kept[0]
+    return read_weights(shipped_file().read_bytes())
 
 
-def shipped_meaning() -> MeaningWeights:
+@cache
+def shipped_meaning() -> LinearWeights:
     """The shipped weights for meaning and words, read and shared like those."""
-    with _lock:
-        if not _kept_meaning:
-            _kept_meaning.append(read_meaning_weights(meaning_file().read_bytes(), shipped()))
-        return _kept_meaning[0]
+    return read_meaning_weights(meaning_file().read_bytes(), shipped())
 
 
 def bucket(word: str) -> int:
