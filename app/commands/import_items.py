@@ -12,7 +12,7 @@ from app.commands import files
 from app.commands.opening import opened_wiring
 from app.core.batches import BatchSize
 from app.core.db import Database
-from app.core.factcheck import columns, formats, items
+from app.core.factcheck import columns, formats, items, reading
 from app.core.factcheck.formats import Reading
 from app.core.factcheck.items import Imported, Item
 from app.core.factcheck.published import Defaults, Fault, Found
@@ -146,7 +146,7 @@ def keep(database: Database, file: Path, how: Reading) -> Imported:
 
 def _how(file: Path, kind: str | None, defaults: Defaults, chosen: Sequence[str]) -> Reading:
     with files.opened(file) as content:
-        form = ImportFormat(kind) if kind else formats.detect(content, file.name)
+        form = ImportFormat(kind) if kind else reading.detect(content, file.name)
         if form is not ImportFormat.CSV:
             return Reading(form, defaults)
         head = columns.head(content)

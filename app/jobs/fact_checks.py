@@ -19,6 +19,7 @@ from app.core.factcheck import (
     formats,
     import_steps,
     imports,
+    reading,
     spaces,
 )
 from app.core.factcheck.feed_fetches import FeedFetcher
@@ -74,7 +75,7 @@ def _read(database: Database, import_id: uuid.UUID) -> None:
         spec = import_steps.spec(session, import_id)
     with tempfile.TemporaryFile() as file:
         try:
-            for chunk in formats.unpacked(_pieces(database, import_id, spec.pieces)):
+            for chunk in reading.unpacked(_pieces(database, import_id, spec.pieces)):
                 file.write(chunk)
             file.seek(0)
             _read_file(database, import_id, spec, file)

@@ -1,27 +1,29 @@
 """Files of fact-checks in any of the forms that we read: which form a file has, and its items one after the other.
 
 The forms: JSON Lines (one object a line), one JSON document (ClaimReview, a DataFeed, ``claims:search``, a list of
-rows), CSV, and a web page whose ClaimReviews stand in scripts of the type ``application/ld+json``.
+rows), CSV, and a web page whose ClaimReviews stand in scripts of the type ``application/ld+json``. A large document is
+read twice, part by part (see ``documents``): what kind it is and what its references name, then its items.
 """
 
 import hashlib
 import io
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from app.core.errors import Invalid
-from app.core.factcheck import claim_review, columns, document_items, published, reading
-from app.core.factcheck.documents import Malformed, Unreadable
+from app.core.factcheck import claim_review, columns, documents, published, reading
+from app.core.factcheck.documents import Malformed, Path, Unreadable
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile, refuse_utf16
 from app.core.vocabulary import ImportFormat
 
-UNPACKED_BYTES = 33_554_432
-"""How large a compressed file may be when it is unpacked."""
-_BEGINNING = 1_048_576
+_NODES_ROOM = 4_000_000
+"""The most characters kept of objects that other parts may refer to by ``@id``; later objects are not found."""
+_NODE = 300
+"""The overhead counted for each such object, in characters."""
+_TOO_LARGE = (f"it is larger than {documents.PART_BYTES // 1_048_576} MB, or has too many values",)
 
 
 @dataclass(frozen=True)
@@ -37,69 +39,6 @@ class Reading:
     most: int | None = None
 
 
-def unpacked(pieces: Iterable[bytes], most: int = UNPACKED_BYTES) -> Iterator[bytes]:
-    """The content of a file piece by piece, unpacked if it is compressed with gzip. Raises BadFile."""
-    waiting = iter(pieces)
-    first = next(waiting, b"")
-    if not first.startswith(b"\x1f\x8b"):
-        yield first
-        yield from waiting
-        return
-    unpacker = zlib.decompressobj(wbits=31)
-    size = 0
-    for piece in chain((first,), waiting):
-        packed, has_more = piece, True
-        while has_more and not unpacker.eof:
-            try:
-                plain = unpacker.decompress(packed, reading.PIECE_BYTES)
-            except zlib.error:
-                raise BadFile("The compressed file is damaged") from None
-            size += len(plain)
-            if size > most:
-                raise BadFile(
-                    f"The compressed file is larger than {most // 1_048_576} MB when it is unpacked"
-                )
-            yield plain
-            packed = unpacker.unconsumed_tail
-            has_more = bool(packed) or len(plain) == reading.PIECE_BYTES
-    if not unpacker.eof:
-        raise BadFile("The compressed file is cut off")
-
-
-def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
-    """The beginning of a file, whole lines of at most 1 MB if it is larger, and the size of all. Raises BadFile."""
-    beginning, size, is_empty = bytearray(), 0, True
-    for chunk in chunks:
-        size += len(chunk)
-        is_empty = is_empty and (not chunk or chunk.isspace())
-        beginning += chunk[: _BEGINNING - len(beginning)]
-    if is_empty:
-        raise BadFile("The file holds no items")
-    if size > len(beginning):
-        # Old spreadsheets end lines with a carriage return alone.
-        del beginning[max(beginning.rfind(b"\n"), beginning.rfind(b"\r")) + 1 or len(beginning) :]
-    return bytes(beginning), size
-
-
-def detect(file: BinaryIO, name: str = "") -> ImportFormat:
-    """The form of a file, by its name and its beginning. Raises BadFile."""
-    ending = name.lower().removesuffix(".gz").rsplit(".", 1)[-1]
-    beginning = file.read(65_536)
-    refuse_utf16(beginning)
-    beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
-    if ending in ("jsonl", "ndjson"):
-        return ImportFormat.JSON_LINES
-    if beginning.startswith(b"<"):
-        return ImportFormat.PAGE
-    if beginning[:1] not in (b"{", b"["):
-        is_binary = b"\x00" in beginning or not beginning
-        return ImportFormat.JSON_LINES if is_binary or ending == "json" else ImportFormat.CSV
-    lines = [line.strip() for line in beginning.split(b"\n") if line.strip()]
-    is_lines = len(lines) > 1 and all(line.startswith(b"{") for line in lines[:2]) and lines[0].endswith(b"}")
-    return ImportFormat.JSON_LINES if is_lines else ImportFormat.JSON
-
-
 def read(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
     """The items of a file in their order, and what is wrong with the others. Raises BadFile."""
     refuse_utf16(file.read(4))
@@ -112,7 +51,7 @@ def read(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
         yield from _page(file, how)
     else:
         try:
-            yield from document_items.read(file, how.defaults, how.most)
+            yield from _read_document(file, how.defaults, how.most)
         except Malformed as bad:
             raise BadFile(f"The file is malformed JSON: {bad}") from None
         except Unreadable as bad:
@@ -124,7 +63,7 @@ def distinct(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
     seen: dict[bytes, str] = {}
     for number, one in enumerate(read(file, how), start=1):
         if how.most is not None and number > how.most:
-            raise document_items.too_many(how.most)
+            raise _too_many(how.most)
         if isinstance(one, Found):
             # Digests take a quarter of the memory of the ids.
             key = hashlib.blake2b("\0".join(one.item.key).encode(), digest_size=16).digest()
@@ -140,12 +79,13 @@ def _lines(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
         place = f"line {number}"
         try:
             row = reading.parsed(raw)
-            if claim_review.is_review(row):
-                yield claim_review.read_review(row, defaults, place)
-            else:
-                yield Found(place, document_items.read_row(row, defaults))
         except Invalid as refused:
             yield Fault(place, published.reasons(refused))
+            continue
+        if claim_review.is_review(row):
+            yield claim_review.read_review(row, defaults, place)
+        else:
+            yield _of_row(row, place, defaults)
 
 
 def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
@@ -157,10 +97,163 @@ def _page(file: BinaryIO, how: Reading) -> Iterator[Found | Fault]:
         place = f"script {number}"
         try:
             # Pages often have line breaks within strings, which only a strict reader refuses.
-            yield from document_items.read_reviews(io.BytesIO(script), how.defaults, how.most, f"{place}, ")
+            yield from _read_script(io.BytesIO(script), how.defaults, how.most, f"{place}, ")
         except Malformed as bad:
             yield Fault(place, (f"its JSON-LD is malformed: {bad}",))
         except Unreadable as bad:
             yield Fault(place, (f"its JSON-LD is {bad}",))
     if number == 0:
         raise BadFile("The page has no script of the type application/ld+json, so no ClaimReview")
+
+
+@dataclass
+class _Survey:
+    """What a document holds. ``nodes``: its objects that others may refer to, by their ``@id``."""
+
+    has_reviews: bool = False
+    has_claims: bool = False
+    has_rows: bool = False
+    nodes: dict[str, Any] = field(default_factory=dict)
+    room: int = _NODES_ROOM
+
+
+def _read_document(file: BinaryIO, defaults: Defaults, most: int | None) -> Iterator[Found | Fault]:
+    """The items of a document. ``most``: how many parts a large one may have.
+
+    Raises:
+        BadFile: it holds no items, or too many.
+        Unreadable: it cannot be read (on).
+    """
+    whole = _whole(file, is_strict=True)
+    if whole is not None:
+        yield from _small(whole[0], defaults)
+        return
+    survey = _survey(file, most, is_strict=True)
+    if survey.has_claims:
+        yield from _claims(file, defaults)
+    elif survey.has_reviews:
+        yield from _reviews(file, survey, defaults)
+    elif survey.has_rows:
+        yield from _rows(file, defaults)
+    else:
+        raise _nothing()
+
+
+def _read_script(file: BinaryIO, defaults: Defaults, most: int | None, where: str) -> Iterator[Found | Fault]:
+    """The ClaimReviews of a web page's script, which may have line breaks within texts. Raises as ``read``."""
+    whole = _whole(file, is_strict=False)
+    if whole is not None:
+        yield from claim_review.reviews(whole[0], defaults, where)
+    else:
+        yield from _reviews(file, _survey(file, most, is_strict=False), defaults, where, is_strict=False)
+
+
+def _too_many(most: int) -> BadFile:
+    return BadFile(f"The file holds more than {most:,} items. Split it, or let the command line import it")
+
+
+def _nothing() -> BadFile:
+    return BadFile("The file is JSON, but it holds no ClaimReview, no claims and no rows with a claim")
+
+
+def _whole(file: BinaryIO, *, is_strict: bool) -> tuple[Any] | None:
+    """The document if it is small, parsed at once."""
+    walk = documents.parts(file, is_strict=is_strict)
+    path, value = next(walk, ((0,), None))
+    if path:
+        return None
+    for _ in walk:
+        # The rest is read too: nothing may follow the document.
+        pass
+    return (value,)
+
+
+def _small(document: Any, defaults: Defaults) -> Iterator[Found | Fault]:
+    if claim_review.is_search(document):
+        yield from claim_review.searched(document["claims"], defaults)
+        return
+    is_empty = True
+    for one in claim_review.reviews(document, defaults):
+        is_empty = False
+        yield one
+    if not is_empty:
+        return
+    rows = document if isinstance(document, list) else [document]
+    if not any(isinstance(row, Mapping) and "claim" in row for row in rows):
+        raise _nothing()
+    for number, row in enumerate(rows, start=1):
+        yield _of_row(row, f"row {number}", defaults)
+
+
+def _of_row(row: Any, place: str, defaults: Defaults) -> Found | Fault:
+    """A row of a list of items, or the line of a file."""
+    try:
+        if not isinstance(row, Mapping):
+            raise Invalid.field("row", "must be an object")
+        return Found(place, published.read(row, defaults))
+    except Invalid as refused:
+        return Fault(place, published.reasons(refused))
+
+
+def _parts(file: BinaryIO, *, is_strict: bool = True) -> Iterator[tuple[Path, Any]]:
+    file.seek(0)
+    return documents.parts(file, is_strict=is_strict)
+
+
+def _survey(file: BinaryIO, most: int | None, *, is_strict: bool) -> _Survey:
+    survey = _Survey()
+    for number, (path, value) in enumerate(_parts(file, is_strict=is_strict), start=1):
+        if most is not None and number > most:
+            raise _too_many(most)
+        survey.has_claims |= path[0] == "claims" and (len(path) > 1 or isinstance(value, list))
+        survey.has_rows |= isinstance(path[0], int) and isinstance(value, Mapping) and "claim" in value
+        found, nodes = claim_review.collected(value)
+        survey.has_reviews |= bool(found)
+        for name, node in nodes.items():
+            kept = {} if claim_review.is_review(node) else claim_review.referable(node)
+            cost = _NODE + len(name) + sum(len(text) for text in kept.values() if isinstance(text, str))
+            if kept and cost <= survey.room:
+                survey.room -= cost
+                survey.nodes.setdefault(name, kept)
+    return survey
+
+
+def _claims(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
+    opened = -1
+    for path, value in _parts(file):
+        if path[0] != "claims":
+            continue
+        if len(path) == 1:
+            yield from claim_review.searched(value, defaults)
+        elif len(path) == 2:
+            yield from claim_review.searched([value], defaults, first=int(path[1]) + 1)
+        elif path[1] != opened:
+            opened = int(path[1])
+            yield Fault(f"claim {opened + 1}", _TOO_LARGE)
+
+
+def _reviews(
+    file: BinaryIO, survey: _Survey, defaults: Defaults, where: str = "", *, is_strict: bool = True
+) -> Iterator[Found | Fault]:
+    number = 0
+    for path, value in _parts(file, is_strict=is_strict):
+        if path[-1] in ("@type", "type") and claim_review.is_review({"@type": value}):
+            # The object itself was too large for one part.
+            number += 1
+            yield Fault(f"{where}review {number}", _TOO_LARGE)
+        found, nodes = claim_review.collected(value)
+        for review in found:
+            number += 1
+            known = ChainMap(nodes, survey.nodes)
+            yield claim_review.read_review(review, defaults, f"{where}review {number}", known)
+
+
+def _rows(file: BinaryIO, defaults: Defaults) -> Iterator[Found | Fault]:
+    opened = -1
+    for path, value in _parts(file):
+        number = int(path[0]) + 1
+        if len(path) == 1:
+            yield _of_row(value, f"row {number}", defaults)
+        elif number != opened:
+            opened = number
+            yield Fault(f"row {number}", _TOO_LARGE)

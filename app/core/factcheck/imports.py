@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import columns, datasets, feeds, formats, reading
+from app.core.factcheck import columns, datasets, feeds, reading
 from app.core.factcheck.reading import BadFile, pieces
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -81,7 +81,7 @@ def begin(
         limits.text(upload.publisher, "publisher", limits.NAME_MAX)
     try:
         stored, beginning, total = _read_beginning(upload)
-        kind = formats.detect(io.BytesIO(beginning), upload.name)
+        kind = reading.detect(io.BytesIO(beginning), upload.name)
         head = columns.head(io.BytesIO(beginning)) if kind is ImportFormat.CSV else None
     except BadFile as bad:
         raise Invalid.field("file", str(bad)) from None
@@ -127,14 +127,14 @@ def _read_beginning(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
     """
 
     def plain() -> Iterator[bytes]:
-        return formats.unpacked(pieces(upload.content))
+        return reading.unpacked(pieces(upload.content))
 
-    beginning, total = formats.read_beginning(plain())
+    beginning, total = reading.read_beginning(plain())
     charset = reading.codec(upload.charset) if upload.charset else None
-    is_text = formats.detect(io.BytesIO(beginning), upload.name) in (ImportFormat.CSV, ImportFormat.PAGE)
+    is_text = reading.detect(io.BytesIO(beginning), upload.name) in (ImportFormat.CSV, ImportFormat.PAGE)
     if charset is None or not is_text or reading.is_utf8(plain()):
         return pieces(upload.content), beginning, total
-    beginning, total = formats.read_beginning(reading.as_utf8(plain(), charset))
+    beginning, total = reading.read_beginning(reading.as_utf8(plain(), charset))
     return reading.as_utf8(plain(), charset), beginning, total
 
 

@@ -1,12 +1,18 @@
-"""Parts of files: lines of JSON Lines, character sets, and the JSON-LD scripts of web pages (docs/run/datasets.md)."""
+"""Files of fact-checks as bytes (docs/run/datasets.md).
+
+Unpacking, detecting the form, character sets, lines of JSON Lines, and the JSON-LD scripts of web pages.
+"""
 
 import codecs
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from itertools import chain
+from typing import IO, Any, BinaryIO
 
 from app.core.errors import Invalid
+from app.core.vocabulary import ImportFormat
 
 LINE_BYTES = 1_048_576
 VALUES_MAX = 50_000
@@ -19,6 +25,9 @@ CHUNK = 500
 """Items per transaction, at most: others can write in between, and repeating an import changes nothing."""
 PAGE_BYTES = 5_242_880
 """A web page larger than this is no article with a fact-check in it."""
+UNPACKED_BYTES = 33_554_432
+"""How large a compressed file may be when it is unpacked."""
+_BEGINNING = 1_048_576
 _META_BYTES = 4_096
 """Browsers look for the character set in at most this many bytes at the beginning."""
 
@@ -47,6 +56,69 @@ _AS_BROWSERS = {
 
 class BadFile(Exception):
     """Nothing of the file can be read; the text is one sentence without its full stop."""
+
+
+def unpacked(pieces: Iterable[bytes], most: int = UNPACKED_BYTES) -> Iterator[bytes]:
+    """The content of a file piece by piece, unpacked if it is compressed with gzip. Raises BadFile."""
+    waiting = iter(pieces)
+    first = next(waiting, b"")
+    if not first.startswith(b"\x1f\x8b"):
+        yield first
+        yield from waiting
+        return
+    unpacker = zlib.decompressobj(wbits=31)
+    size = 0
+    for piece in chain((first,), waiting):
+        packed, has_more = piece, True
+        while has_more and not unpacker.eof:
+            try:
+                plain = unpacker.decompress(packed, PIECE_BYTES)
+            except zlib.error:
+                raise BadFile("The compressed file is damaged") from None
+            size += len(plain)
+            if size > most:
+                raise BadFile(
+                    f"The compressed file is larger than {most // 1_048_576} MB when it is unpacked"
+                )
+            yield plain
+            packed = unpacker.unconsumed_tail
+            has_more = bool(packed) or len(plain) == PIECE_BYTES
+    if not unpacker.eof:
+        raise BadFile("The compressed file is cut off")
+
+
+def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
+    """The beginning of a file, whole lines of at most 1 MB if it is larger, and the size of all. Raises BadFile."""
+    beginning, size, is_empty = bytearray(), 0, True
+    for chunk in chunks:
+        size += len(chunk)
+        is_empty = is_empty and (not chunk or chunk.isspace())
+        beginning += chunk[: _BEGINNING - len(beginning)]
+    if is_empty:
+        raise BadFile("The file holds no items")
+    if size > len(beginning):
+        # Old spreadsheets end lines with a carriage return alone.
+        del beginning[max(beginning.rfind(b"\n"), beginning.rfind(b"\r")) + 1 or len(beginning) :]
+    return bytes(beginning), size
+
+
+def detect(file: BinaryIO, name: str = "") -> ImportFormat:
+    """The form of a file, by its name and its beginning. Raises BadFile."""
+    ending = name.lower().removesuffix(".gz").rsplit(".", 1)[-1]
+    beginning = file.read(65_536)
+    refuse_utf16(beginning)
+    beginning = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    if ending in ("jsonl", "ndjson"):
+        return ImportFormat.JSON_LINES
+    if beginning.startswith(b"<"):
+        return ImportFormat.PAGE
+    if beginning[:1] not in (b"{", b"["):
+        is_binary = b"\x00" in beginning or not beginning
+        return ImportFormat.JSON_LINES if is_binary or ending == "json" else ImportFormat.CSV
+    lines = [line.strip() for line in beginning.split(b"\n") if line.strip()]
+    is_lines = len(lines) > 1 and all(line.startswith(b"{") for line in lines[:2]) and lines[0].endswith(b"}")
+    return ImportFormat.JSON_LINES if is_lines else ImportFormat.JSON
 
 
 def numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:

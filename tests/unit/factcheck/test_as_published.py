@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.factcheck import columns, feed_fetches, feeds, formats, imports, published
+from app.core.factcheck import columns, feed_fetches, feeds, formats, imports, published, reading
 from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.formats import Reading
@@ -47,7 +47,7 @@ def row(**more: Any) -> dict[str, Any]:
 
 def read(content: bytes, name: str = "") -> list[Found | Fault]:
     file = io.BytesIO(content)
-    kind = formats.detect(file, name)
+    kind = reading.detect(file, name)
     chosen = {}
     if kind is ImportFormat.CSV:
         chosen = columns.guess(columns.head(file).headers)

@@ -49,13 +49,13 @@ SCRIPT = b'<script type="application/ld+json">'
 
 def read(content: bytes, name: str = "", most: int | None = imports.ITEMS_MAX) -> list[Found | Fault]:
     """Read a file, unpacked if it is compressed, as an import does: from the disk."""
-    beginning, _ = formats.read_beginning(formats.unpacked([content]))
-    kind = formats.detect(io.BytesIO(beginning), name)
+    beginning, _ = reading.read_beginning(reading.unpacked([content]))
+    kind = reading.detect(io.BytesIO(beginning), name)
     chosen = {}
     if kind is ImportFormat.CSV:
         chosen = columns.guess(columns.head(io.BytesIO(beginning)).headers)
     with tempfile.TemporaryFile() as file:
-        for chunk in formats.unpacked([content]):
+        for chunk in reading.unpacked([content]):
             file.write(chunk)
         file.seek(0)
         return list(formats.distinct(file, Reading(kind, Defaults("d", "P"), chosen, most)))

@@ -37,7 +37,7 @@ def review(**more: Any) -> dict[str, Any]:
 def read(content: Any, name: str = "", **how: Any) -> list[Found | Fault]:
     raw = content if isinstance(content, bytes) else json.dumps(content).encode()
     file = io.BytesIO(raw)
-    kind = formats.detect(file, name)
+    kind = reading.detect(file, name)
     if kind is ImportFormat.CSV and "columns" not in how:
         how["columns"] = columns.guess(columns.head(file).headers)
         file.seek(0)
@@ -255,14 +255,14 @@ def test_a_hostile_page_takes_no_longer_than_it_is_long() -> None:
 
 def test_compressed_files_are_unpacked_up_to_a_limit() -> None:
     packed = gzip.compress(b"x" * 5_000)
-    assert b"".join(formats.unpacked([packed[:9], packed[9:]])) == b"x" * 5_000
+    assert b"".join(reading.unpacked([packed[:9], packed[9:]])) == b"x" * 5_000
     for content, sentence in (
         (gzip.compress(b"x" * 5_000_000), "larger than 1 MB when it is unpacked"),
         (packed[:-9], "cut off"),
         (b"\x1f\x8bnonsense", "damaged"),
     ):
         with pytest.raises(BadFile, match=sentence):
-            list(formats.unpacked([content], 1_048_576))
+            list(reading.unpacked([content], 1_048_576))
 
 
 def test_texts_in_other_scripts_are_read_as_they_are() -> None:
