@@ -4,7 +4,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
@@ -58,27 +57,6 @@ class KeptMatches:
             self._kept[key] = match
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-
-
-@dataclass(frozen=True)
-class _Post:
-    """A post as it is compared with earlier ones; ``context`` is what else must be equal."""
-
-    context: tuple[object, ...]
-    terms: Terms
-    text: str
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether its terms are only those of its beginning."""
-        return len(self.text) > terms.TEXT_MAX
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Its words in order, and what is denied; of long posts the text."""
-        said = self.terms
-        words = (said.words, said.signed, said.negated_at, said.denied_at)
-        return (*self.context, self.text if self.is_cut else words)
 
 
 class FactCheckScorer:
@@ -136,41 +114,44 @@ class FactCheckScorer:
         return results
 
     def _match(self, text: str, context: Context) -> tuple[Item | None, float]:
+        post = terms.read(text)
         with self._database.reading() as session:
-            post = self._post(session, text, context)
-            is_known, found, item = self._known(session, post)
-            if not is_known and self._serving is None:
-                found, item = self._find(session, text, context)
-                self._kept.keep(post.key, found)
-        if not is_known and self._serving is not None:
-            # No transaction is open while the service is asked.
-            vector = self._vector(self._serving, text) if post.terms.words else None
-            with self._database.reading() as session:
-                near = Nearest(is_whole=not post.terms.words)
-                if vector is not None:
-                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
-                found, item = self._find(session, text, context, near)
-            if near.is_whole:
-                self._kept.keep(post.key, found)
-        return item, 0.0 if found is None else found.probability
+            key = self._key(session, post, text, context)
+            is_known, found = self._kept.get(key)
+            item = None if found is None else items.by_id(session, found.item_id)
+            if is_known and (found is None or item is not None):
+                return item, 0.0 if found is None else found.probability
+            if self._serving is None:
+                return self._find(session, key, text, context)
+        # No transaction is open while the service is asked.
+        vector = self._vector(self._serving, text) if post.words else None
+        with self._database.reading() as session:
+            near = Nearest(is_whole=not post.words)
+            if vector is not None:
+                near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
+            return self._find(session, key, text, context, near)
 
-    def _post(self, session: Session, text: str, context: Context) -> _Post:
-        state = search.last_number(session)
+    def _key(self, session: Session, post: Terms, text: str, context: Context) -> tuple[object, ...]:
+        """What must be equal for the same match: the datasets, the words in order, and what is denied."""
         # A post that matched nothing is matched again when more fact-checks have their vectors.
         vectors = None if self._serving is None else (self._serving.space_id, self._serving.covered)
-        return _Post((context.community_id, state, vectors, context.primary_language), terms.read(text), text)
-
-    def _known(self, session: Session, post: _Post) -> tuple[bool, Match | None, Item | None]:
-        """Whether the same was matched before, and its match."""
-        is_known, found = self._kept.get(post.key)
-        item = None if found is None else items.by_id(session, found.item_id)
-        return is_known and (found is None or item is not None), found, item
+        # The terms of a longer text are only those of its beginning.
+        words = (post.words, post.signed, post.negated_at, post.denied_at)
+        said = text if len(text) > terms.TEXT_MAX else words
+        return (context.community_id, search.last_number(session), vectors, context.primary_language, said)
 
     def _find(
-        self, session: Session, text: str, context: Context, near: Nearest | None = None
-    ) -> tuple[Match | None, Item | None]:
+        self,
+        session: Session,
+        key: tuple[object, ...],
+        text: str,
+        context: Context,
+        near: Nearest | None = None,
+    ) -> tuple[Item | None, float]:
         found = search.find(session, text, context.community_id, context.primary_language, near)
-        return found, None if found is None else items.by_id(session, found.item_id)
+        if near is None or near.is_whole:
+            self._kept.keep(key, found)
+        return (None, 0.0) if found is None else (items.by_id(session, found.item_id), found.probability)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""

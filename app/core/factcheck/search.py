@@ -6,9 +6,7 @@ others, whenever its text changes.
 """
 
 import json
-import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -57,9 +55,11 @@ _BEST = {
     ),
 }
 _COUNTS = {
-    "sqlite": "SELECT asked.value, count(*) FROM json_each(:asked) AS asked "
-    "CROSS JOIN search_fact_checks ON search_fact_checks MATCH asked.value GROUP BY asked.value",
-    # Counting would take as long as the search. PostgreSQL knows the thousand most common words for its plans.
+    # Words that are in more than ``most`` items are not searched, so they are not counted on either: with 200,000
+    # fact-checks that takes the search from 31 to 8 ms of processor time.
+    "sqlite": "SELECT asked.value, (SELECT count(*) FROM (SELECT 1 FROM search_fact_checks "
+    "WHERE search_fact_checks MATCH asked.value LIMIT :most)) FROM json_each(:asked) AS asked",
+    # PostgreSQL knows the thousand most common words for its plans.
     "postgresql": "SELECT asked.value, CAST(max(usual.share) * :items AS integer) "
     "FROM json_array_elements_text(CAST(:asked AS json)) AS asked JOIN ("
     "SELECT unnest(CAST(CAST(most_common_elems AS text) AS text[])) AS lexeme, "
@@ -76,9 +76,6 @@ _REMOVE = {
     "sqlite": "DELETE FROM search_fact_checks WHERE rowid = :number",
     "postgresql": "DELETE FROM search_fact_checks WHERE item = :number",
 }
-
-_kept: OrderedDict[tuple[uuid.UUID, int], Candidate] = OrderedDict()
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -136,10 +133,9 @@ class DatabaseIndex:
         return list(self._session.scalars(sa.text(_BEST[self._dialect]).bindparams(community), asked))
 
     def _counts(self, forms: Sequence[str]) -> Mapping[str, int]:
-        """How many items have each of these words; on PostgreSQL about, and only of common words."""
-        asked: dict[str, object] = {"asked": json.dumps(forms, ensure_ascii=False)}
-        if self._dialect == "postgresql":
-            asked["items"] = self._count
+        """How many items have each word, ``HITS`` + 1 at most; PostgreSQL estimates, and only of common words."""
+        bound = {"most": HITS + 1} if self._dialect == "sqlite" else {"items": self._count}
+        asked = {"asked": json.dumps(forms, ensure_ascii=False), **bound}
         return {form: count for form, count in self._session.execute(sa.text(_COUNTS[self._dialect]), asked)}
 
     def numbers_of(self, ids: Sequence[uuid.UUID]) -> list[int]:
@@ -173,7 +169,7 @@ class DatabaseIndex:
         for item_id, number, claim, title, language in rows:
             assert number is not None  # noqa: S101 - one of ``numbers``; narrows the type
             self.ids[number] = item_id
-            read = partial(_candidate, (item_id, number), claim, title)
+            read = partial(_candidate, claim, title)
             found.append(Found(number, read, named(language)))
         return found
 
@@ -225,19 +221,9 @@ class _Near:
         return {number_of[item_id]: cosine for item_id, cosine in found.items()}
 
 
-def _candidate(key: tuple[uuid.UUID, int], claim: str, title: str | None) -> Candidate:
-    """The words of an item. They never change for one number, so they are kept."""
-    with _lock:
-        kept = _kept.get(key)
-        if kept is not None:
-            _kept.move_to_end(key)
-            return kept
-    candidate = Candidate(terms.read(claim), terms.read(title or ""))
-    with _lock:
-        _kept[key] = candidate
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    return candidate
+@lru_cache(KEPT)
+def _candidate(claim: str, title: str | None) -> Candidate:
+    return Candidate(terms.read(claim), terms.read(title or ""))
 
 
 def add(session: Session, rows: Sequence[FactCheckItem]) -> None:
