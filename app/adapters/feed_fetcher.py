@@ -24,7 +24,7 @@ _HEADER_MAX = 255
 
 
 class _Failed(Exception):
-    """The look failed; the text is one sentence without its full stop."""
+    """The fetch failed; the text is one sentence without its full stop."""
 
 
 class HttpFeedFetcher:

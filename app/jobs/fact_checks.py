@@ -13,7 +13,6 @@ from typing import BinaryIO
 from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import (
-    clearing,
     feed_fetches,
     filling,
     formats,
@@ -23,6 +22,7 @@ from app.core.factcheck import (
     spaces,
 )
 from app.core.factcheck.feed_fetches import FeedFetcher
+from app.core.factcheck.formats import Reading
 from app.core.factcheck.published import Fault, Found
 from app.core.factcheck.reading import BadFile
 from app.core.models import ConnectedService
@@ -55,30 +55,30 @@ def run_import(database: Database, import_id: uuid.UUID) -> None:
 
 def clear(database: Database, import_id: uuid.UUID) -> None:
     """Delete the file and the rows that an import needs no longer, batch by batch."""
-    size = BatchSize(clearing.ROWS_BATCH)
+    size = BatchSize(import_steps.ROWS_BATCH)
     has_more = True
     while has_more:
         with size.timed(), database.writing() as session:
-            has_more = clearing.clear(session, import_id, size.rows)
+            has_more = import_steps.clear(session, import_id, size.rows)
 
 
 def clear_left(database: Database) -> None:
     """Clear away what imports left whose job was lost."""
     with database.reading() as session:
-        left = clearing.uncleared(session)
+        left = import_steps.uncleared(session)
     for import_id in left:
         clear(database, import_id)
 
 
 def _read(database: Database, import_id: uuid.UUID) -> None:
     with database.reading() as session:
-        spec = import_steps.spec(session, import_id)
+        how, count, records = import_steps.reading_of(session, import_id)
     with tempfile.TemporaryFile() as file:
         try:
-            for chunk in reading.unpacked(_pieces(database, import_id, spec.pieces)):
+            for chunk in reading.unpacked(_pieces(database, import_id, count)):
                 file.write(chunk)
             file.seek(0)
-            _read_file(database, import_id, spec, file)
+            _read_file(database, import_id, how, records, file)
         except BadFile as bad:
             with database.writing() as session:
                 imports.fail(session, import_id, f"{bad}.")
@@ -91,10 +91,10 @@ def _pieces(database: Database, import_id: uuid.UUID, count: int) -> Iterator[by
         yield content
 
 
-def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec, file: BinaryIO) -> None:
-    found = formats.distinct(file, spec.how)
+def _read_file(database: Database, import_id: uuid.UUID, how: Reading, records: int, file: BinaryIO) -> None:
+    found = formats.distinct(file, how)
     # What an earlier run has read is parsed again, but not stored again.
-    read = sum(1 for _ in islice(found, spec.records))
+    read = sum(1 for _ in islice(found, records))
     size = BatchSize(import_steps.READ_BATCH)
     while batch := list[Found | Fault](islice(found, size.rows)):
         position = file.tell()

@@ -81,7 +81,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     by_id(replays.REPLAY_JOB, lambda replay_id: upkeep.replay(wiring, replay_id))
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     by_id(imports.IMPORT_JOB, lambda import_id: fact_checks.run_import(database, import_id), attempts=3)
-    # A look that fails is recorded, and its next turn is the retry.
+    # A fetch that fails is recorded, and the next one is the retry.
     by_id(
         feeds.FETCH_FEED_JOB,
         lambda feed_id: fact_checks.fetch_feed(database, wiring.feeds, feed_id),

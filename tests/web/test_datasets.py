@@ -273,7 +273,7 @@ def test_a_feed_is_added_fetched_and_its_failures_stand_on_its_page(
     jobs.run_all()
     for page in (operator.get(path).text, operator.get("/datasets").text):
         assert "The file is malformed JSON: expecting property name" in page, (
-            "its import failed after the look"
+            "its import failed after the fetch"
         )
     assert "New content</td>" not in operator.get("/datasets").text
     assert operator.post(path, url=url, dataset_name="stars", hours="24").status_code == 303

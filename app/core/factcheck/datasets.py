@@ -80,7 +80,7 @@ def serves_all(actor: Actor) -> bool:
 
 @dataclass(frozen=True)
 class Search:
-    """What to look for; empty values match everything. ``text`` is a part of claim, title, publisher or id."""
+    """What to search for; empty values match everything. ``text`` is a part of claim, title, publisher or id."""
 
     text: str = ""
     dataset: str = ""

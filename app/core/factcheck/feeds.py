@@ -48,9 +48,9 @@ def add(
     require(actor, Permission.REVISE_POLICY, community_id)
     serialise(session, community_id)
     _check(allow, draft)
-    known = session.scalars(_of(community_id)).all()
-    _check_new(draft.url, known)
-    limits.room(limits.FEEDS, len(known), "url")
+    others = session.scalars(_of_community(community_id)).all()
+    _check_new(draft.url, others)
+    limits.room(limits.FEEDS, len(others), "url")
     feed = DatasetFeed(
         id=new_id(),
         community_id=community_id,
@@ -65,7 +65,7 @@ def add(
     session.add(feed)
     session.flush()
     _record(session, actor, feed, "dataset.feed_added")
-    look_now(session, actor, feed.id)
+    fetch_now(session, actor, feed.id)
     return feed
 
 
@@ -81,7 +81,9 @@ def revise(
     """
     feed = _locked(session, actor, feed_id)
     _check(allow, draft)
-    _check_new(draft.url, [other for other in session.scalars(_of(feed.community_id)) if other is not feed])
+    _check_new(
+        draft.url, [other for other in session.scalars(_of_community(feed.community_id)) if other is not feed]
+    )
     if draft.url != feed.url:
         feed.columns = {}
     before = (feed.url, feed.dataset_name, feed.publisher, feed.retires)
@@ -114,8 +116,8 @@ def remove(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
     _record(session, actor, feed, "dataset.feed_removed")
 
 
-def look_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
-    """Look at a feed at once, whether it is due or not."""
+def fetch_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
+    """Fetch a feed at once, whether it is due or not."""
     feed = _locked(session, actor, feed_id)
     enqueue(session, feed, f"now:{new_id()}")
 
@@ -142,7 +144,7 @@ def get(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
 def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[DatasetFeed]:
     """The community's feeds, oldest first."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return session.scalars(_of(community_id)).all()
+    return session.scalars(_of_community(community_id)).all()
 
 
 def forget_content(feed: DatasetFeed) -> None:
@@ -195,7 +197,7 @@ def _check(allow: AllowList, draft: FeedDraft) -> None:
         raise Invalid.field("hours", f"must be one of {', '.join(map(str, HOURS))}", draft.hours)
 
 
-def _of(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
+def _of_community(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
     return (
         sa.select(DatasetFeed)
         .where(DatasetFeed.community_id == community_id, DatasetFeed.removed_at.is_(None))

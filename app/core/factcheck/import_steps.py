@@ -1,4 +1,4 @@
-"""The batches of an import. Each is one transaction; a batch that was done already is not done again.
+"""The batches of an import, and what deletes what it left. Each is one transaction, and is done only once.
 
 A job that is killed starts again and goes on where the last batch ended: ``records`` counts the items that were read,
 ``stored_position`` is the last row that was stored.
@@ -7,8 +7,7 @@ A job that is killed starts again and goes on where the last batch ended: ``reco
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,26 +22,20 @@ from app.core.factcheck.items import Item
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
 from app.core.people import accounts
-from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.permissions import SYSTEM, Permission, require
 from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutcome
 
 READ_BATCH = 1_000
 STORE_BATCH = 250
 RETIRE_BATCH = 500
+ROWS_BATCH = 1_000
+PIECES_BATCH = 16
+CLEARED_FOR = timedelta(days=30)
 UNKNOWN_MOST = 200
 RETIRE_AT_MOST = 0.5
 """If a feed lacks more than this share of its items, it is probably broken, and none is retired."""
 _FEW = 10
-_STORED = (RowOutcome.ADD, RowOutcome.CHANGE)
-
-
-@dataclass(frozen=True)
-class Spec:
-    """What the reading job needs of an import."""
-
-    how: Reading
-    pieces: int
-    records: int
+_NEEDS_FILE = (ImportState.COLUMNS, ImportState.READING)
 
 
 def state(session: Session, import_id: uuid.UUID) -> ImportState | None:
@@ -51,21 +44,15 @@ def state(session: Session, import_id: uuid.UUID) -> ImportState | None:
     return found.state if found is not None else None
 
 
-def spec(session: Session, import_id: uuid.UUID) -> Spec:
-    """How to read the import's file, and how many of its items were read already."""
+def reading_of(session: Session, import_id: uuid.UUID) -> tuple[Reading, int, int]:
+    """How to read the import's file, the number of its pieces, and how many of its items were read already."""
     found = session.get_one(DatasetImport, import_id)
     pieces = session.scalar(
-        sa.select(sa.func.count())
-        .select_from(DatasetImportPiece)
-        .where(DatasetImportPiece.import_id == import_id)
+        sa.select(sa.func.count(DatasetImportPiece.number)).where(DatasetImportPiece.import_id == import_id)
     )
-    how = Reading(
-        found.format,
-        Defaults(found.dataset_name, found.publisher),
-        dict(found.columns),
-        imports.ITEMS_MAX,
-    )
-    return Spec(how, pieces or 0, found.records)
+    defaults = Defaults(found.dataset_name, found.publisher)
+    how = Reading(found.format, defaults, dict(found.columns), imports.ITEMS_MAX)
+    return how, pieces or 0, found.records
 
 
 def piece(session: Session, import_id: uuid.UUID, number: int) -> bytes:
@@ -88,13 +75,18 @@ def add(
     rows: list[dict[str, Any]] = []
     counts: Counter[RowOutcome] = Counter()
     unknown = Counter({term: int(count) for term, count in found.unknown.items()})
+    nothing: dict[str, Any] = {"dataset_name": None, "item_id": None, "why": "", "values": {}}
     undated_room = _undated_room(session, import_id, batch)
     for position, one in enumerate(batch, start=expected + 1):
         if isinstance(one, Fault):
             counts[RowOutcome.REFUSE] += 1
             if found.refused + counts[RowOutcome.REFUSE] > imports.REFUSALS_KEPT:
                 continue
-            row = _refused(one)
+            row = {
+                "outcome": RowOutcome.REFUSE,
+                "place": one.place[:60],
+                "why": "; ".join(one.reasons)[:1000],
+            }
         else:
             outcome = items.outcome(known.get(one.item.key), one.item, community_id)
             counts[outcome] += 1
@@ -104,7 +96,7 @@ def add(
                 row["why"] = f"its date cannot be read: {one.item.date_unread}"
             if one.item.rating is None and (one.item.rating_given in unknown or len(unknown) < UNKNOWN_MOST):
                 unknown[one.item.rating_given] += 1
-        rows.append({"import_id": import_id, "position": position, **row})
+        rows.append(nothing | {"import_id": import_id, "position": position} | row)
     if rows:
         session.execute(sa.insert(DatasetImportRow), rows)
     found.records += len(batch)
@@ -133,14 +125,9 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
         found.after_reading is AfterReading.STORE_IF_ALL_GOOD and not found.refused
     )
     found.moved_at = clock.now()
-    if not goes_on:
-        found.state = ImportState.READ
-        session.flush()
-        # The job deletes the file.
-        imports.enqueue(session, found)
-        return
-    found.state = ImportState.STORING
+    found.state = ImportState.STORING if goes_on else ImportState.READ
     session.flush()
+    # Where nothing is stored yet, the job deletes the file.
     imports.enqueue(session, found)
 
 
@@ -155,8 +142,10 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     if found.account_id is None and feeds.rests(session, found):
         imports.fail(session, found.id, "The community was archived.")
         return False
+    actor = SYSTEM
     try:
-        actor = _actor(session, found)
+        if found.account_id is not None:
+            actor = accounts.deferred_actor(session, found.account_id, found.community_id)
         require(actor, Permission.REVISE_POLICY, found.community_id)
     except Refused:
         imports.fail(session, found.id, "The person who began it may no longer import.")
@@ -166,7 +155,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
         .where(
             DatasetImportRow.import_id == import_id,
             DatasetImportRow.position > found.stored_position,
-            DatasetImportRow.outcome.in_(_STORED),
+            DatasetImportRow.outcome.in_(imports.STORED),
         )
         .order_by(DatasetImportRow.position)
         .limit(most)
@@ -174,7 +163,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
     found.moved_at = clock.now()
     if rows:
         community_id = None if found.serves_all else found.community_id
-        items.keep(session, [_published(row) for row in rows], community_id, found.feed_id)
+        items.keep(session, [_item(row) for row in rows], community_id, found.feed_id)
         found.stored += len(rows)
         found.stored_position = rows[-1].position
         session.flush()
@@ -186,12 +175,7 @@ def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
             found.retired += len(gone)
             session.flush()
             return True
-    names = session.scalars(
-        sa.select(DatasetImportRow.dataset_name)
-        .where(DatasetImportRow.import_id == import_id, DatasetImportRow.outcome.in_(_STORED))
-        .distinct()
-    )
-    imports.record(session, found, actor, [name for name in names if name])
+    imports.record(session, found, actor)
     imports.end(session, found, ImportState.FINISHED)
     return False
 
@@ -201,9 +185,7 @@ def _undated_room(session: Session, import_id: uuid.UUID, batch: Sequence[Found 
     if not any(isinstance(one, Found) and one.item.date_unread for one in batch):
         return 0
     kept = session.scalar(
-        sa.select(sa.func.count())
-        .select_from(DatasetImportRow)
-        .where(
+        sa.select(sa.func.count(DatasetImportRow.position)).where(
             DatasetImportRow.import_id == import_id,
             DatasetImportRow.outcome != RowOutcome.REFUSE,
             DatasetImportRow.why != "",
@@ -246,24 +228,6 @@ def _running(session: Session, import_id: uuid.UUID, expected: ImportState) -> D
     return found if found.state is expected else None
 
 
-def _actor(session: Session, found: DatasetImport) -> Actor:
-    """Who imports, with today's role. Raises Forbidden when the account is disabled."""
-    if found.account_id is None:
-        return SYSTEM
-    return accounts.deferred_actor(session, found.account_id, found.community_id)
-
-
-def _refused(fault: Fault) -> dict[str, Any]:
-    return {
-        "outcome": RowOutcome.REFUSE,
-        "place": fault.place[:60],
-        "dataset_name": None,
-        "item_id": None,
-        "why": "; ".join(fault.reasons)[:1000],
-        "values": {},
-    }
-
-
 def _row(one: Found, outcome: RowOutcome) -> dict[str, Any]:
     item = one.item
     values = {
@@ -281,23 +245,69 @@ def _row(one: Found, outcome: RowOutcome) -> dict[str, Any]:
         "place": one.place[:60],
         "dataset_name": item.dataset_name,
         "item_id": item.item_id,
-        "why": "",
         # Items that are not stored are only counted, and compared with what a feed held before.
-        "values": values if outcome in _STORED else {},
+        "values": values if outcome in imports.STORED else {},
     }
 
 
-def _published(row: DatasetImportRow) -> Item:
-    values = row.values
+def _item(row: DatasetImportRow) -> Item:
+    values = dict(row.values)
+    meaning, day = values.pop("meaning"), values.pop("reviewed_on")
     return Item(
         row.dataset_name or "",
         row.item_id or "",
-        values["claim"],
-        values["rating"],
-        values["url"],
-        values["publisher"],
-        meaning=ClaimRating(values["meaning"]) if values["meaning"] else None,
-        title=values["title"],
-        language=values["language"],
-        reviewed_on=date.fromisoformat(values["reviewed_on"]) if values["reviewed_on"] else None,
+        rating_given=values.pop("rating"),
+        meaning=ClaimRating(meaning) if meaning else None,
+        reviewed_on=date.fromisoformat(day) if day else None,
+        **values,
     )
+
+
+# Deleting what an import needs no longer
+
+
+def clear(session: Session, import_id: uuid.UUID, most: int) -> bool:
+    """Delete a part of what the import needs no longer: its file once it is read, and when it has ended its rows.
+
+    The rows of the report stay. ``most``: how many rows. Returns whether there may be more to delete.
+    """
+    found = session.get(DatasetImport, import_id)
+    if found is None or found.state in _NEEDS_FILE:
+        return False
+    numbers = session.scalars(
+        sa.select(DatasetImportPiece.number)
+        .where(DatasetImportPiece.import_id == import_id)
+        .limit(PIECES_BATCH)
+    ).all()
+    positions = session.scalars(
+        sa.select(DatasetImportRow.position)
+        .where(DatasetImportRow.import_id == import_id, DatasetImportRow.why == "")
+        .order_by(DatasetImportRow.position)
+        .limit(most if found.state in imports.ENDED else 0)
+    ).all()
+    for table, column, keys in (
+        (DatasetImportPiece, DatasetImportPiece.number, numbers),
+        (DatasetImportRow, DatasetImportRow.position, positions),
+    ):
+        if keys:
+            session.execute(
+                sa.delete(table)
+                .where(table.import_id == import_id, column.in_(keys))
+                .execution_options(synchronize_session=False)
+            )
+    return len(numbers) == PIECES_BATCH or len(positions) == most
+
+
+def uncleared(session: Session) -> Sequence[uuid.UUID]:
+    """Imports of the last days that have more than they need, because the job that clears them was lost."""
+    pieces = sa.exists().where(DatasetImportPiece.import_id == DatasetImport.id)
+    rows = sa.exists().where(DatasetImportRow.import_id == DatasetImport.id, DatasetImportRow.why == "")
+    return session.scalars(
+        sa.select(DatasetImport.id).where(
+            DatasetImport.moved_at > clock.now() - CLEARED_FOR,
+            sa.or_(
+                DatasetImport.state.not_in(_NEEDS_FILE) & pieces,
+                DatasetImport.state.in_(imports.ENDED) & rows,
+            ),
+        )
+    ).all()

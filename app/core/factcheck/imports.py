@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -34,9 +33,9 @@ REFUSALS_SHOWN = 100
 STALLED = timedelta(minutes=2)
 """If no batch ran for this long, the sweep enqueues the job again."""
 RUNNING = (ImportState.READING, ImportState.STORING)
-"""How many imports of one community may be unfinished at a time."""
 ABANDONED = timedelta(days=7)
-"""An import that waits for somebody for this long is stopped."""
+"""An import that waits for a person for this long is stopped."""
+STORED = (RowOutcome.ADD, RowOutcome.CHANGE)
 ENDED = (ImportState.FINISHED, ImportState.STOPPED, ImportState.FAILED)
 
 
@@ -60,7 +59,7 @@ def begin(
     upload: Upload,
     feed: DatasetFeed | None = None,
 ) -> DatasetImport:
-    """Take in a file and enqueue its reading; a CSV file waits until its columns are chosen.
+    """Store a file and enqueue its reading; a CSV file waits until its columns are chosen.
 
     Raises:
         Invalid: the file is compressed and damaged, is no table, or holds nothing; a default is too long; or too many
@@ -75,10 +74,7 @@ def begin(
     )
     if feed is None:
         limits.room(limits.IMPORTS, session.scalar(unfinished) or 0, "import")
-    if upload.dataset_name:
-        limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
-    if upload.publisher:
-        limits.text(upload.publisher, "publisher", limits.NAME_MAX)
+    _check_defaults(upload)
     try:
         stored, beginning, total = _read_beginning(upload)
         kind = reading.detect(io.BytesIO(beginning), upload.name)
@@ -111,12 +107,16 @@ def begin(
     session.add(created)
     session.flush()
     for number, content in enumerate(stored):
-        session.execute(
-            sa.insert(DatasetImportPiece), {"import_id": created.id, "number": number, "content": content}
-        )
+        piece = {"import_id": created.id, "number": number, "content": content}
+        session.execute(sa.insert(DatasetImportPiece), piece)
     if created.state is ImportState.READING:
         enqueue(session, created)
     return created
+
+
+def _check_defaults(upload: Upload) -> None:
+    limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX, least=0)
+    limits.text(upload.publisher, "publisher", limits.NAME_MAX, least=0)
 
 
 def _read_beginning(upload: Upload) -> tuple[Iterable[bytes], bytes, int]:
@@ -144,7 +144,7 @@ def get(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
 
 
 def may_change(actor: Actor, found: DatasetImport) -> bool:
-    """Whether the actor may go on with this import or stop it: one that serves every community is service admins'."""
+    """Whether the actor may go on with this import or stop it; a shared one needs a service admin."""
     return not found.serves_all or datasets.serves_all(actor)
 
 
@@ -161,29 +161,24 @@ def recent(
     ).all()
 
 
-def refusals(
-    session: Session, found: DatasetImport, most: int = REFUSALS_SHOWN
-) -> Sequence[DatasetImportRow]:
+def refusals(session: Session, found: DatasetImport) -> Sequence[DatasetImportRow]:
     """The first refused items in the order of the file."""
-    return session.scalars(
-        sa.select(DatasetImportRow)
-        .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome == RowOutcome.REFUSE)
-        .order_by(DatasetImportRow.position)
-        .limit(most)
-    ).all()
+    return _reported(session, found, DatasetImportRow.outcome == RowOutcome.REFUSE)
 
 
-def undated(session: Session, found: DatasetImport, most: int = REFUSALS_SHOWN) -> Sequence[DatasetImportRow]:
+def undated(session: Session, found: DatasetImport) -> Sequence[DatasetImportRow]:
     """The first items, in the order of the file, that are imported without the date that they give."""
+    return _reported(session, found, DatasetImportRow.outcome != RowOutcome.REFUSE)
+
+
+def _reported(
+    session: Session, found: DatasetImport, outcome: sa.ColumnElement[bool]
+) -> Sequence[DatasetImportRow]:
     return session.scalars(
         sa.select(DatasetImportRow)
-        .where(
-            DatasetImportRow.import_id == found.id,
-            DatasetImportRow.outcome != RowOutcome.REFUSE,
-            DatasetImportRow.why != "",
-        )
+        .where(DatasetImportRow.import_id == found.id, outcome, DatasetImportRow.why != "")
         .order_by(DatasetImportRow.position)
-        .limit(most)
+        .limit(REFUSALS_SHOWN)
     ).all()
 
 
@@ -199,10 +194,9 @@ def choose_columns(
     found = _locked(session, actor, import_id)
     if found.state is not ImportState.COLUMNS:
         raise Conflict("The columns of this file are chosen already")
-    problems: list[Invalid] = []
-    for member in columns.NEEDED:
-        if not chosen.get(member):
-            problems.append(Invalid.field(member, "needs a column"))
+    problems = [
+        Invalid.field(member, "needs a column") for member in columns.NEEDED if not chosen.get(member)
+    ]
     for member, header in chosen.items():
         if header and header not in found.headers:
             problems.append(Invalid.field(member, "is no column of this file"))
@@ -213,14 +207,13 @@ def choose_columns(
             problems.append(Invalid.field(member, "needs a column, or a name for all rows"))
     if problems:
         raise Invalid(*(problem for refused in problems for problem in refused.problems))
-    limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX, least=0)
-    limits.text(upload.publisher, "publisher", limits.NAME_MAX, least=0)
+    _check_defaults(upload)
     found.columns = {member: header for member, header in chosen.items() if header}
     found.dataset_name, found.publisher = upload.dataset_name, upload.publisher
     found.after_reading = upload.after_reading
     found.state = ImportState.READING
     if found.feed_id is not None:
-        # The next look at the feed reads it in the same way.
+        # The next fetch is read in the same way.
         session.get_one(DatasetFeed, found.feed_id).columns = found.columns
     session.flush()
     enqueue(session, found)
@@ -268,10 +261,15 @@ def end(session: Session, found: DatasetImport, state: ImportState) -> None:
     enqueue(session, found)
 
 
-def record(session: Session, found: DatasetImport, actor: Actor, names: Sequence[str]) -> None:
-    """Record a stored import in the community's history; ``names`` are its datasets."""
-    after: dict[str, Any] = {
-        "datasets": sorted(names),
+def record(session: Session, found: DatasetImport, actor: Actor) -> None:
+    """Record a stored import in the community's history."""
+    names = session.scalars(
+        sa.select(DatasetImportRow.dataset_name)
+        .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome.in_(STORED))
+        .distinct()
+    )
+    after: dict[str, object] = {
+        "datasets": sorted(name for name in names if name),
         "new": found.added,
         "changed": found.changed,
         "unchanged": found.unchanged,
@@ -279,10 +277,12 @@ def record(session: Session, found: DatasetImport, actor: Actor, names: Sequence
         "refused": found.refused,
         "serves_all": found.serves_all,
     }
-    why = Why(cause=f"feed {found.source}") if found.feed_id is not None else Why()
+    why = Why()
+    if found.feed_id is not None:
+        actor, why = SYSTEM, Why(cause=f"feed {found.source}")
     history.record(
         session,
-        SYSTEM if found.feed_id is not None else actor,
+        actor,
         found.community_id,
         "dataset.imported",
         "community",
@@ -293,17 +293,15 @@ def record(session: Session, found: DatasetImport, actor: Actor, names: Sequence
 
 
 def enqueue(session: Session, found: DatasetImport, suffix: str = "") -> None:
-    """Enqueue the job of the import's present state. The job finds its place by itself."""
+    """Enqueue the job of the import's present state."""
     args, key = {"import_id": str(found.id)}, f"{found.id}:{found.state.value}{suffix}"
     outbox.enqueue(session, IMPORT_JOB, args, community_id=found.community_id, key=key)
 
 
 def has_left_behind(session: Session) -> bool:
     """Whether an import has stalled or was abandoned."""
-    return (
-        session.scalar(sa.select(sa.or_(sa.exists().where(_stalled()), sa.exists().where(_abandoned()))))
-        is True
-    )
+    either = sa.or_(sa.exists().where(_stalled()), sa.exists().where(_abandoned()))
+    return session.scalar(sa.select(either)) is True
 
 
 def enqueue_stalled(session: Session) -> None:
@@ -314,7 +312,7 @@ def enqueue_stalled(session: Session) -> None:
 
 
 def stop_abandoned(session: Session) -> None:
-    """Stop imports that have waited too long for somebody: their files and rows would stay for ever."""
+    """Stop imports that waited too long for a person: their files and rows would never be deleted."""
     for found in session.scalars(sa.select(DatasetImport).where(_abandoned())).all():
         found.problem = "Nobody went on with it for a week."
         end(session, found, ImportState.STOPPED)

@@ -29,7 +29,7 @@ UNPACKED_BYTES = 33_554_432
 """How large a compressed file may be when it is unpacked."""
 _BEGINNING = 1_048_576
 _META_BYTES = 4_096
-"""Browsers look for the character set in at most this many bytes at the beginning."""
+"""Browsers search for the character set in at most this many bytes at the beginning."""
 
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 _SCRIPT_END = re.compile(rb"</script", re.IGNORECASE)

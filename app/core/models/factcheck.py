@@ -166,10 +166,10 @@ class FactCheckVector(Base):
 
 
 class DatasetFeed(Stamped, Base):
-    """An address from which a dataset is refreshed. ``hours`` is the time between two looks.
+    """An address from which a dataset is refreshed. ``hours`` is the time between two fetches.
 
     ``etag``, ``last_modified`` and ``content_sha256`` describe the content that was imported last. ``retires``: items
-    that the feed no longer holds are retired. ``failures`` counts failed looks in a row. ``columns`` maps members to
+    that the feed no longer holds are retired. ``failures`` counts failed fetches in a row. ``columns`` maps members to
     the headers of a CSV file. ``serves_all``: its items are shared by every community.
     """
 
@@ -277,7 +277,7 @@ class DatasetImportRow(Base):
 
 
 class DatasetFeedCheck(Base):
-    """One look at a feed, kept for its page."""
+    """One fetch of a feed, kept for its page."""
 
     __tablename__ = "dataset_feed_checks"
     __table_args__ = (sa.Index("ix_dataset_feed_checks_feed_id_created_at", "feed_id", "created_at"),)

@@ -1,4 +1,4 @@
-"""Feeds of fact-checks: add one, see what its looks came to, change, pause and remove it."""
+"""Feeds of fact-checks: add one, see the results of its fetches, change, pause and remove it."""
 
 import uuid
 from typing import Any
@@ -95,9 +95,9 @@ def revise_feed(feed_id: uuid.UUID) -> Response:
 
 
 @web.post("/datasets/feeds/<uuid:feed_id>/look")
-def look_at_feed(feed_id: uuid.UUID) -> Response:
+def fetch_feed(feed_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
-        feeds.look_now(session, auth.current_actor(), feed_id)
+        feeds.fetch_now(session, auth.current_actor(), feed_id)
     return page.done(
         None, _url(feed_id), "The feed is being fetched. Reload the page to see what came of it."
     )

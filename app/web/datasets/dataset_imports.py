@@ -1,4 +1,4 @@
-"""One import of fact-checks: choose the columns of a CSV file, follow the reading, look at the report, store."""
+"""One import of fact-checks: choose the columns of a CSV file, follow the reading, read the report, store."""
 
 import uuid
 from typing import Any

@@ -62,7 +62,7 @@ class ImportForm(Form):
 
 
 class SearchForm(Form):
-    """What to look for among the fact-checks; in the page's URL."""
+    """The search of fact-checks; in the page's URL."""
 
     q = StringField("Search")
     dataset = SelectField("In dataset", validate_choice=False)

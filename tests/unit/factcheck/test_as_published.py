@@ -254,16 +254,16 @@ def begin(wiring: Wiring, cast: Cast, content: bytes, name: str) -> DatasetImpor
 
 
 @pytest.fixture
-def look(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], tuple[FeedOutcome, str]]:
-    """Lets a feed be looked at and its import run: what stands at the look then."""
+def fetch(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], tuple[FeedOutcome, str]]:
+    """Fetches a feed and runs its import: the outcome and problem of the fetch."""
     fetcher = wiring.feeds = Fetcher()
     added: list[DatasetFeed] = []
 
-    def look(answer: Fetched) -> tuple[FeedOutcome, str]:
+    def fetch(answer: Fetched) -> tuple[FeedOutcome, str]:
         fetcher.answer = answer
         with wiring.database.writing() as session:
             if added:
-                feeds.look_now(session, SYSTEM, added[0].id)
+                feeds.fetch_now(session, SYSTEM, added[0].id)
             else:
                 draft = FeedDraft(FEED, "d", publisher="P")
                 added.append(feeds.add(session, SYSTEM, wiring.allow, cast.community_id, draft))
@@ -272,7 +272,7 @@ def look(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], 
             check = feed_fetches.checks(session, added[0])[0]
             return check.outcome, check.problem
 
-    return look
+    return fetch
 
 
 @pytest.mark.parametrize(
@@ -286,17 +286,17 @@ def look(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], 
     ],
 )
 def test_a_feed_is_read_in_the_character_set_that_its_server_says(
-    wiring: Wiring, look: Callable[[Fetched], tuple[FeedOutcome, str]], content: bytes, charset: str
+    wiring: Wiring, fetch: Callable[[Fetched], tuple[FeedOutcome, str]], content: bytes, charset: str
 ) -> None:
-    assert look(Fetched(content, charset=charset)) == (FeedOutcome.IMPORTED, "")
+    assert fetch(Fetched(content, charset=charset)) == (FeedOutcome.IMPORTED, "")
     with wiring.database.reading() as session:
         stored = session.scalars(sa.select(DatasetImport)).one()
         assert (stored.added, stored.refused, stored.state) == (1, 0, ImportState.FINISHED)
 
 
 @pytest.mark.both_databases
-def test_a_feed_whose_import_brings_nothing_says_so_and_is_looked_at_again_soon(
-    wiring: Wiring, look: Callable[[Fetched], tuple[FeedOutcome, str]]
+def test_a_feed_whose_import_brings_nothing_says_so_and_is_fetched_again_soon(
+    wiring: Wiring, fetch: Callable[[Fetched], tuple[FeedOutcome, str]]
 ) -> None:
     good = Fetched(json.dumps(row()).encode() + b"\n", etag='"good"')
 
@@ -305,7 +305,7 @@ def test_a_feed_whose_import_brings_nothing_says_so_and_is_looked_at_again_soon(
             one = session.scalars(sa.select(DatasetFeed)).one()
             return one.failures, round((one.due_at - clock.now()).total_seconds() / 60), one.etag
 
-    assert look(good) == (FeedOutcome.IMPORTED, "")
+    assert fetch(good) == (FeedOutcome.IMPORTED, "")
     assert feed() == (0, 24 * 60, '"good"')
     for number, (content, problem, minutes) in enumerate(
         (
@@ -319,9 +319,9 @@ def test_a_feed_whose_import_brings_nothing_says_so_and_is_looked_at_again_soon(
         ),
         start=1,
     ):
-        outcome, said = look(Fetched(content, etag='"bad"'))
+        outcome, said = fetch(Fetched(content, etag='"bad"'))
         assert (outcome, said[: len(problem)]) == (FeedOutcome.FAILED, problem)
-        assert feed() == (number, minutes, None), "the next look reads it again"
+        assert feed() == (number, minutes, None), "the next fetch reads it again"
     advance(minutes=16)
-    assert look(good) == (FeedOutcome.IMPORTED, "")
+    assert fetch(good) == (FeedOutcome.IMPORTED, "")
     assert feed()[::2] == (0, '"good"')

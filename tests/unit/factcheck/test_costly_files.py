@@ -14,10 +14,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.factcheck import (
-    clearing,
     columns,
     documents,
     formats,
+    import_steps,
     imports,
     published,
     reading,
@@ -287,13 +287,13 @@ class Killed(BaseException):
 def test_what_an_import_leaves_is_deleted_in_batches_and_after_a_restart(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clearing, "ROWS_BATCH", 20)
+    monkeypatch.setattr(import_steps, "ROWS_BATCH", 20)
     begun = begin(wiring, cast, good(*range(100)))
     fact_checks.run_import(wiring.database, begun.id)
     with wiring.database.writing() as session:
         imports.fail(session, begun.id, "It failed.")
     assert rows(wiring, DatasetImportRow) == 100, "nobody waits for them to go"
-    whole, seen = clearing.clear, []
+    whole, seen = import_steps.clear, []
 
     def dying(*given: Any) -> bool:
         if len(seen) == 2:
@@ -302,7 +302,7 @@ def test_what_an_import_leaves_is_deleted_in_batches_and_after_a_restart(
         return whole(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(clearing, "clear", dying)
+        patched.setattr(import_steps, "clear", dying)
         with pytest.raises(Killed):
             fact_checks.run_import(wiring.database, begun.id)
     assert (seen, rows(wiring, DatasetImportRow)) == ([100, 80], 60)

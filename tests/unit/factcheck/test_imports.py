@@ -273,7 +273,7 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
     jobs.run_all()
     assert served(wiring) == {"item-1", "item-2", "item-3"}
 
-    def look(answer: Fetched) -> tuple[FeedOutcome, str]:
+    def fetch(answer: Fetched) -> tuple[FeedOutcome, str]:
         fetcher.answer = answer
         advance(seconds=6 * 3600 + 60)
         with wiring.database.writing() as session:
@@ -283,16 +283,16 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
             check = feed_fetches.checks(session, session.get_one(DatasetFeed, feed.id))[0]
             return check.outcome, check.problem
 
-    assert look(Fetched(is_new=False)) == (FeedOutcome.UNCHANGED, "")
+    assert fetch(Fetched(is_new=False)) == (FeedOutcome.UNCHANGED, "")
     assert fetcher.asked[-1] == (URL, '"one"', "Mon, 01 Jun 2026 10:00:00 GMT")
-    assert look(Fetched(lines(1, 2, 3))) == (FeedOutcome.UNCHANGED, ""), "the same content again"
-    assert look(Fetched(problem="It answered 500.")) == (FeedOutcome.FAILED, "It answered 500.")
-    assert look(Fetched(b"")) == (FeedOutcome.FAILED, "The file holds no items.")
+    assert fetch(Fetched(lines(1, 2, 3))) == (FeedOutcome.UNCHANGED, ""), "the same content again"
+    assert fetch(Fetched(problem="It answered 500.")) == (FeedOutcome.FAILED, "It answered 500.")
+    assert fetch(Fetched(b"")) == (FeedOutcome.FAILED, "The file holds no items.")
     with wiring.database.reading() as session:
         assert session.get_one(DatasetFeed, feed.id).failures == 2
     assert served(wiring) == {"item-1", "item-2", "item-3"}, "a failure changes nothing"
 
-    assert look(Fetched(lines(2, 3, 4)))[0] is FeedOutcome.IMPORTED
+    assert fetch(Fetched(lines(2, 3, 4)))[0] is FeedOutcome.IMPORTED
     assert served(wiring) == {"item-2", "item-3", "item-4"}
     with wiring.database.writing() as session:
         assert session.get_one(DatasetFeed, feed.id).failures == 0
@@ -311,7 +311,7 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         items.retire(session, operator, cast.community_id, gone)
         with pytest.raises(Conflict):
             items.retire(session, operator, cast.community_id, gone)
-    assert look(Fetched(lines(1, 2, 3, 4)))[0] is FeedOutcome.IMPORTED
+    assert fetch(Fetched(lines(1, 2, 3, 4)))[0] is FeedOutcome.IMPORTED
     assert served(wiring) == {"item-1", "item-2", "item-3", "item-4"}, "what comes back matches again"
 
 
@@ -333,7 +333,7 @@ def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
             community = session.get_one(Community, cast.community_id)
             community.archived_at = clock.now() if is_archived else None
 
-    def look() -> list[str]:
+    def fetch() -> list[str]:
         fetcher.asked.clear()
         advance(days=2)
         with wiring.database.writing() as session:
@@ -343,8 +343,8 @@ def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
 
     fetcher.answer = Fetched(lines(1, 2))
     archive(True)
-    assert look() == [shared.url]
-    # A look that was asked for, and one that had begun, before it was archived.
+    assert fetch() == [shared.url]
+    # A fetch that was asked for, and one that had begun, before it was archived.
     with wiring.database.writing() as session:
         feeds.enqueue(session, session.get_one(DatasetFeed, own.id), "before")
     fetcher.asked.clear()
@@ -355,9 +355,9 @@ def test_a_feed_of_an_archived_community_rests_unless_it_serves_every_community(
         feed_fetches.finish(session, own.id, URL, fetcher.answer)
         assert len(feed_fetches.checks(session, own)) == before
     archive(False)
-    assert look() == [own.url, shared.url]
+    assert fetch() == [own.url, shared.url]
 
-    # An import that was begun by a look before.
+    # An import that was begun by a fetch before.
     with wiring.database.writing() as session:
         feed_fetches.finish(session, own.id, URL, Fetched(lines(1, 2, 3)))
     archive(True)
@@ -381,7 +381,7 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
     jobs.run_all()
     fetcher.answer = Fetched(lines(1, 2))
     with wiring.database.writing() as session:
-        feeds.look_now(session, operator, feed.id)
+        feeds.fetch_now(session, operator, feed.id)
     jobs.run_all()
     assert len(served(wiring)) == 40
     with wiring.database.reading() as session:
@@ -392,7 +392,7 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
         )
 
 
-def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
+def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_fetch(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
 ) -> None:
     fetcher = wiring.feeds = Fetcher()
@@ -407,9 +407,9 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
         with wiring.database.writing() as session:
             feeds.revise(session, operator, wiring.allow, feed.id, draft)
 
-    def look() -> FeedOutcome:
+    def fetch() -> FeedOutcome:
         with wiring.database.writing() as session:
-            feeds.look_now(session, operator, feed.id)
+            feeds.fetch_now(session, operator, feed.id)
         jobs.run_all()
         with wiring.database.reading() as session:
             return feed_fetches.checks(session, feed)[0].outcome
@@ -417,16 +417,16 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
     with pytest.raises(Conflict, match="is a feed of this community already"):
         revise(FeedDraft(second.url, "example"))
     revise(FeedDraft(URL, "example", hours=6))
-    assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.UNCHANGED, '"one"'), "only its hours changed"
+    assert (fetch(), fetcher.asked[-1][1]) == (FeedOutcome.UNCHANGED, '"one"'), "only its hours changed"
     for draft in (
         FeedDraft(URL, "renamed"),
         FeedDraft(URL, "renamed", publisher="Checks"),
         FeedDraft(URL, "renamed", publisher="Checks", retires=True),
     ):
         revise(draft)
-        assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.IMPORTED, None), draft
+        assert (fetch(), fetcher.asked[-1][1]) == (FeedOutcome.IMPORTED, None), draft
     with wiring.database.writing() as session:
-        feeds.look_now(session, operator, feed.id)
+        feeds.fetch_now(session, operator, feed.id)
     fetcher.answer = Fetched(lines(1, 2), etag='"two"')
     fact_checks.fetch_feed(wiring.database, fetcher, feed.id)
     with wiring.database.writing() as session:
@@ -434,7 +434,7 @@ def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
         assert begun is not None
         imports.stop(session, operator, begun)
     assert served(wiring) == {"item-1"}
-    assert (look(), served(wiring)) == (FeedOutcome.IMPORTED, {"item-1", "item-2"})
+    assert (fetch(), served(wiring)) == (FeedOutcome.IMPORTED, {"item-1", "item-2"})
 
 
 def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Actor) -> None:
@@ -474,7 +474,7 @@ def test_only_a_service_admin_changes_a_feed_that_serves_every_community(
         for change in (
             lambda: feeds.revise(session, operator, wiring.allow, feed.id, FeedDraft(f"{URL}?mine", "d")),
             lambda: feeds.pause(session, operator, feed.id, paused=True),
-            lambda: feeds.look_now(session, operator, feed.id),
+            lambda: feeds.fetch_now(session, operator, feed.id),
             lambda: feeds.remove(session, operator, feed.id),
         ):
             with pytest.raises(Forbidden, match="serves every community"):
