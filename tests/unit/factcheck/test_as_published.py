@@ -14,7 +14,6 @@ from app.core.factcheck import columns, feed_fetches, feeds, formats, imports, p
 from app.core.factcheck.feed_fetches import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.formats import Reading
-from app.core.factcheck.imports import Upload
 from app.core.factcheck.items import Item
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile
@@ -25,6 +24,7 @@ from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+from tests.unit.factcheck.importing import Fetcher, add_feed, begin
 
 URL = "https://checks.example.org/mud"
 FEED = "https://feeds.example.org/page"
@@ -149,7 +149,7 @@ def test_a_date_that_cannot_be_read_is_said_and_the_item_imported_without_it(
     content = "\n".join(
         json.dumps(row(claim=f"Claim {number}", reviewed_on=given)) for number, given in enumerate(dates)
     )
-    begun = begin(wiring, cast, content.encode(), "x.jsonl")
+    begun = begin(wiring, SYSTEM, cast, content.encode(), dataset_name="d", after_reading=AfterReading.STORE)
     jobs.run_all()
     with wiring.database.reading() as session:
         begun = session.get_one(DatasetImport, begun.id)
@@ -238,21 +238,6 @@ def test_unknown_character_sets_and_utf_16_are_refused_in_words_of_their_own() -
         read(json.dumps([row(claim="Übel")], ensure_ascii=False).encode("latin-1"))
 
 
-class Fetcher:
-    """Stands in for the network: answers as told."""
-
-    answer = Fetched()
-
-    def fetch(self, url: str, etag: str | None, last_modified: str | None) -> Fetched:
-        return self.answer
-
-
-def begin(wiring: Wiring, cast: Cast, content: bytes, name: str) -> DatasetImport:
-    upload = Upload(name, content, "d", "P", after_reading=AfterReading.STORE)
-    with wiring.database.writing() as session:
-        return imports.begin(session, SYSTEM, cast.community_id, upload)
-
-
 @pytest.fixture
 def fetch(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched], tuple[FeedOutcome, str]]:
     """Fetches a feed and runs its import: the outcome and problem of the fetch."""
@@ -261,12 +246,11 @@ def fetch(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Callable[[Fetched],
 
     def fetch(answer: Fetched) -> tuple[FeedOutcome, str]:
         fetcher.answer = answer
-        with wiring.database.writing() as session:
-            if added:
+        if added:
+            with wiring.database.writing() as session:
                 feeds.fetch_now(session, SYSTEM, added[0].id)
-            else:
-                draft = FeedDraft(FEED, "d", publisher="P")
-                added.append(feeds.add(session, SYSTEM, wiring.allow, cast.community_id, draft))
+        else:
+            added.append(add_feed(wiring, SYSTEM, cast, FeedDraft(FEED, "d", publisher="P")))
         jobs.run_all()
         with wiring.database.reading() as session:
             check = feed_fetches.checks(session, added[0])[0]

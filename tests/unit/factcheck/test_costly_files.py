@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.factcheck import (
     columns,
@@ -23,10 +22,9 @@ from app.core.factcheck import (
     reading,
 )
 from app.core.factcheck.formats import Reading
-from app.core.factcheck.imports import Upload
 from app.core.factcheck.published import Defaults, Fault, Found
 from app.core.factcheck.reading import BadFile
-from app.core.models import DatasetImport, DatasetImportPiece, DatasetImportRow
+from app.core.models import DatasetImport
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AfterReading, ImportFormat, ImportState
 from app.jobs import fact_checks, upkeep
@@ -34,6 +32,7 @@ from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+from tests.unit.factcheck.importing import Killed, begin, reread, rows_left
 
 MEGABYTE = 1_048_576
 REVIEW: dict[str, Any] = {
@@ -228,20 +227,10 @@ def test_patterns_take_no_longer_than_texts_are_long() -> None:
     assert time.process_time() - began < 20, "what takes the square of the length takes hours"
 
 
-def rows(wiring: Wiring, table: type[DatasetImportRow] | type[DatasetImportPiece]) -> int:
-    with wiring.database.reading() as session:
-        return session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
-
-
-def begin(wiring: Wiring, cast: Cast, content: bytes, name: str = "x.jsonl") -> DatasetImport:
-    upload = Upload(name, content, "d", "P", after_reading=AfterReading.STORE)
-    with wiring.database.writing() as session:
-        return imports.begin(session, SYSTEM, cast.community_id, upload)
-
-
-def reread(wiring: Wiring, found: DatasetImport) -> DatasetImport:
-    with wiring.database.reading() as session:
-        return session.get_one(DatasetImport, found.id)
+def begin_storing(wiring: Wiring, cast: Cast, content: bytes) -> DatasetImport:
+    return begin(
+        wiring, SYSTEM, cast, content, dataset_name="d", publisher="P", after_reading=AfterReading.STORE
+    )
 
 
 def good(*numbers: int) -> bytes:
@@ -254,14 +243,14 @@ def test_a_file_with_too_many_items_is_refused_and_leaves_nothing(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "ITEMS_MAX", 120)
-    begun = begin(wiring, cast, gzip.compress(good(*range(121))))
-    assert rows(wiring, DatasetImportPiece) == 1, "a compressed file is kept as it is"
+    begun = begin_storing(wiring, cast, gzip.compress(good(*range(121))))
+    assert rows_left(wiring)[0] == 1, "a compressed file is kept as it is"
     jobs.run_all()
     begun = reread(wiring, begun)
     assert (begun.state, begun.stored) == (ImportState.FAILED, 0)
     assert begun.problem.startswith("The file holds more than 120 items. Split it")
-    assert (rows(wiring, DatasetImportPiece), rows(wiring, DatasetImportRow)) == (0, 0)
-    exact = begin(wiring, cast, good(*range(120)))
+    assert rows_left(wiring) == (0, 0)
+    exact = begin_storing(wiring, cast, good(*range(120)))
     jobs.run_all()
     assert reread(wiring, exact).stored == 120
 
@@ -270,17 +259,13 @@ def test_refusals_are_kept_for_the_report_up_to_a_number_and_then_counted(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "REFUSALS_KEPT", 70)
-    begun = begin(wiring, cast, b"[]\n" * 300 + good(1, 2))
+    begun = begin_storing(wiring, cast, b"[]\n" * 300 + good(1, 2))
     fact_checks.run_import(wiring.database, begun.id)
-    assert rows(wiring, DatasetImportRow) == 72, "they were never written"
+    assert rows_left(wiring)[1] == 72, "they were never written"
     jobs.run_all()
     begun = reread(wiring, begun)
     assert (begun.state, begun.records, begun.refused, begun.stored) == (ImportState.FINISHED, 302, 300, 2)
-    assert rows(wiring, DatasetImportRow) == 70
-
-
-class Killed(BaseException):
-    """Stands for the end of the process: nothing catches it."""
+    assert rows_left(wiring)[1] == 70
 
 
 @pytest.mark.both_databases
@@ -288,35 +273,35 @@ def test_what_an_import_leaves_is_deleted_in_batches_and_after_a_restart(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_steps, "ROWS_BATCH", 20)
-    begun = begin(wiring, cast, good(*range(100)))
+    begun = begin_storing(wiring, cast, good(*range(100)))
     fact_checks.run_import(wiring.database, begun.id)
     with wiring.database.writing() as session:
         imports.fail(session, begun.id, "It failed.")
-    assert rows(wiring, DatasetImportRow) == 100, "nobody waits for them to go"
+    assert rows_left(wiring)[1] == 100, "nobody waits for them to go"
     whole, seen = import_steps.clear, []
 
     def dying(*given: Any) -> bool:
         if len(seen) == 2:
             raise Killed
-        seen.append(rows(wiring, DatasetImportRow))
+        seen.append(rows_left(wiring)[1])
         return whole(*given)
 
     with monkeypatch.context() as patched:
         patched.setattr(import_steps, "clear", dying)
         with pytest.raises(Killed):
             fact_checks.run_import(wiring.database, begun.id)
-    assert (seen, rows(wiring, DatasetImportRow)) == ([100, 80], 60)
+    assert (seen, rows_left(wiring)[1]) == ([100, 80], 60)
     fact_checks.run_import(wiring.database, begun.id)
-    assert (rows(wiring, DatasetImportRow), rows(wiring, DatasetImportPiece)) == (0, 0)
+    assert rows_left(wiring) == (0, 0)
 
 
 def test_the_daily_upkeep_clears_what_a_lost_job_left(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> None:
-    begun = begin(wiring, cast, good(1, 2, 3))
+    begun = begin_storing(wiring, cast, good(1, 2, 3))
     fact_checks.run_import(wiring.database, begun.id)
     with wiring.database.writing() as session:
         imports.fail(session, begun.id, "It failed.")
-    waiting = begin(wiring, cast, good(4))
+    waiting = begin_storing(wiring, cast, good(4))
     advance(days=1)
     upkeep.prune(wiring)
-    assert (rows(wiring, DatasetImportRow), rows(wiring, DatasetImportPiece)) == (0, 1)
+    assert rows_left(wiring) == (1, 0)
     assert reread(wiring, waiting).state is ImportState.READING
