@@ -1,20 +1,26 @@
-"""Datasets page: the fact-checks that posts are compared with, searching them, and importing more of them."""
+"""Datasets page: search and import the fact-checks that posts are compared with; one of them, and retiring it."""
 
 import json
+import uuid
+from typing import Any
 
 from flask import Response, make_response, url_for
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
 
 from app.core import limits
-from app.core.errors import Invalid
-from app.core.factcheck import datasets, feed_fetches, feeds, imports, spaces
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.factcheck import datasets, feed_fetches, feeds, imports, items, spaces
 from app.core.factcheck.datasets import Results, Search
 from app.core.factcheck.imports import Upload
+from app.core.models import Action, FactCheckItem
 from app.core.permissions import Permission
+from app.core.review import fact_check_posts
 from app.core.services import calls
 from app.core.vocabulary import AfterReading, ClaimRating
-from app.web import auth, csv_files, forms, page
+from app.web import auth, csv_files, forms, page, veils
 from app.web.blueprint import web
+from app.web.categories import HIDDEN
 from app.web.datasets.dataset_words import IMPORT_STATES, RATINGS, rating_words
 from app.web.services.service_words import progress_line
 from app.wiring import wired
@@ -179,3 +185,59 @@ def _links(found: Results, filters: SearchForm) -> page.PageLinks:
     first = (found.page - 1) * datasets.PAGE
     summary = f"{first + 1:,} to {first + len(found.rows):,} of {found.count:,}" if found.rows else "None"
     return page.PageLinks(url(found.page - 1), url(found.page + 1), summary)
+
+
+@web.get("/datasets/items/<uuid:item_id>")
+@auth.needs(Permission.REVISE_POLICY)
+def dataset_item(item_id: uuid.UUID) -> Response:
+    return _item_page(item_id)
+
+
+@web.post("/datasets/items/<uuid:item_id>/retire")
+@auth.needs(Permission.REVISE_POLICY)
+def retire_item(item_id: uuid.UUID) -> Response:
+    return _change_item(item_id, "Retired. It matches no new post, and stays readable.")
+
+
+@web.post("/datasets/items/<uuid:item_id>/bring-back")
+@auth.needs(Permission.REVISE_POLICY)
+def bring_item_back(item_id: uuid.UUID) -> Response:
+    return _change_item(item_id, "It matches posts again.", back=True)
+
+
+def _change_item(item_id: uuid.UUID, message: str, *, back: bool = False) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    change = items.bring_back if back else items.retire
+    try:
+        with wired().database.writing() as session:
+            change(session, actor, community.id, _find_item(session, item_id))
+    except Conflict as refused:
+        return _item_page(item_id, status=409, alert=f"{refused.detail}.")
+    return page.done(None, url_for("web.dataset_item", item_id=item_id), message)
+
+
+def _find_item(session: Session, item_id: uuid.UUID) -> FactCheckItem:
+    found = items.get(session, auth.current_actor(), auth.current_community().id, item_id)
+    if found is None:
+        raise NotFound("fact-check")
+    return found
+
+
+def _item_page(item_id: uuid.UUID, **options: Any) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        item = _find_item(session, item_id)
+        matches = fact_check_posts.matches(session, actor, community.id, item)
+
+    def hidden(action: Action | None) -> str:
+        return HIDDEN if action is not None and veils.hides(action) else ""
+
+    return page.render(
+        "datasets/dataset_item.html",
+        item=item,
+        matches=matches,
+        rating_words=rating_words,
+        hidden=hidden,
+        may_change=items.may_change(actor, item),
+        **options,
+    )
