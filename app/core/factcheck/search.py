@@ -129,6 +129,9 @@ class DatabaseIndex:
             searched[form] = weight(stem, counts.get(form, 0), self._count, background)
         if not searched:
             return []
+        if self._dialect == "postgresql":
+            # It expects far more hits than there are, and compiling the search takes 8 of 28 ms among 100,000 items.
+            self._session.execute(sa.text("SET LOCAL jit = off"))
         community = sa.bindparam("community", self._community_id, sa.Uuid())
         asked = {"asked": json.dumps(searched, ensure_ascii=False), "most": most}
         return list(self._session.scalars(sa.text(_BEST[self._dialect]).bindparams(community), asked))
