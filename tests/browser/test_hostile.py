@@ -97,7 +97,7 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
             account.display_name = LETTERS[-1][:NAME_LENGTH]
         session.get_one(Community, place.community_id).name = LETTERS[-2][:NAME_LENGTH]
         session.get_one(ApiKey, uuid.UUID(filled.key)).name = LETTERS[-1][:NAME_LENGTH]
-        items = [
+        letters = [
             Item(
                 letter[:100],
                 f"item-{number}",
@@ -108,7 +108,7 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
             )
             for number, letter in enumerate(LETTERS)
         ]
-        items.keep(session, items, place.community_id)
+        items.keep(session, letters, place.community_id)
     ada, rita, found = visit(place.admin, own=True), visit(place.rater, own=True), list[str]()
     for visitor in (ada, rita):
         for path in (site.pages(visitor, filled) | pages).values():
