@@ -12,6 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
+from sqlalchemy.orm import Session
+
+from app.core.db import Database
+
 log = logging.getLogger(__name__)
 
 UNKNOWN_DELAY = 60.0
@@ -123,6 +127,14 @@ class Bodies:
         again = job.copy()
         again["waits"] = waits
         self._put_back(f"{job['root']}~{job['attempt']}w{waits}", again, UNKNOWN_DELAY)
+
+
+def repeat(database: Database, step: Callable[[Session], int | bool]) -> None:
+    """Call ``step``, each time in a transaction of its own, until it returns 0 or False: nothing more to do."""
+    has_more: int | bool = True
+    while has_more:
+        with database.writing() as session:
+            has_more = step(session)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
@@ -30,6 +31,7 @@ from app.core.services.kinds import Failure
 from app.core.services.pool import ServicePool
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ImportState
+from app.jobs.bodies import repeat
 
 EMBED_JOB = "embed_fact_checks"
 EMBED_SECONDS = 60.0
@@ -137,17 +139,12 @@ def embed(database: Database, pool: ServicePool, *, seconds: float = EMBED_MOST_
         # A service with much to do leaves the others their share; what one does not need is for those after it.
         share = (end - time.monotonic()) / (len(due) - place)
         _embed(database, pool, service, settings, state, time.monotonic() + share)
-    has_more = bool(due)
-    while has_more:
-        with database.writing() as session:
-            has_more = filling.forget_retired(session)
+    if due:
+        repeat(database, filling.forget_retired)
     with database.reading() as session:
         unused = filling.unused(session, pool)
     for space_id in unused:
-        has_more = True
-        while has_more:
-            with database.writing() as session:
-                has_more = filling.delete(session, space_id)
+        repeat(database, partial(filling.delete, space_id=space_id))
 
 
 def _embed(

@@ -10,7 +10,7 @@ from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions
 from app.core.raters import digests
 from app.core.upkeep import mail_texts
-from app.jobs.bodies import part
+from app.jobs.bodies import part, repeat
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")
@@ -82,17 +82,11 @@ def prune(wiring: Wiring) -> None:
     limit = clock.now() - KEPT
     longest = timedelta(hours=wiring.settings.session_hours)
     with part("removing sessions that ended"):
-        has_more = True
-        while has_more:
-            with wiring.database.writing() as session:
-                has_more = sessions.prune(session, limit - longest) > 0
+        repeat(wiring.database, lambda session: sessions.prune(session, limit - longest))
     with part("removing links that ended"):
-        has_more = True
-        while has_more:
-            with wiring.database.writing() as session:
-                has_more = mailed_links.prune(session, limit) > 0
+        repeat(wiring.database, lambda session: mailed_links.prune(session, limit))
     with part("removing accounts that were not confirmed"):
-        has_more = True
-        while has_more:
-            with wiring.database.writing() as session:
-                has_more = credentials.prune_unconfirmed(session, limit) == credentials.BATCH
+        repeat(
+            wiring.database,
+            lambda session: credentials.prune_unconfirmed(session, limit) == credentials.BATCH,
+        )

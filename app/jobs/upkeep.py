@@ -6,8 +6,8 @@ Removals are listed in docs/run/operations.md. Each batch has a transaction of i
 import logging
 import os
 import uuid
-from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -23,7 +23,7 @@ from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
 from app.core.webhooks.signing import USER_AGENT
 from app.jobs import attachments, fact_checks, mailing
-from app.jobs.bodies import part
+from app.jobs.bodies import part, repeat
 from app.wiring import Wiring
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def prune(wiring: Wiring) -> None:
 
     attempts_before = since(settings.keep_attempts_days)
     with part("removing attempts of deliveries"):
-        _repeat(wiring, lambda session: deliveries.prune_attempts(session, attempts_before) > 0)
+        repeat(wiring.database, partial(deliveries.prune_attempts, older_than=attempts_before))
     with wiring.database.reading() as session:
         communities = pruning.communities(session)
     for community_id in communities:
@@ -97,31 +97,16 @@ def prune(wiring: Wiring) -> None:
             if days:
                 before = since(days)
                 with part(f"removing {what} of community {community_id}"):
-                    _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
+                    repeat(wiring.database, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
     with part("removing panels that ended"):
-        _repeat(wiring, tending.prune)
+        repeat(wiring.database, tending.prune)
     with part("clearing away what imports left"):
         fact_checks.clear_left(wiring.database)
     with part("tidying the index of texts"):
-        _tidy_text_index(wiring)
+        first = iter([True])
+        repeat(wiring.database, lambda session: text_index.tidy(session, is_first=next(first, False)))
     with part("emptying the database's log"):
         wiring.database.empty_log()
-
-
-def _tidy_text_index(wiring: Wiring) -> None:
-    is_first = has_more = True
-    while has_more:
-        with wiring.database.writing() as session:
-            has_more = text_index.tidy(session, is_first=is_first)
-        is_first = False
-
-
-def _repeat(wiring: Wiring, step: Callable[[Session], bool]) -> None:
-    """Take steps, each in a transaction of its own, until one says that it was the last."""
-    is_unfinished = True
-    while is_unfinished:
-        with wiring.database.writing() as session:
-            is_unfinished = step(session)
 
 
 def _prune_history(session: Session, community_id: uuid.UUID, before: datetime) -> int:
@@ -143,10 +128,7 @@ def remove_content(wiring: Wiring) -> None:
         limits, withdrawn_in = retention.retention_days(session), retention.with_withdrawn(session)
     for community_id in withdrawn_in:
         with part(f"removing withdrawn content of community {community_id}"):
-            has_more = True
-            while has_more:
-                with wiring.database.writing() as session:
-                    has_more = retention.remove_withdrawn(session, community_id) > 0
+            repeat(wiring.database, partial(retention.remove_withdrawn, community_id=community_id))
     for community_id, days in limits.items():
         with part(f"removing content of community {community_id}"):
             is_first = has_more = True
@@ -160,10 +142,7 @@ def remove_content(wiring: Wiring) -> None:
 
 def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
     """Replay a range of deliveries, one batch in each transaction, until none is left."""
-    finished = False
-    while not finished:
-        with wiring.database.writing() as session:
-            finished = replays.run_batch(session, replay_id)
+    repeat(wiring.database, lambda session: not replays.run_batch(session, replay_id))
 
 
 class NotSent(Exception):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from app import migrations
-from app.commands.doctor.findings import Finding, fail, ok, warn
+from app.commands.doctor.findings import Result, fail, ok, warn
 from app.core import clock as service_clock
 from app.core.models import HistoryEntry
 from app.core.upkeep import resealing
@@ -21,94 +21,83 @@ CHECKED_WHOLE_BYTES = 2 * 1024**3
 _RESTORE = "restore a backup: `python -m app restore FILE --force`"
 
 
-def reachable(wiring: Wiring) -> Iterator[Finding]:
-    what, engine = "database", wiring.database.engine
+def reachable(wiring: Wiring) -> Iterator[Result]:
+    engine = wiring.database.engine
     with engine.connect() as connection:
         version = _version(connection)
         is_sqlite = engine.dialect.name == "sqlite"
         if version < (LEAST_SQLITE if is_sqlite else (LEAST_POSTGRESQL,)):
-            yield fail(what, f"{engine.dialect.name} {_dotted(version)} is too old", "upgrade it")
+            yield fail(f"{engine.dialect.name} {_dotted(version)} is too old", "upgrade it")
         if is_sqlite:
             yield from _sqlite(connection)
         else:
             yield from _postgresql(connection)
         if sa.inspect(connection).has_table(runtime.RESTORE_UNFINISHED):
-            yield fail(what, "a restore did not end", "run `restore FILE --force` again")
+            yield fail("a restore did not end", "run `restore FILE --force` again")
     at, head = runtime.revision(engine), runtime.head()
     if at != head:
         yield fail(
-            what,
             f"at version {at or 'none'}, this code wants {head}",
             (migrations.way_to_migrate(at) if at else "")
             or "run `python -m app migrate`, or start the service, which does",
         )
-    yield ok(what, f"{engine.dialect.name} {_dotted(version)} at version {at}")
+    yield ok(f"{engine.dialect.name} {_dotted(version)} at version {at}")
 
 
-def clock(wiring: Wiring) -> Iterator[Finding]:
+def clock(wiring: Wiring) -> Iterator[Result]:
     """Compare our clock with the database's and with the last entry of the history."""
-    what, now = "clock", service_clock.now()
+    now = service_clock.now()
     with wiring.database.reading() as session:
         if wiring.database.engine.dialect.name == "postgresql":
             theirs: datetime = session.execute(sa.text("SELECT clock_timestamp()")).scalar_one()
             apart = abs((service_clock.now() - theirs).total_seconds())
             if apart > MOST_SECONDS_APART:
-                yield warn(what, f"{apart:.0f} s away from the database's", "keep both by NTP")
+                yield warn(f"{apart:.0f} s away from the database's", "keep both by NTP")
         last = session.scalar(sa.select(sa.func.max(HistoryEntry.at)))
     if last is not None and last > now + timedelta(seconds=MOST_SECONDS_APART):
-        yield warn(
-            what, f"history's last entry is of {service_clock.iso(last)}, in the future", "keep it by NTP"
-        )
-    yield ok(what, service_clock.iso(now))
+        yield warn(f"history's last entry is of {service_clock.iso(last)}, in the future", "keep it by NTP")
+    yield ok(service_clock.iso(now))
 
 
-def sealed(wiring: Wiring) -> Iterator[Finding]:
-    what = "sealed secrets"
+def sealed(wiring: Wiring) -> Iterator[Result]:
     with wiring.database.reading() as session:
         unreadable = resealing.unreadable(session, wiring.sealer)
         outdated = resealing.outdated(session, wiring.sealer)
     if unreadable:
         yield fail(
-            what,
             f"{unreadable} do not open with the encryption key",
             "set BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY to the key that sealed them",
         )
     elif outdated:
-        yield warn(what, f"{outdated} open with the previous key only", "run `rotate-encryption-key`")
+        yield warn(f"{outdated} open with the previous key only", "run `rotate-encryption-key`")
     elif wiring.settings.previous_encryption_key.get_secret_value():
-        yield warn(
-            what, "nothing needs the previous key any more", "remove BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY"
-        )
-    yield ok(what, "all open")
+        yield warn("nothing needs the previous key any more", "remove BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY")
+    yield ok("all open")
 
 
-def _sqlite(connection: sa.Connection) -> Iterator[Finding]:
-    what = "database"
+def _sqlite(connection: sa.Connection) -> Iterator[Result]:
     mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
     if mode != "wal":
-        yield fail(
-            what, f"journal mode {mode} instead of wal", "put the file on a local disk, not on a share"
-        )
+        yield fail(f"journal mode {mode} instead of wal", "put the file on a local disk, not on a share")
     pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     size = pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
     if size <= CHECKED_WHOLE_BYTES:
         result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
         if result != "ok":
-            yield fail(what, f"damaged: {result}", _RESTORE)
+            yield fail(f"damaged: {result}", _RESTORE)
         elif connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
-            yield fail(what, "rows refer to rows that are gone", _RESTORE)
+            yield fail("rows refer to rows that are gone", _RESTORE)
 
 
-def _postgresql(connection: sa.Connection) -> Iterator[Finding]:
-    what = "database"
+def _postgresql(connection: sa.Connection) -> Iterator[Result]:
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
-        yield fail(what, f"encoding {encoding}", "make the database with encoding UTF8")
+        yield fail(f"encoding {encoding}", "make the database with encoding UTF8")
     used, most = connection.exec_driver_sql(
         "SELECT count(*), current_setting('max_connections')::int FROM pg_stat_activity"
     ).one()
     if used > 0.8 * most:
-        yield warn(what, f"{used} of {most} connections are in use", "raise max_connections, or pool them")
+        yield warn(f"{used} of {most} connections are in use", "raise max_connections, or pool them")
 
 
 def _version(connection: sa.Connection) -> tuple[int, ...]:

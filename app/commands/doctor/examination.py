@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from app.commands.doctor import database, environment, work
-from app.commands.doctor.findings import Finding, State
+from app.commands.doctor.findings import Finding, Result, State
 from app.commands.opening import prepared_settings
 from app.settings import Settings
 from app.wiring import Wiring, wire
@@ -18,7 +18,7 @@ _ADVICE = {
 }
 """Advice for a check that could not run, by check."""
 
-Check = Callable[[Wiring], Iterator[Finding]]
+Check = Callable[[Wiring], Iterator[Result]]
 
 _WITHOUT_TABLES: tuple[tuple[str, Check], ...] = (
     ("settings", environment.settings),
@@ -57,7 +57,7 @@ def examine(settings: Settings) -> list[Finding]:
 def _run(what: str, check: Check, wiring: Wiring) -> list[Finding]:
     findings: list[Finding] = []
     try:
-        findings.extend(check(wiring))
+        findings.extend(Finding(what, *result) for result in check(wiring))
     except Exception as error:
         reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
         advice = _ADVICE.get(what, "mend this first; the log of `serve` says more")

@@ -12,7 +12,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of a check: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
+    """A result of the check ``what``: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
 
     what: str
     state: State
@@ -20,13 +20,17 @@ class Finding:
     advice: str = ""
 
 
-def ok(what: str, detail: str) -> Finding:
-    return Finding(what, State.OK, detail)
+Result = tuple[State, str, str]
+"""What a check yields: state, detail and advice as in ``Finding``."""
 
 
-def warn(what: str, detail: str, advice: str) -> Finding:
-    return Finding(what, State.WARN, detail, advice)
+def ok(detail: str) -> Result:
+    return State.OK, detail, ""
 
 
-def fail(what: str, detail: str, advice: str) -> Finding:
-    return Finding(what, State.FAIL, detail, advice)
+def warn(detail: str, advice: str) -> Result:
+    return State.WARN, detail, advice
+
+
+def fail(detail: str, advice: str) -> Result:
+    return State.FAIL, detail, advice

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.commands.doctor.findings import Finding, fail, ok, warn
+from app.commands.doctor.findings import Result, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
 from app.core.factcheck import spaces
@@ -17,21 +17,19 @@ from app.jobs import tables
 from app.wiring import Wiring
 
 
-def engine(wiring: Wiring) -> Iterator[Finding]:
-    what = "job engine"
+def engine(wiring: Wiring) -> Iterator[Result]:
     with wiring.database.engine.connect() as connection:
         alive = tables.alive(connection)
     if not alive:
-        yield warn(what, "no server or worker is running jobs", "start one: `serve` or `worker`")
+        yield warn("no server or worker is running jobs", "start one: `serve` or `worker`")
         return
-    yield ok(what, f"{len(alive)} at work: {', '.join(alive)}")
+    yield ok(f"{len(alive)} at work: {', '.join(alive)}")
 
 
-def jobs(wiring: Wiring) -> Iterator[Finding]:
+def jobs(wiring: Wiring) -> Iterator[Result]:
     # Imported here, because importing the job engine's library takes a second.
     from app.jobs.engine import Engine
 
-    what = "jobs"
     if not sa.inspect(wiring.database.engine).has_table("job_heartbeats", schema=_schema(wiring)):
         return
     job_engine = Engine(wiring.database.engine, executor_id="doctor")
@@ -41,29 +39,28 @@ def jobs(wiring: Wiring) -> Iterator[Finding]:
         job_engine.stop()
     if counts["dead"]:
         yield warn(
-            what,
             f"{counts['dead']} ended a process again and again and were set aside",
             "look into the log for what ended it; what they were to do was not done",
         )
-    yield ok(what, ", ".join(f"{number} {state}" for state, number in counts.items()))
+    yield ok(", ".join(f"{number} {state}" for state, number in counts.items()))
 
 
-def scoring(wiring: Wiring) -> Iterator[Finding]:
-    what, limit = "scoring", clock.now() - JOB_LATE_AFTER
+def scoring(wiring: Wiring) -> Iterator[Result]:
+    limit = clock.now() - JOB_LATE_AFTER
     with wiring.database.reading() as session:
         present = Request.withdrawn_at.is_(None)
         late = _count(session, present, Request.status == RequestStatus.PENDING, Request.created_at < limit)
         failed = _count(session, present, Request.status == RequestStatus.FAILED)
     if late:
-        yield warn(what, f"{late} requests have waited for more than 5 minutes", "start more workers")
+        yield warn(f"{late} requests have waited for more than 5 minutes", "start more workers")
     if failed:
-        yield warn(what, f"{failed} requests could not be scored", "try them again in the dashboard")
+        yield warn(f"{failed} requests could not be scored", "try them again in the dashboard")
     if not late and not failed:
-        yield ok(what, "nothing waits for long")
+        yield ok("nothing waits for long")
 
 
-def deliveries(wiring: Wiring) -> Iterator[Finding]:
-    what, limit = "deliveries", clock.now() - JOB_LATE_AFTER
+def deliveries(wiring: Wiring) -> Iterator[Result]:
+    limit = clock.now() - JOB_LATE_AFTER
     # To a webhook that was removed nothing can be sent again.
     present = Delivery.webhook_id.in_(sa.select(Webhook.id).where(Webhook.deleted_at.is_(None)))
     with wiring.database.reading() as session:
@@ -71,20 +68,18 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
         parked = _count(session, present, Delivery.state == DeliveryState.PARKED)
         late = _count(session, Delivery.state == DeliveryState.DUE, Delivery.due_at < limit)
     if dead:
-        yield warn(what, f"{dead} failed", "look at Deliveries, and replay them")
+        yield warn(f"{dead} failed", "look at Deliveries, and replay them")
     if parked:
-        yield warn(
-            what, f"{parked} were parked by a restore", "look at Deliveries, and replay what never arrived"
-        )
+        yield warn(f"{parked} were parked by a restore", "look at Deliveries, and replay what never arrived")
     if late:
-        yield fail(what, f"{late} have been due for more than 5 minutes", "is a server or worker running?")
+        yield fail(f"{late} have been due for more than 5 minutes", "is a server or worker running?")
     if not (dead or parked or late):
-        yield ok(what, "none is late or failed")
+        yield ok("none is late or failed")
 
 
-def attachments(wiring: Wiring) -> Iterator[Finding]:
+def attachments(wiring: Wiring) -> Iterator[Result]:
     """How much is stored, and whether it can be read back."""
-    what, limit = "attachments", clock.now() - JOB_LATE_AFTER
+    limit = clock.now() - JOB_LATE_AFTER
     with wiring.database.reading() as session:
         totals = files.totals(session)
         late = _count(session, Attachment.state == AttachmentState.WAITING, Attachment.due_at < limit)
@@ -98,19 +93,17 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
         except files.MissingFile:
             is_missing = True
             yield warn(
-                what,
                 f"the newest file is not in {wiring.media.where()}",
                 "restore the files with the database, or name the store that has them",
             )
     if late:
-        yield warn(what, f"{late} have waited for more than 5 minutes", "start more workers")
+        yield warn(f"{late} have waited for more than 5 minutes", "start more workers")
     if not is_missing and not late:
         size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
-        yield ok(what, f"{size}; {totals.waiting} waiting")
+        yield ok(f"{size}; {totals.waiting} waiting")
 
 
-def endpoints(wiring: Wiring) -> Iterator[Finding]:
-    what = "webhooks"
+def endpoints(wiring: Wiring) -> Iterator[Result]:
     present = Webhook.deleted_at.is_(None)
     with wiring.database.reading() as session:
         disabled = session.scalars(
@@ -119,17 +112,17 @@ def endpoints(wiring: Wiring) -> Iterator[Finding]:
         in_all = _count(session, present)
     if disabled:
         hosts = ", ".join(sorted({url.split("/")[2] for url in disabled}))
-        yield warn(what, f"disabled: {hosts}", "mend the receiver, then enable it on the Webhooks page")
-    yield ok(what, f"{in_all} registered")
+        yield warn(f"disabled: {hosts}", "mend the receiver, then enable it on the Webhooks page")
+    yield ok(f"{in_all} registered")
 
 
 def _schema(wiring: Wiring) -> str | None:
     return None if wiring.database.engine.dialect.name == "sqlite" else tables.SCHEMA
 
 
-def services(wiring: Wiring) -> Iterator[Finding]:
+def services(wiring: Wiring) -> Iterator[Result]:
     """Connected services that fail. Nothing is sent to them: a call may cost money."""
-    what, kinds = "services", wiring.services.kinds
+    kinds = wiring.services.kinds
     with wiring.database.reading() as session:
         connected = session.scalars(
             sa.select(ConnectedService)
@@ -141,19 +134,16 @@ def services(wiring: Wiring) -> Iterator[Finding]:
         period = today[service.id]
         if service.kind not in kinds:
             yield warn(
-                what,
-                f"{service.name} is of the kind {service.kind}, which is not installed",
-                "install its package",
+                f"{service.name} is of the kind {service.kind}, which is not installed", "install its package"
             )
         elif fails_mostly(period):
             failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
-            yield warn(what, f"{failed}: {period.last_error}", "look at its page under Classifiers")
-    yield ok(what, f"{len(connected)} connected" if connected else "none is connected")
+            yield warn(f"{failed}: {period.last_error}", "look at its page under Classifiers")
+    yield ok(f"{len(connected)} connected" if connected else "none is connected")
 
 
-def vectors(wiring: Wiring) -> Iterator[Finding]:
+def vectors(wiring: Wiring) -> Iterator[Result]:
     """Whether fact-checks are found by meaning where operators connected a service for it."""
-    what = "vectors of fact-checks"
     with wiring.database.reading() as session:
         found = spaces.progress(session, wiring.services)
         today = calls.period(session, [progress.service.id for progress in found], 1)
@@ -162,11 +152,10 @@ def vectors(wiring: Wiring) -> Iterator[Finding]:
         is_failing = fails_mostly(period)
         count = f"{progress.done} of {progress.items} of {name}"
         if not is_failing and not progress.problem:
-            yield ok(what, count)
+            yield ok(count)
             continue
         why = progress.problem or period.last_error
         yield warn(
-            what,
             f"{count}; it fails: {why}. Meanwhile posts are matched by their words alone",
             "look at its page under Classifiers",
         )
