@@ -1,9 +1,7 @@
 """Requests: submit, list, poll, read, patch, withdraw (docs/integrate/api.md)."""
 
-import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from operator import attrgetter
 from typing import Any
 
 import flask
@@ -14,8 +12,15 @@ from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
-from app.api.schemas.attachments import from_flat
-from app.api.schemas.requests import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
+from app.api.schemas.attachments import AttachmentShown, from_flat
+from app.api.schemas.requests import (
+    RequestAttributes,
+    RequestCreate,
+    RequestDocument,
+    RequestList,
+    RequestPatch,
+    RequestQuery,
+)
 from app.core import clock
 from app.core.actions.decisions import NO_ACTION
 from app.core.attachments import adding
@@ -217,47 +222,21 @@ def _shown(session: Session, row: Any) -> dict[str, Any]:
     return show(row, reading.actions_of(session, [row]).get(row.id), attachments.get(row.id, ()))
 
 
-_ATTRIBUTES = {
-    "request_id": "request_id",
-    "requested_by": "requested_by",
-    "status": "status",
-    "note_id": "note_id",
-    "community_server_id": "community_id",
-    "requested_at": "requested_at",
-    "created_at": "created_at",
-    "updated_at": "updated_at",
-    "content": "content",
-    "platform_message_id": "platform_message_id",
-    "platform_channel_id": "platform_channel_id",
-    "platform_author_id": "platform_author_id",
-    "platform_timestamp": "platform_timestamp",
-    "metadata": "extra",
-    "similarity_score": "similarity_score",
-    "dataset_name": "dataset_name",
-    "dataset_item_id": "dataset_item_id",
-}
-"""Attributes of a request in the API, with the names of the core's columns."""
-_submitted = attrgetter(*_ATTRIBUTES.values())
-
-
 def show_new(request: Request, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
     """Return the resource object of a new request, which has only the submitted data; status in upper case."""
-    attributes = dict(zip(_ATTRIBUTES, _submitted(request), strict=True))
-    return _resource(request.id, attributes | _attached(attachments))
+    return _resource(request, attachments, dict.fromkeys(_OUTCOME))
 
 
-def _attached(attachments: Sequence[Attachment]) -> dict[str, Any]:
-    """Return the attribute ``attachments``, as it was sent and with the state of each; nothing without any."""
-    names = ("url", "kind", "alt", "filename", "width", "height", "size", "state", "reason", "media_type")
-    shown = [
-        {
-            name: jsonapi.json_value(value)
-            for name in names
-            if (value := getattr(attachment, name)) is not None
-        }
-        for attachment in attachments
-    ]
-    return {"attachments": shown} if shown else {}
+_OUTCOME = (
+    "decided_at",
+    "decision",
+    "tier",
+    "moderation_action",
+    "recommended_action",
+    "action_id",
+    "note_status",
+)
+"""Attributes that a new request does not have."""
 
 
 def show(row: Any, open_action: Any, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
@@ -265,27 +244,32 @@ def show(row: Any, open_action: Any, attachments: Sequence[Attachment] = ()) -> 
 
     ``open_action`` is the action of a request that is not decided yet, or None.
     """
-    attributes = dict(zip(_ATTRIBUTES, _submitted(row), strict=True))
-    if row.content_removed_at is not None:
-        attributes["content"] = None
+    outcome: dict[str, Any] = {"moderation_action": None, "recommended_action": None}
     if row.decided_at is not None:
-        attributes |= {
-            "decided_at": row.decided_at,
-            "decision": row.decision,
-            "tier": row.tier,
-            "moderation_action": _TIERS.get(row.tier),
-            "recommended_action": payloads.RECOMMENDED[row.action_type]
-            if row.decision != NO_ACTION
-            else None,
-            "action_id": row.action_id,
-        }
+        outcome["moderation_action"] = _TIERS.get(row.tier)
+        if row.decision != NO_ACTION:
+            outcome["recommended_action"] = payloads.RECOMMENDED[row.action_type]
     elif open_action is not None:
-        tier = _TIERS.get(open_action.action_tier.number)
-        attributes |= {"moderation_action": tier, "action_id": open_action.id}
-    attributes["note_status"] = row.note_status
-    attributes |= _attached(attachments)
-    return _resource(row.id, attributes)
+        outcome["moderation_action"] = _TIERS.get(open_action.action_tier.number)
+        outcome["action_id"] = open_action.id
+    if row.content_removed_at is not None:
+        outcome["content"] = None
+    return _resource(row, attachments, outcome)
 
 
-def _resource(identity: uuid.UUID, attributes: dict[str, Any]) -> dict[str, Any]:
-    return jsonapi.resource("requests", identity, attributes, null=("note_id", "content"))
+def _resource(row: Any, attachments: Sequence[Attachment], outcome: dict[str, Any]) -> dict[str, Any]:
+    return jsonapi.shown(
+        "requests",
+        RequestAttributes,
+        row,
+        community_server_id=row.community_id,
+        metadata=row.extra,
+        attachments=[_show_attachment(attachment) for attachment in attachments] or None,
+        **outcome,
+    )
+
+
+def _show_attachment(attachment: Attachment) -> dict[str, Any]:
+    """Return an attachment as it was sent, with its state."""
+    values = {name: getattr(attachment, name) for name in AttachmentShown.model_fields}
+    return {name: jsonapi.json_value(value) for name, value in values.items() if value is not None}

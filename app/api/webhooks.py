@@ -12,6 +12,7 @@ from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import guarded, opens_communities
 from app.api.parse import JSON_API
 from app.api.schemas.webhooks import (
+    WebhookAttributes,
     WebhookDocument,
     WebhookList,
     WebhookPatch,
@@ -152,18 +153,11 @@ def _absolute(path: str) -> str:
 def show(webhook: Webhook, community: Community) -> dict[str, Any]:
     """Return the resource object of a webhook, without its secrets."""
     until = webhook.previous_until
-    attributes = {
-        "url": webhook.url,
-        "events": webhook.events,
-        "community_server_id": webhook.community_id,
-        "platform_community_server_id": community.platform_community_server_id,
-        "is_active": webhook.is_active,
-        "disabled_reason": webhook.disabled_reason,
-        "failures": webhook.failures,
-        "failing_since": webhook.failing_since,
-        "last_success_at": webhook.last_success_at,
-        "previous_secret_until": until if until is not None and clock.now() < until else None,
-        "created_at": webhook.created_at,
-        "updated_at": webhook.updated_at,
-    }
-    return jsonapi.resource("webhooks", webhook.id, attributes, null=tuple(attributes))
+    return jsonapi.shown(
+        "webhooks",
+        WebhookAttributes,
+        webhook,
+        community_server_id=webhook.community_id,
+        platform_community_server_id=community.platform_community_server_id,
+        previous_secret_until=until if until is not None and clock.now() < until else None,
+    )

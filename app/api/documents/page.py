@@ -36,7 +36,6 @@ class Answer:
     """A status that an operation answers; ``body`` is an example, as text."""
 
     status: str
-    name: str
     description: str
     headers: tuple[str, ...] = ()
     body: str | None = None
@@ -85,7 +84,7 @@ def read_docs() -> Response:
         base_url=base_url(),
         document_url=f"{PREFIX}/openapi.json",
         intro=document["info"]["description"].strip().split("\n\n"),
-        headers=[_parameter(one) for one in document["components"]["parameters"].values()],
+        headers=[_parameter(document, one) for one in document["components"]["parameters"].values()],
         refusals=[_answer(document, *one) for one in _refusals(document)],
         sections=app.extensions["bridgenote_docs"],
         events=[_event(document, name, item["post"]) for name, item in document["webhooks"].items()],
@@ -99,7 +98,8 @@ def read_docs() -> Response:
 def groups(document: Document) -> Iterator[Group]:
     """The operations by tag, in the document's order."""
     made = {
-        tag["name"]: Group(_slug(tag["name"]), tag["name"], tag["description"]) for tag in document["tags"]
+        tag["name"]: Group(tag["name"].lower().replace(" ", "-"), tag["name"], tag["description"])
+        for tag in document["tags"]
     }
     for path, item in document["paths"].items():
         for method, operation in item.items():
@@ -107,10 +107,6 @@ def groups(document: Document) -> Iterator[Group]:
             group.operations.append(_operation(document, path, method, operation))
             _add_resource(document, group, operation)
     yield from (group for group in made.values() if group.operations)
-
-
-def _slug(name: str) -> str:
-    return name.lower().replace(" ", "-")
 
 
 def _add_resource(document: Document, group: Group, operation: Document) -> None:
@@ -149,15 +145,10 @@ def _fields(document: Document, schema: Document, prefix: str = "") -> Iterator[
         words = member.get("description") or ("" if "enum" in shown else shown.get("description", ""))
         yield Field(prefix + name, kind(document, member), name in required, words)
         inner = resolve(document, shown.get("items", shown))
-        inner = next(
-            (one for one in map(_of(document), inner.get("anyOf", ())) if "properties" in one), inner
-        )
+        choices = (resolve(document, choice) for choice in inner.get("anyOf", ()))
+        inner = next((choice for choice in choices if "properties" in choice), inner)
         if "properties" in inner and prefix.count(".") < 2:
             yield from _fields(document, inner, f"{prefix}{name}{'[]' if 'items' in shown else ''}.")
-
-
-def _of(document: Document) -> Any:
-    return lambda schema: resolve(document, schema)
 
 
 def kind(document: Document, schema: Document) -> str:
@@ -198,14 +189,9 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _parameter(one: Document) -> Field:
-    return Field(
-        one["name"],
-        kind({}, one["schema"]),
-        bool(one.get("required")),
-        one.get("description", ""),
-        one["in"],
-    )
+def _parameter(document: Document, one: Document) -> Field:
+    words = kind(document, one["schema"])
+    return Field(one["name"], words, bool(one.get("required")), one.get("description", ""), one["in"])
 
 
 def _refusals(document: Document) -> Iterator[tuple[str, Document]]:
@@ -220,15 +206,14 @@ def _refusals(document: Document) -> Iterator[tuple[str, Document]]:
 
 
 def _answer(document: Document, status: str, response: Document) -> Answer:
-    name = response.get("$ref", "").rpartition("/")[2]
+    is_shared = "$ref" in response
     shown = resolve(document, response)
     content: Document = next(iter(shown.get("content", {}).values()), {})
     body = json.dumps(content["example"], indent=2, ensure_ascii=False) if "example" in content else None
     schema = resolve(document, content.get("schema", {}))
-    is_flat = "data" not in schema.get("properties", {}) and not name
+    is_flat = "data" not in schema.get("properties", {}) and not is_shared
     return Answer(
         status,
-        name,
         shown["description"],
         tuple(shown.get("headers", {})),
         body,
@@ -258,16 +243,7 @@ def _operation(document: Document, path: str, method: str, operation: Document) 
         path=path,
         summary=operation["summary"],
         description=operation.get("description", ""),
-        parameters=tuple(
-            Field(
-                one["name"],
-                kind(document, one["schema"]),
-                bool(one.get("required")),
-                one.get("description", ""),
-                one["in"],
-            )
-            for one in own
-        ),
+        parameters=tuple(_parameter(document, one) for one in own),
         body=members,
         body_note=note,
         examples=examples,
@@ -318,7 +294,7 @@ def _event(document: Document, name: str, operation: Document) -> Operation:
         path=name,
         summary=operation["summary"],
         description=resolve(document, content["schema"]).get("description", ""),
-        parameters=tuple(_parameter(one) for one in operation["parameters"]),
+        parameters=tuple(_parameter(document, one) for one in operation["parameters"]),
         body=fields(document, content["schema"]),
         body_note="",
         examples=(("", json.dumps(content["example"], indent=2)),),
