@@ -2,10 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 PLATFORM = "demo"
 COMMUNITY = "harbour"
@@ -43,31 +41,7 @@ def save(demo: Demo, folder: Path) -> None:
 def load(folder: Path) -> Demo | None:
     """Return the access data saved in ``folder``, or None if there is no readable file."""
     try:
-        content = _read(folder)
-        return Demo(**{**content, "sign_ins": _sign_ins(content)})
+        content = json.loads((folder / FILE).read_text())
+        return Demo(**content | {"sign_ins": tuple(SignIn(**entry) for entry in content["sign_ins"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def load_sign_ins(folder: Path) -> Sequence[SignIn]:
-    """Return the sign-ins saved in ``folder``; empty if no demo was seeded."""
-    try:
-        return _sign_ins(_read(folder))
-    except (OSError, ValueError, TypeError, KeyError):
-        return ()
-
-
-def load_key(folder: Path) -> str | None:
-    """Return the API key saved in ``folder``, or None."""
-    try:
-        return str(_read(folder)["api_key"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-
-
-def _read(folder: Path) -> Any:
-    return json.loads((folder / FILE).read_text())
-
-
-def _sign_ins(content: Any) -> tuple[SignIn, ...]:
-    return tuple(SignIn(entry["role"], entry["email"], entry["password"]) for entry in content["sign_ins"])

@@ -24,10 +24,10 @@ RECEIVER_PORT = 8999
 
 
 def _demo_key(data_dir: Path) -> str:
-    key = sign_ins.load_key(data_dir)
-    if key is None:
+    demo = sign_ins.load(data_dir)
+    if demo is None:
         raise click.UsageError("no demo key found; name one with --key")
-    return key
+    return demo.api_key
 
 
 @click.command()
@@ -74,7 +74,19 @@ def simulate(
         raise click.ClickException(f"cannot listen on port {receiver_port}: {error.strerror}") from error
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
     try:
-        run = _prepare(integration, receiver, platform, community, tally, count, rate, raters, wait, seed)
+        name = f"sim-{secrets.token_hex(3)}"
+        run = Run(
+            integration=integration,
+            receiver=receiver,
+            community_id=_register(integration, receiver, platform, community),
+            count=count,
+            rate=rate,
+            wait=wait,
+            raters=[Rater(f"{name}-rater-{n}", n % 2) for n in range(raters)],
+            name=name,
+            dice=random.Random(seed),  # noqa: S311 - repeatable traffic, not a secret
+            tally=tally,
+        )
         helpers = [
             threading.Thread(target=run.acknowledge_all, daemon=True),
             threading.Thread(target=run.rate_all, daemon=True),
@@ -105,18 +117,8 @@ def simulate(
         raise SystemExit(1)
 
 
-def _prepare(
-    integration: Integration,
-    receiver: Receiver,
-    platform: str,
-    community: str,
-    tally: Tally,
-    count: int,
-    rate: float,
-    raters: int,
-    wait: float,
-    seed: int,
-) -> Run:
+def _register(integration: Integration, receiver: Receiver, platform: str, community: str) -> str:
+    """Register the receiver for the community's events, and return the community's id."""
     query = {"platform": platform, "platform_community_server_id": community}
     response = integration.call("GET", f"{API}/community-servers/lookup", params=query)
     if response.status_code != 200:
@@ -132,19 +134,7 @@ def _prepare(
             f"registering the webhook: {registered.status_code} {registered.text[:300]}\n"
             f"Does the server run with BRIDGENOTE_WEBHOOK_ALLOW_HOSTS=127.0.0.1:{receiver.server_address[1]}?"
         )
-    name = f"sim-{secrets.token_hex(3)}"
-    return Run(
-        integration=integration,
-        receiver=receiver,
-        community_id=response.json()["data"]["id"],
-        count=count,
-        rate=rate,
-        wait=wait,
-        raters=[Rater(f"{name}-rater-{n}", n % 2) for n in range(raters)],
-        name=name,
-        dice=random.Random(seed),  # noqa: S311 - repeatable traffic, not a secret
-        tally=tally,
-    )
+    return str(response.json()["data"]["id"])
 
 
 def _check(run: Run, counts: dict[str, int]) -> None:
@@ -161,9 +151,8 @@ def summarise(run: Run, counts: dict[str, int]) -> Table:
     tally = run.tally
     table = Table(title=f"Simulation {run.name}")
     table.add_column("What")
-    table.add_column("Number", justify="right")
-    table.add_column("Median ms", justify="right")
-    table.add_column("p95 ms", justify="right")
+    for heading in ("Number", "Median ms", "p95 ms"):
+        table.add_column(heading, justify="right")
     first = [at - tally.submitted[r] for r, (at, tier) in tally.decided.items() if tier == 1]
     second = [
         max(0.0, at - tally.last_rating[r])
@@ -171,17 +160,19 @@ def summarise(run: Run, counts: dict[str, int]) -> Table:
         if tier == 2 and r in tally.last_rating
     ]
     scored = sum(counts.values()) - counts.get("PENDING", 0) - counts.get("FAILED", 0)
-    delivered = sum(tally.events.values())
-    table.add_row("submitted", str(len(tally.submitted)), "", "")
-    table.add_row("scored", str(scored), "", "")
-    table.add_row("auto-acted (submission to decision)", str(len(first)), *_figures(first))
-    table.add_row("queued for review", str(len(tally.queued)), "", "")
-    table.add_row("ratings given", str(tally.ratings), "", "")
-    table.add_row("decided by raters (last rating to decision)", str(len(second)), *_figures(second))
-    table.add_row("decided in all", str(len(tally.decided)), "", "")
-    table.add_row("events delivered", str(delivered), "", "")
-    table.add_row("delivered more than once", str(tally.repeated), "", "")
-    table.add_row("acknowledged", str(tally.acknowledged), "", "")
+    for what, number, seconds in (
+        ("submitted", len(tally.submitted), ()),
+        ("scored", scored, ()),
+        ("auto-acted (submission to decision)", len(first), first),
+        ("queued for review", len(tally.queued), ()),
+        ("ratings given", tally.ratings, ()),
+        ("decided by raters (last rating to decision)", len(second), second),
+        ("decided in all", len(tally.decided), ()),
+        ("events delivered", sum(tally.events.values()), ()),
+        ("delivered more than once", tally.repeated, ()),
+        ("acknowledged", tally.acknowledged, ()),
+    ):
+        table.add_row(what, str(number), *_figures(seconds))
     return table
 
 

@@ -254,4 +254,5 @@ def demo_sign_ins() -> Sequence[SignIn]:
     settings = wired().settings
     if not settings.is_demo_allowed or not auth.is_from_this_machine():
         return ()
-    return sign_ins.load_sign_ins(settings.data_dir)
+    demo = sign_ins.load(settings.data_dir)
+    return demo.sign_ins if demo is not None else ()
