@@ -1,6 +1,7 @@
 """Fixtures for tests of the API: a client that checks every response, submissions, a counter of queries."""
 
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +13,10 @@ from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from app.api.blueprints import PREFIX
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
+from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.api.checker import CheckedClient
 from tests.cast import Cast
@@ -45,6 +48,14 @@ class Api:
         whole = path if path.startswith(("/api", "/webhooks", "http")) else self.prefix + path
         sent = dict(instead) if instead is not None else self.headers | (headers or {})
         return self.client.open(whole, method=method, headers=sent, **options)
+
+    def with_key(
+        self, wiring: Wiring, communities: Sequence[uuid.UUID] | None = None, **rights: bool
+    ) -> "Api":
+        """Return a client with a new adapter key of these communities, or of all."""
+        with wiring.database.writing() as session:
+            key = keys.mint(session, SYSTEM, "Another adapter", KeyTemplate.ADAPTER, communities, **rights)
+        return Api(self.client, {"Authorization": f"Bearer {key.text}"})
 
     def get(self, path: str, **options: Any) -> TestResponse:
         return self.call("GET", path, **options)
@@ -78,6 +89,12 @@ def submission(request_id: str, content: str = HARMLESS, **attributes: Any) -> d
     return {"data": {"type": "requests", "attributes": given | attributes}}
 
 
+def problem_of(answer: TestResponse) -> Any:
+    """Return the first problem of a 422."""
+    assert answer.status_code == 422, answer.text
+    return answer.json["detail"][0]
+
+
 def acting(user_id: str, **said: str) -> dict[str, str]:
     """Return the X-Adapter headers of a user on Discourse: ``acting("7", Moderator="true")``."""
     named = {f"X-Adapter-{name.replace('_', '-')}": value for name, value in said.items()}
@@ -97,6 +114,12 @@ def api(app: Flask, cast: Cast) -> Api:
 def foreign_api(api: Api, cast: Cast) -> Api:
     """API client of the other community's integration."""
     return Api(api.client, cast.foreign_headers)
+
+
+@pytest.fixture
+def wide(api: Api, wiring: Wiring) -> Api:
+    """API client of an integration that serves every community with one key."""
+    return api.with_key(wiring)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from app.core.communities import communities
 from app.core.models import Note, Profile, Rating
 from app.core.notes import notes, ratings
-from app.core.people import keys, profiles
+from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import Classification, HelpfulnessLevel, KeyTemplate
+from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.wiring import Wiring
 from tests.api.conftest import Api, acting
 from tests.api.test_notes import edit_body, made
@@ -20,14 +20,6 @@ from tests.cast import Cast
 pytestmark = pytest.mark.both_databases
 
 SEVEN = acting("7")
-
-
-@pytest.fixture
-def wide(api: Api, wiring: Wiring) -> Api:
-    """An integration that serves every community with one key."""
-    with wiring.database.writing() as session:
-        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
-    return Api(api.client, {"X-API-Key": text})
 
 
 def raters_of(wiring: Wiring, note_id: str) -> list[tuple[str, str, str]]:

@@ -1,6 +1,5 @@
 """Linking a platform's profile to an account: afterwards both are one rater (docs/integrate/api.md)."""
 
-import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -26,6 +25,7 @@ from tests.api.conftest import Api, acting
 from tests.api.test_notes import made
 from tests.api.test_ratings import change, rate
 from tests.cast import Cast, Person
+from tests.racing import at_once
 
 LINK = "/user-profiles/link"
 ME = acting("7", Username="Ann")
@@ -271,12 +271,6 @@ def test_ratings_sent_while_the_profile_is_linked_never_count_twice(
 ) -> None:
     written = [made(api) for _ in range(6)]
     code = code_of(wiring, cast.rater)
-    barrier = threading.Barrier(len(written) * 2 + 1)
-    answers: list[Any] = []
-
-    def send(do: Callable[[], Any]) -> None:
-        barrier.wait()
-        answers.append(do())
 
     def by_api(note: str) -> Callable[[], Any]:
         mine = Api(app.test_client(), api.headers)
@@ -288,12 +282,6 @@ def test_ratings_sent_while_the_profile_is_linked_never_count_twice(
     mine = Api(app.test_client(), api.headers)
     jobs: list[Callable[[], Any]] = [lambda: link(mine, code).status_code]
     jobs += [make(note) for note in written for make in (by_api, by_browser)]
-    threads = [threading.Thread(target=send, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == len(jobs)
-    assert set(answers) <= {200, 201}
+    assert set(at_once(*jobs)) <= {200, 201}
     for note in written:
         assert [who for who, _ in ratings_of(wiring, note)] == [cast.rater.profile_id]

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.communities import communities
 from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
-from app.core.people import keys, mailed_links, profiles
+from app.core.people import mailed_links, profiles
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import HelpfulnessLevel, KeyTemplate
+from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
 from tests.api.conftest import Api, acting
 from tests.api.test_notes import edit_body, made
@@ -24,14 +24,6 @@ ONE = acting("1")
 QUERY = {"platform": "discourse", "platform_user_id": "1"}
 AT_HOME = {"community_server_id": "forum-1"}
 AWAY = {"community_server_id": "forum-2"}
-
-
-@pytest.fixture
-def wide(api: Api, wiring: Wiring) -> Api:
-    """An integration that serves every forum with one key."""
-    with wiring.database.writing() as session:
-        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
-    return Api(api.client, {"X-API-Key": text})
 
 
 def raters(wiring: Wiring) -> list[tuple[str, str]]:

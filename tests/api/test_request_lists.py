@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.core.people import keys
-from app.core.permissions import SYSTEM
-from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.cast import Cast
@@ -150,9 +147,7 @@ def test_the_poll_does_not_count_decisions_on_withdrawn_requests(
     api: Api, wiring: Wiring, decide: Callable[..., None]
 ) -> None:
     decide("kept", "withdrawn")
-    with wiring.database.writing() as session:
-        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
-    wide = Api(api.client, {"Authorization": f"Bearer {text}"})
+    wide = api.with_key(wiring)
     assert api.delete("/requests/withdrawn").status_code == 204
     for caller in (api, wide):
         for since, expected in (("2020-01-01T00:00:00Z", 1), ("9000-01-01T00:00:00Z", 0)):
@@ -193,9 +188,7 @@ def test_the_poll_across_communities_repeats_rather_than_misses(
     api: Api, wiring: Wiring, decide: Callable[..., None]
 ) -> None:
     decide("a")
-    with wiring.database.writing() as session:
-        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
-    wide = Api(api.client, {"Authorization": f"Bearer {text}"})
+    wide = api.with_key(wiring)
     answer = wide.get("/requests?status=decided")
     assert _ids(answer) == ["a"]
     assert answer.json["meta"]["next_since"] < answer.json["data"][0]["attributes"]["decided_at"]

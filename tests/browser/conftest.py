@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,7 +149,9 @@ def seats(browser: Browser) -> Iterator[Seats]:
 
 @pytest.fixture
 def visit(service: Service, seats: Seats, new_context: Callable[..., BrowserContext]) -> Iterator[Visit]:
-    """``visit(person)`` shows a page signed in as this person; ``visit(None)`` one without sign-in.
+    """``visit(person, path)`` opens a page signed in as this person; ``visit(None)`` has no sign-in and opens none.
+
+    ``wants``: statuses of failures that are expected in this visit, as ``Visitor.wants``.
 
     Another test had the browser before: ``visit(person, own=True)`` opens one that ends with the test, to which it can
     add what stays, such as a clock.
@@ -157,7 +159,14 @@ def visit(service: Service, seats: Seats, new_context: Callable[..., BrowserCont
     opened: list[Visitor] = []
     taken: list[Seat] = []
 
-    def begin(person: Person | None, *, own: bool = False, **options: Any) -> Visitor:
+    def begin(
+        person: Person | None,
+        path: str = "",
+        *,
+        wants: Collection[int] = (),
+        own: bool = False,
+        **options: Any,
+    ) -> Visitor:
         options = {"viewport": DESKTOP, "locale": "en-GB", **options}
         if own:
             context = new_context(base_url=service.url, **options)
@@ -171,8 +180,12 @@ def visit(service: Service, seats: Seats, new_context: Callable[..., BrowserCont
             context, page, watch = seat.context, seat.page, seat.watch
         if person is not None:
             context.add_cookies([{"name": "bridgenote", "value": person.token, "url": service.url}])
-        opened.append(Visitor(page, watch, person.name if person else ""))
-        return opened[-1]
+        visitor = Visitor(page, watch, person.name if person else "")
+        opened.append(visitor)
+        visitor.wants(*wants)
+        if path:
+            visitor.open(path)
+        return visitor
 
     yield begin
     faults = []

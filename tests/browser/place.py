@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import sqlalchemy as sa
 
-from app.core import clock, outbox
+from app.core import clock, limits, outbox
 from app.core.communities import communities
 from app.core.models import Account, Hold
 from app.core.people import accounts, keys, sessions
@@ -239,3 +239,19 @@ def opened_place(service: Service) -> Iterator[Place]:
             admin,
             client=client,
         )
+
+
+def take_a_minute(service: Service, person: Person) -> None:
+    """Give this person the longest time to undo, so that no slow machine sends a decision before a test undoes it."""
+    _set_undo_seconds(service, person, limits.UNDO_SECONDS[1])
+
+
+def be_brief(service: Service, person: Person) -> None:
+    """Give this person less time to undo than anybody may choose, for what is to be carried out."""
+    _set_undo_seconds(service, person, 5)
+
+
+def _set_undo_seconds(service: Service, person: Person, seconds: int) -> None:
+    with service.wiring.database.writing() as session:
+        account = session.scalars(sa.select(Account).where(Account.email == person.email)).one()
+        account.undo_seconds = seconds

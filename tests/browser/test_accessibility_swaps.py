@@ -18,9 +18,7 @@ def examiner(pytestconfig: pytest.Config) -> Examiner:
 def test_no_violation_appears_as_a_rater_goes_on(place: Place, visit: Visit, examiner: Examiner) -> None:
     first, second = place.queue(DOUBTFUL[0], HARD[0])
     place.write_note(place.request_uuid(place.action(first)["request_id"]), "A member explains it.")
-    rita = visit(place.rater)
-    rita.wants(422)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed", wants=[422])
     rita.button("Yes").first.click()
     expect(rita.status).to_contain_text("Thank you")
     found = examiner.look(rita, "an answered card")
@@ -42,8 +40,7 @@ def test_no_violation_appears_as_a_rater_goes_on(place: Place, visit: Visit, exa
 def test_no_violation_appears_as_a_new_rater_practises(
     place: Place, visit: Visit, examiner: Examiner
 ) -> None:
-    nora = visit(place.newcomer)
-    nora.open("/help-needed")
+    nora = visit(place.newcomer, "/help-needed")
     found = []
     for answer, following in (("No", "Example 2 of 4"), ("No", "Example 3 of 4"), ("Yes", "Example 4 of 4")):
         nora.button(answer).click()
@@ -54,9 +51,7 @@ def test_no_violation_appears_as_a_new_rater_practises(
 
 def test_no_violation_appears_as_a_moderator_goes_on(place: Place, visit: Visit, examiner: Examiner) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     max_.button("Claim").click()
     expect(max_.button("Release")).to_be_visible()
     found = examiner.look(max_, "a claimed item")
@@ -76,9 +71,7 @@ def test_no_violation_appears_as_a_moderator_goes_on(place: Place, visit: Visit,
 
 def test_no_violation_appears_as_an_operator_goes_on(place: Place, visit: Visit, examiner: Examiner) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator)
-    olga.wants(422)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds", wants=[422])
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.button("Preview").click()
     expect(olga.page.get_by_role("region", name="What this would have done")).to_be_visible()
@@ -91,9 +84,7 @@ def test_no_violation_appears_as_an_operator_goes_on(place: Place, visit: Visit,
 
 
 def test_no_violation_appears_when_a_sign_in_lacks_its_password(visit: Visit, examiner: Examiner) -> None:
-    visitor = visit(None)
-    visitor.wants(422)
-    visitor.open("/sign-in")
+    visitor = visit(None, "/sign-in", wants=[422])
     visitor.button("Sign in").click()
     expect(visitor.page.get_by_role("group", name="There is a problem")).to_be_visible()
     found = examiner.look(visitor, "a sign-in without a password")
@@ -104,8 +95,7 @@ def test_no_violation_appears_when_thresholds_are_suggested_and_rules_tried(
     place: Place, visit: Visit, examiner: Examiner
 ) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds")
     olga.page.get_by_text("Add category").click()
     olga.button("Suggest").click()
     expect(olga.page.get_by_text("Too little is known")).to_be_visible()

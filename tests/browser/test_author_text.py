@@ -21,9 +21,7 @@ def examiner(pytestconfig: pytest.Config) -> Examiner:
 def _typed(place: Place, visit: Visit, **options: object) -> tuple[Visitor, str]:
     """A moderator who wrote a reason and a text to the author, and the item."""
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, **options)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422], **options)
     max_.page.get_by_label("Reason").fill(WHY)
     max_.page.get_by_text("Act otherwise", exact=True).click()
     max_.page.get_by_label("Text to the author").fill(TEXT)

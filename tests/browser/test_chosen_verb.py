@@ -46,9 +46,7 @@ def _hidden_by_score(place: Place, number: int = 0) -> str:
 
 def test_dismiss_chosen_by_key_is_what_is_sent_after_the_missing_reason(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_hidden()
     max_.press("d")
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
@@ -70,9 +68,7 @@ def test_a_verb_pressed_with_the_mouse_stays_chosen_too_and_another_key_chooses_
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     max_.button("Dismiss").click()
     _asked_for_a_reason(max_)
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
@@ -86,9 +82,7 @@ def test_a_verb_pressed_with_the_mouse_stays_chosen_too_and_another_key_chooses_
 
 def test_after_somebody_changed_the_item_the_verb_is_still_chosen(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(409)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[409])
     request_id = place.action(action_id)["request_id"]
     place.ask("PATCH", f"{API}/requests/{request_id}", json={"data": {"attributes": {"escalated": True}}})
     max_.press("d")
@@ -104,9 +98,7 @@ def test_after_somebody_changed_the_item_the_verb_is_still_chosen(place: Place, 
 
 def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     _write_reason(max_, "I have not made up my mind")
     max_.press("Control+Enter")
     _summary(max_.page)
@@ -125,9 +117,7 @@ def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
 @pytest.mark.parametrize("label", ["File under", "Reason"])
 def test_without_script_enter_in_a_field_decides_nothing(label: str, place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, java_script_enabled=False)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422], java_script_enabled=False)
     max_.page.get_by_label("Reason").fill("I have not made up my mind")
     max_.page.get_by_label(label).focus()
     for key in ("Enter", "Escape", "Control+Enter"):
@@ -140,9 +130,7 @@ def test_without_script_enter_in_a_field_decides_nothing(label: str, place: Plac
 
 def test_without_script_the_page_says_which_verb_was_chosen(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, java_script_enabled=False)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422], java_script_enabled=False)
     max_.button("Dismiss").click()
     expect(max_.page.get_by_text("You chose Dismiss.")).to_be_visible()
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_hidden()
@@ -150,9 +138,7 @@ def test_without_script_the_page_says_which_verb_was_chosen(place: Place, visit:
 
 def test_on_a_notes_page_the_chosen_verb_survives(place: Place, visit: Visit) -> None:
     note_id = _note(place)
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/notes/{note_id}")
+    max_ = visit(place.moderator, f"/notes/{note_id}", wants=[422])
     _write_reason(max_, "Not sure yet")
     max_.press("Control+Enter")
     _summary(max_.page)
@@ -172,9 +158,7 @@ def test_second_looks_are_decided_by_keys_in_their_list_and_one_after_the_other(
     place: Place, visit: Visit
 ) -> None:
     first, second = _hidden_by_score(place), _hidden_by_score(place, 1)
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open("/second-look?sort=oldest")
+    max_ = visit(place.moderator, "/second-look?sort=oldest", wants=[422])
     # O is about the row in hand while nothing is ticked.
     max_.press("j")
     max_.press("o")
@@ -201,9 +185,7 @@ def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_acci
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", wants=[422])
     box = max_.page.get_by_role("checkbox", name="Select: You are")
     box.check()
     box.press("Control+Enter")
@@ -225,9 +207,7 @@ def test_without_script_enter_on_a_ticked_row_claims_and_dismisses_nothing(
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, java_script_enabled=False)
-    max_.wants(422)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", wants=[422], java_script_enabled=False)
     max_.page.get_by_label("Reason").fill("Old quarrels")
     box = max_.page.get_by_role("checkbox", name="Select: You are")
     box.check()

@@ -10,9 +10,8 @@ from app.core.models import HistoryEntry
 from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.layout import covered
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
-from tests.browser.place import Place
+from tests.browser.place import Place, take_a_minute
 from tests.browser.site import VEILED
-from tests.browser.undoing import take_a_minute
 
 ITEMS = 50
 MOST_KEYS = {"default": 3, "typed": 4}
@@ -103,8 +102,7 @@ def test_fifty_items_are_cleared_by_keys_and_the_next_is_undone(
 
 def test_on_a_phone_the_verbs_are_at_hand_and_hide_nothing(place: Place, visit: Visit) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator, viewport=PHONE, has_touch=True)
-    max_.open(f"/review/{first}?next=1")
+    max_ = visit(place.moderator, f"/review/{first}?next=1", viewport=PHONE, has_touch=True)
     dismiss, reason = max_.button("Dismiss"), max_.page.get_by_label("Reason")
     expect(dismiss).to_be_in_viewport(ratio=1)
     expect(max_.button("Force-publish")).to_be_in_viewport(ratio=1)
@@ -132,8 +130,7 @@ def test_on_a_phone_the_verbs_are_at_hand_and_hide_nothing(place: Place, visit: 
 
 def test_in_a_list_a_key_is_about_the_row_with_the_focus_and_its_category(place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:2], VEILED)
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     rows = max_.page.locator("[data-row]")
     expect(rows).to_have_count(3)
     for number in (0, 1):

@@ -109,8 +109,7 @@ def test_from_an_empty_folder_to_a_decided_post_sent_with_curl_and_without_scrip
 ) -> None:
     """As an integration sends it. The call is pasted as it stands, into a shell, for the real curl."""
     steps, ann, seen = Steps(), visit(None, java_script_enabled=False), list[str]()
-    other = visit(None)
-    other.open("/")
+    other = visit(None, "/")
     expect(other.page.get_by_role("link", name="Set up Bridgenote")).to_have_attribute(
         "href", _printed_link(service)
     )

@@ -1,11 +1,11 @@
-"""Everything by keys: a moderator at work, a rater who answers, and keys that stay quiet while somebody types."""
+"""Everything by keys: a moderator's desk, a rater who answers, and keys that stay quiet while somebody types."""
 
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
-from tests.browser.undoing import take_a_minute
+from tests.browser.place import Place, take_a_minute
 
 _FOCUSED = "() => document.activeElement.outerHTML.slice(0, 160)"
 _FOCUS_IS_SEEN = """() => {
@@ -72,8 +72,7 @@ def test_a_moderator_clears_five_items_and_undoes_one_without_a_mouse(
 
 def test_keys_of_the_queue_are_letters_while_somebody_types(place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.press("/")
     search = max_.page.get_by_label("Search")
     expect(search).to_be_focused()
@@ -84,8 +83,7 @@ def test_keys_of_the_queue_are_letters_while_somebody_types(place: Place, visit:
 
 
 def test_the_question_mark_opens_keyboard_help_and_escape_closes_it(place: Place, visit: Visit) -> None:
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.press("?")
     help_ = max_.page.get_by_role("dialog", name="Keyboard help")
     expect(help_).to_be_visible()
@@ -98,8 +96,7 @@ def test_the_question_mark_opens_keyboard_help_and_escape_closes_it(place: Place
 
 def test_claiming_by_key_takes_the_row_with_the_focus(place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.press("j")
     max_.press("j")
     max_.press("c")
@@ -116,8 +113,7 @@ def test_ten_posts_answered_by_key_are_ten_ratings_and_no_other_key_adds_one(
     def given() -> int:
         return sum(place.ratings_of(one) for one in actions)
 
-    rita = visit(place.rater)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed")
     answered = rita.page.get_by_role("article", name="Answered")
     for number in range(9):
         rita.press("123"[number % 3])
@@ -167,8 +163,7 @@ def test_wherever_the_focus_goes_it_can_be_seen_and_nothing_moves_that_need_not(
 
 def test_single_keys_can_be_switched_off(place: Place, visit: Visit) -> None:
     place.queue(DOUBTFUL[0])
-    rita = visit(place.rater)
-    rita.open("/settings")
+    rita = visit(place.rater, "/settings")
     rita.page.get_by_label("Single-key shortcuts").uncheck()
     rita.button("Save").click()
     expect(rita.status).to_contain_text("saved")
@@ -181,9 +176,7 @@ def test_single_keys_can_be_switched_off(place: Place, visit: Visit) -> None:
 
 def test_a_persons_own_keys_work_are_shown_and_can_be_given_up(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open("/settings")
+    max_ = visit(place.moderator, "/settings", wants=[422])
     max_.page.get_by_text("Change keys", exact=True).click()
     dismiss = max_.page.get_by_label("Dismiss", exact=True)
     dismiss.fill("c")
@@ -225,8 +218,7 @@ def test_a_key_that_follows_the_closing_of_the_commands_at_once_is_the_pages(
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}")
     max_.press("Control+k")
     expect(max_.page.locator("#command")).to_be_focused()
     # In one task, for with the next frame the field that is hidden then loses the focus.
@@ -236,3 +228,70 @@ def test_a_key_that_follows_the_closing_of_the_commands_at_once_is_the_pages(
         document.getElementById("command").dispatchEvent(key);
     }""")
     expect(max_.page.get_by_label("Reason")).to_be_focused()
+
+
+def test_rows_pages_and_commands_are_reached_by_keys_alone(place: Place, visit: Visit) -> None:
+    actions = place.queue(*DOUBTFUL[:4])
+    max_ = visit(place.moderator, "/review?sort=oldest")
+    boxes = max_.page.get_by_role("checkbox", name="Select: ")
+    max_.press("x")
+    expect(boxes.nth(0)).to_be_checked()
+    expect(max_.button("Dismiss 1")).to_be_visible()
+    for key in ("j", "j", "Shift+X"):
+        max_.press(key)
+    expect(max_.button("Dismiss 3")).to_be_visible()
+    expect(boxes.nth(3)).not_to_be_checked()
+    max_.press("d")
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 3")).to_be_visible()
+    max_.heading("Review queue").click()
+    max_.press("Control+k")
+    max_.page.keyboard.type("claim 3")
+    max_.press("Enter")
+    expect(max_.button("Claim 3")).to_be_focused()
+    max_.press("a")
+    expect(max_.page.get_by_label("Assign to")).to_be_focused()
+    expect(max_.page.get_by_text("Ctrl+Enter: Assign 3")).to_be_visible()
+    max_.page.get_by_label("Assign to").select_option("Sam")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("3 items are assigned to Sam.")
+
+    max_.open(f"/review/{actions[1]}?sort=oldest")
+    post = max_.page.get_by_role("article", name="Post")
+    max_.press("n")
+    expect(post).to_contain_text(DOUBTFUL[2])
+    max_.press("p")
+    expect(post).to_contain_text(DOUBTFUL[1])
+    max_.press("a")
+    expect(max_.page.get_by_label("Assign to")).to_be_focused()
+    max_.page.get_by_role("heading", name="Decide", exact=True).click()
+    max_.press("Control+k")
+    command = max_.page.get_by_role("combobox", name="What do you want to do?")
+    expect(command).to_be_focused()
+    assert Examiner(whole=False).look(max_, "the list of commands") == []
+    max_.page.keyboard.type("keep post")
+    listed = max_.page.get_by_role("listbox", name="Commands").get_by_role("option")
+    expect(listed).to_have_text(["Dismiss: keep postD"])
+    max_.press("Enter")
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+
+    # What decides without a key of its own is chosen too, and sent only with its reason.
+    max_.page.get_by_role("heading", name="Decide", exact=True).click()
+    max_.press("Control+k")
+    max_.page.keyboard.type("escalate")
+    max_.press("Enter")
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
+    expect(max_.page.get_by_text("Ctrl+Enter: Escalate")).to_be_visible()
+    max_.page.keyboard.type("A threat?")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("Sent to staff.")
+
+    max_.page.get_by_role("heading", name="Decide", exact=True).click()
+    max_.press("g")
+    max_.press("h")
+    expect(max_.heading("Home")).to_be_visible()
+    assert Examiner(whole=False).look(max_, "home") == []
+    max_.press("Control+k")
+    max_.page.keyboard.type("review queue")
+    max_.press("Enter")
+    expect(max_.heading("Review queue")).to_be_visible()

@@ -9,8 +9,7 @@ from tests.browser.accessibility import Examiner
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
-from tests.browser.undoing import be_brief, take_a_minute
+from tests.browser.place import Place, be_brief, take_a_minute
 
 
 @pytest.fixture
@@ -31,8 +30,7 @@ def test_several_types_and_states_are_chosen_with_the_keyboard_alone(
     place: Place, visit: Visit, examiner: Examiner
 ) -> None:
     place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.open("/history")
+    max_ = visit(place.moderator, "/history")
     expect(_menu(max_, "Type")).to_have_text("Type All")
     max_.page.get_by_label("Search").focus()
     max_.press("Tab")
@@ -81,9 +79,7 @@ def test_several_categories_are_chosen_without_script(place: Place, visit: Visit
 
 
 def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Visit) -> None:
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open("/history?state=applied&state=exploded")
+    max_ = visit(place.moderator, "/history?state=applied&state=exploded", wants=[422])
     summary = max_.page.get_by_role("group", name="There is a problem")
     expect(summary).to_be_focused()
     summary.get_by_role("link", name="State cannot be “exploded”. Choose from the list.").click()
@@ -92,9 +88,7 @@ def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Vi
 
 def test_a_date_is_typed_to_its_end_before_it_applies(place: Place, visit: Visit) -> None:
     place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, locale="en-GB")
-    max_.wants(422)
-    max_.open("/history")
+    max_ = visit(place.moderator, "/history", wants=[422], locale="en-GB")
     first = max_.page.get_by_label("From", exact=True)
     first.focus()
     max_.page.keyboard.type("05052026", delay=50)
@@ -161,8 +155,7 @@ def test_what_can_be_undone_on_an_item_covers_nothing(
 ) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
     take_a_minute(service, place.moderator)
-    max_ = visit(place.moderator, viewport=screen)
-    max_.open(f"/review/{first}?next=1")
+    max_ = visit(place.moderator, f"/review/{first}?next=1", viewport=screen)
     max_.page.get_by_label("Reason").fill("Over the line")
     max_.button("Dismiss").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
@@ -203,8 +196,7 @@ def test_on_the_next_item_the_bar_says_sent_and_leaves_its_place_empty(
 def test_when_the_time_is_over_nothing_moves(service: Service, place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:3])
     be_brief(service, place.moderator)
-    max_ = visit(place.moderator, viewport=NARROW)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", viewport=NARROW)
     max_.page.get_by_role("checkbox", name="Select: ").first.check()
     max_.page.get_by_label("Reason").fill("Old quarrels")
     max_.button("Dismiss 1: keep posts").click()
@@ -217,8 +209,7 @@ def test_when_the_time_is_over_nothing_moves(service: Service, place: Place, vis
 @pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["390", "320"])
 def test_a_message_never_covers_the_menu(place: Place, visit: Visit, screen: ViewportSize) -> None:
     place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, viewport=screen)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", viewport=screen)
     max_.page.get_by_role("button", name="Claim: ").click()
     message = max_.status.get_by_text("Claimed. Yours for 10 minutes.")
     expect(message).to_be_in_viewport()

@@ -5,8 +5,7 @@ from playwright.sync_api import expect
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import PHONE, Visit
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
-from tests.browser.undoing import take_a_minute
+from tests.browser.place import Place, take_a_minute
 
 
 def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, visit: Visit) -> None:

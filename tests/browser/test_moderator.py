@@ -6,9 +6,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
+from tests.browser.place import Place, be_brief, take_a_minute
 from tests.browser.receiver import Receiver
-from tests.browser.undoing import be_brief, take_a_minute
 
 
 def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
@@ -17,8 +16,7 @@ def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
     place.register(receiver)
     first, second = place.queue(*DOUBTFUL[:2])
     take_a_minute(service, place.moderator)
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.button("Review next").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[0])
     expect(max_.button("Release")).to_be_visible()
@@ -58,8 +56,7 @@ def test_dismissing_ends_the_review_without_action(
     place.register(receiver)
     (action_id,) = place.queue(DOUBTFUL[2])
     be_brief(service, place.moderator)
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.page.get_by_role("link", name=DOUBTFUL[2], exact=True).click()
     max_.page.get_by_label("Reason").fill("A joke between friends")
     max_.button("Dismiss").click()
@@ -74,9 +71,7 @@ def test_dismissing_ends_the_review_without_action(
 
 def test_a_decision_without_a_reason_leads_to_the_field(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     max_.button("Force-publish").click()
     summary = max_.page.get_by_role("group", name="There is a problem")
     expect(max_.page.get_by_label("Reason")).to_be_focused()
@@ -125,8 +120,7 @@ def test_while_a_colleague_can_still_undo_nobody_else_decides(place: Place, visi
 def test_several_are_dismissed_for_one_reason(service: Service, place: Place, visit: Visit) -> None:
     first, second, third = place.queue(*DOUBTFUL[:3])
     be_brief(service, place.moderator)
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.page.get_by_role("checkbox", name=f"Select: {DOUBTFUL[0][:20]}").check()
     max_.page.get_by_role("checkbox", name=f"Select: {DOUBTFUL[2][:20]}").check()
     max_.page.get_by_label("Reason").fill("Old quarrels")
@@ -160,8 +154,7 @@ def test_claiming_tells_colleagues_and_releasing_gives_it_back(place: Place, vis
 
 def test_filters_stand_in_the_address_and_can_be_cleared(place: Place, visit: Visit) -> None:
     place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     max_.page.get_by_label("Search").fill("stupid face")
     max_.page.get_by_label("Sort by").focus()
     max_.page.get_by_label("Sort by").select_option("Newest first")
@@ -183,8 +176,7 @@ def test_a_note_is_published_by_a_moderator_on_its_own_page(place: Place, visit:
     note_id = place.write_note(
         place.request_uuid(place.action(action_id)["request_id"]), "A member explains it."
     )
-    max_ = visit(place.moderator)
-    max_.open(f"/notes/{note_id}")
+    max_ = visit(place.moderator, f"/notes/{note_id}")
     max_.page.get_by_label("Reason").fill("The archive confirms it")
     max_.button("Force-publish").click()
     expect(max_.button("Undo")).to_be_visible()

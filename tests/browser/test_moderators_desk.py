@@ -7,8 +7,7 @@ from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.layout import overlap
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
-from tests.browser.undoing import take_a_minute
+from tests.browser.place import Place, take_a_minute
 
 
 @pytest.fixture
@@ -58,8 +57,7 @@ def test_a_chosen_reason_fills_the_field_and_what_was_typed_stays(
     _add_reason(olga, "Attack", "It attacks a person.")
     assert examiner.look(olga, "reasons") == []
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}")
     reason = max_.page.get_by_label("Reason")
     reason.fill("See the thread.")
     max_.page.get_by_label("Template").select_option("Banter")
@@ -79,8 +77,7 @@ def test_the_bar_to_undo_leaves_the_next_decision_free_and_its_key_takes_back_th
 ) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
     take_a_minute(service, place.moderator)
-    max_ = visit(place.moderator)
-    max_.open(f"/review/{first}?next=1")
+    max_ = visit(place.moderator, f"/review/{first}?next=1")
     max_.page.get_by_label("Reason").fill("Over the line")
     max_.button("Dismiss").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])

@@ -36,8 +36,7 @@ def test_every_link_of_the_navigation_leads_to_its_page(role: str, place: Place,
 def test_a_page_of_a_higher_role_is_refused_with_a_way_on(
     role: str, path: str, place: Place, visit: Visit
 ) -> None:
-    visitor = visit(getattr(place, role))
-    visitor.wants(403)
+    visitor = visit(getattr(place, role), wants=[403])
     assert visitor.open(path).status == 403
     expect(visitor.heading("You cannot do this")).to_be_visible()
     visitor.page.get_by_role("link", name="Go to the start page").click()
@@ -45,14 +44,12 @@ def test_a_page_of_a_higher_role_is_refused_with_a_way_on(
 
 
 def test_another_communitys_item_is_not_there(place: Place, visit: Visit) -> None:
-    visitor = visit(place.moderator)
-    visitor.wants(404)
+    visitor = visit(place.moderator, wants=[404])
     assert visitor.open(site.UNKNOWN).status == 404
 
 
 def test_signed_out_everything_leads_to_signing_in_and_back(place: Place, visit: Visit) -> None:
-    visitor = visit(None)
-    visitor.open("/history?state=applied")
+    visitor = visit(None, "/history?state=applied")
     expect(visitor.heading("Sign in")).to_be_visible()
     visitor.sign_in(place.moderator)
     expect(visitor.heading("Action history")).to_be_visible()
@@ -64,9 +61,7 @@ def test_signed_out_everything_leads_to_signing_in_and_back(place: Place, visit:
 
 
 def test_a_wrong_password_is_refused_without_saying_which_half_was_wrong(place: Place, visit: Visit) -> None:
-    visitor = visit(None)
-    visitor.wants(401, 422)
-    visitor.open("/sign-in")
+    visitor = visit(None, "/sign-in", wants=[401, 422])
     for email in (place.rater.email, "nobody@example.org"):
         visitor.page.get_by_label("Email").fill(email)
         visitor.page.get_by_label("Password").fill("not the password")
@@ -75,8 +70,7 @@ def test_a_wrong_password_is_refused_without_saying_which_half_was_wrong(place: 
 
 
 def test_on_a_phone_the_menu_opens_and_leads_on(place: Place, visit: Visit) -> None:
-    visitor = visit(place.moderator, viewport=PHONE, has_touch=True, is_mobile=True)
-    visitor.open("/review")
+    visitor = visit(place.moderator, "/review", viewport=PHONE, has_touch=True, is_mobile=True)
     link = visitor.page.get_by_role("link", name="Action history")
     expect(link).to_be_hidden()
     visitor.button("Menu").tap()

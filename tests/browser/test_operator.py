@@ -1,4 +1,4 @@
-"""An operator sets thresholds, is stopped at a mistake, looks before saving, and goes back."""
+"""An operator sets thresholds, is stopped at a mistake, looks before saving, and goes back; an admin mints a key."""
 
 import re
 
@@ -10,8 +10,7 @@ from tests.browser.place import Place
 
 
 def test_saving_thresholds_with_a_reason_makes_a_version(place: Place, visit: Visit) -> None:
-    olga = visit(place.operator)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds")
     olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True).fill("0,9")
     olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True).fill("0.6")
     olga.page.get_by_label("Reason").fill("Market day brings more of it")
@@ -28,8 +27,7 @@ def test_saving_thresholds_with_a_reason_makes_a_version(place: Place, visit: Vi
 
 def test_a_version_can_be_restored_and_decides_about_new_posts_only(place: Place, visit: Visit) -> None:
     (before,) = place.queue(DOUBTFUL[0])
-    olga = visit(place.operator)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds")
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.page.get_by_label("Reason").fill("Let people argue")
     olga.button("Save").click()
@@ -47,9 +45,7 @@ def test_a_version_can_be_restored_and_decides_about_new_posts_only(place: Place
 
 
 def test_tier_2_above_tier_1_is_refused_at_the_field_and_nothing_is_lost(place: Place, visit: Visit) -> None:
-    olga = visit(place.operator)
-    olga.wants(422)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds", wants=[422])
     field = olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True)
     field.fill("0.99")
     olga.page.get_by_label("Reason").fill("Trying something")
@@ -65,8 +61,7 @@ def test_tier_2_above_tier_1_is_refused_at_the_field_and_nothing_is_lost(place: 
 
 def test_preview_tells_what_would_have_happened_and_saves_nothing(place: Place, visit: Visit) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds")
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.button("Preview").click()
     effects = olga.page.get_by_role("region", name="What this would have done")
@@ -81,8 +76,7 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
     place: Place, visit: Visit
 ) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator)
-    olga.open("/thresholds")
+    olga = visit(place.operator, "/thresholds")
     verdict, field = (
         olga.page.locator("#verdict"),
         olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True),
@@ -143,8 +137,7 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
 def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) -> None:
     tour = "Come on a harbour tour with us"
     place.finished(place.submit(tour))
-    olga = visit(place.operator)
-    olga.open("/classifiers")
+    olga = visit(place.operator, "/classifiers")
     olga.page.get_by_role("link", name="Add rule").click()
     olga.page.get_by_label("Name").fill("spam.harbour")
     olga.page.get_by_label("Category").fill("spam")
@@ -170,8 +163,7 @@ def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) ->
 def test_a_typed_time_is_read_where_the_browser_is_until_a_timezone_is_chosen(
     place: Place, visit: Visit
 ) -> None:
-    olga = visit(place.operator, own=True, timezone_id="Asia/Tokyo")
-    olga.open("/community/overturns")
+    olga = visit(place.operator, "/community/overturns", own=True, timezone_id="Asia/Tokyo")
     # Script knows the zone before the server does; the next page has it from the cookie.
     for _ in range(2):
         expect(olga.page.get_by_text("In your timezone, Asia/Tokyo.")).to_be_visible()
@@ -186,3 +178,27 @@ def test_a_typed_time_is_read_where_the_browser_is_until_a_timezone_is_chosen(
     olga.open("/community/overturns")
     expect(olga.page.get_by_text("In your timezone, Europe/Paris.")).to_be_visible()
     assert "bridgenote_zone" not in {one["name"] for one in olga.page.context.cookies()}
+
+
+KEY = re.compile(r"^bnk_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$")
+
+
+def test_a_key_is_copied_and_reloading_neither_shows_it_again_nor_mints_another(
+    place: Place, visit: Visit
+) -> None:
+    ada = visit(place.admin, own=True, permissions=["clipboard-read", "clipboard-write"], wants=[409])
+    ada.open("/keys")
+    ada.page.get_by_text("Create a key", exact=True).click()
+    ada.page.get_by_label("Name", exact=True).fill("New forum")
+    ada.page.get_by_label("Reason").fill("The forum joins")
+    ada.button("Create key").click()
+    shown = ada.page.get_by_label("The new key")
+    expect(shown).to_have_value(KEY)
+    text = shown.input_value()
+    ada.button("Copy").click()
+    expect(ada.status).to_contain_text("Copied.")
+    assert ada.page.evaluate("navigator.clipboard.readText()") == text
+    ada.page.reload()
+    expect(ada.alert).to_contain_text("This key was created already")
+    assert text not in ada.page.content()
+    expect(ada.page.get_by_role("link", name="Revoke: New forum")).to_have_count(1)

@@ -25,8 +25,7 @@ def _noted(
     """Help needed of a rater who has answered everything but this note: the visit, the note's card, and its id."""
     (action_id,) = place.queue(post)
     note_id = place.write_note(place.request_uuid(place.action(action_id)["request_id"]), note)
-    rita = visit(place.rater, **options)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed", **options)
     rita.page.get_by_role("article", name="Post ").get_by_role("button", name="Skip").click()
     expect(rita.main).to_contain_text("Skipped")
     rita.open("/help-needed")

@@ -8,9 +8,8 @@ from playwright.sync_api import expect
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
+from tests.browser.place import Place, be_brief, take_a_minute
 from tests.browser.receiver import Receiver
-from tests.browser.undoing import be_brief, take_a_minute
 
 
 @pytest.fixture
@@ -64,9 +63,7 @@ def test_without_script_a_claim_holds_off_and_is_taken_over_with_what_was_typed(
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[1])
     sam = visit(place.other_moderator, java_script_enabled=False)
-    max_ = visit(place.moderator, java_script_enabled=False)
-    max_.wants(409)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[409], java_script_enabled=False)
     sam.open(f"/review/{action_id}")
     sam.page.get_by_role("button", name=re.compile("^Claim")).click()
     max_.page.get_by_label("Reason").fill("Three careful sentences")

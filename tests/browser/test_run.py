@@ -62,9 +62,7 @@ def test_forty_cards_by_key_and_twenty_by_thumb_are_exactly_the_ratings_that_wer
     place: Place, service: Service, visit: Visit, examiner: Examiner
 ) -> None:
     _fill(place)
-    rita = visit(place.rater)
-    rita.wants(422)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed", wants=[422])
     found: list[str] = []
     expected: Counter[tuple[bool, str]] = Counter()
     levels, undone, done = list(WORDS), set[int](), 0
@@ -103,8 +101,7 @@ def test_forty_cards_by_key_and_twenty_by_thumb_are_exactly_the_ratings_that_wer
     assert counted.total() == BY_KEY
     assert with_reasons == sum(count for (rationale, _), count in counted.items() if not rationale) > 0
 
-    olga = visit(place.operator, viewport=PHONE, has_touch=True, is_mobile=True)
-    olga.open("/help-needed")
+    olga = visit(place.operator, "/help-needed", viewport=PHONE, has_touch=True, is_mobile=True)
     for number in range(1, BY_THUMB + 1):
         card = _current(olga)
         card_id = (card.get_attribute("id") or "").removeprefix("card-")

@@ -1,4 +1,4 @@
-"""An operator connects each kind of service, watches it, counts its scores, and changes it."""
+"""An operator connects each kind of service, watches and changes it, and looks at the community's own model."""
 
 import json
 import re
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import FilePayload, expect
 
+from app.jobs import communities
+from tests import talk
 from tests.browser.accessibility import violations
 from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.layout import SCREENS, too_wide
@@ -83,8 +85,7 @@ def test_a_service_is_observed_compared_and_counted(
     olga.button("Count its scores").click()
     expect(olga.status).to_contain_text("Its scores count from now on.")
     (action_id,) = place.queue(f"Another {WORD}")
-    max_ = visit(place.moderator)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}")
     expect(max_.page.get_by_role("complementary")).to_contain_text(
         re.compile(rf"service\.stub 1\+.*{SCORED[title]}")
     )
@@ -97,8 +98,7 @@ def test_a_service_is_observed_compared_and_counted(
 def test_without_script_a_model_as_files_is_added_measured_and_counted(place: Place, visit: Visit) -> None:
     folder = f"tiny-{place.platform_id}"
     write_model(place.service.log.parent / "models" / folder)
-    olga = visit(place.operator, java_script_enabled=False)
-    olga.wants(422)
+    olga = visit(place.operator, java_script_enabled=False, wants=[422])
     olga.open("/classifiers/services/new?kind=onnx")
     olga.main.get_by_label("Name").fill("files")
     olga.main.get_by_label("Folder").fill(f"../models/{folder}")
@@ -145,9 +145,7 @@ def test_a_text_is_tested_beside_the_built_ins(place: Place, visit: Visit, stub:
 
 
 def test_mistakes_are_explained_and_the_key_is_not_kept(place: Place, visit: Visit) -> None:
-    olga = visit(place.operator)
-    olga.wants(422)
-    olga.open("/classifiers/services/new?kind=openai_moderation")
+    olga = visit(place.operator, "/classifiers/services/new?kind=openai_moderation", wants=[422])
     olga.main.get_by_label("Name").fill("OpenAI")
     olga.main.get_by_label("Key").fill("sk-secret")
     olga.main.get_by_label("URL").fill("http://10.0.0.1/v1")
@@ -239,8 +237,7 @@ def test_a_required_service_that_hangs_sends_posts_to_people_and_other_communiti
         assert place.actions("under_review") == [], "all calls hang still"
     wait_for("posts for people", lambda: len(place.actions("under_review")) == len(waiting), 2 * PATIENCE)
     action_id = place.actions("under_review")[0]["id"]
-    max_ = visit(place.moderator)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}")
     expect(max_.page.get_by_role("complementary")).to_contain_text(_FAILED)
     olga.page.reload()
     expect(olga.main).to_contain_text("no answer within 20 s")
@@ -260,3 +257,42 @@ def test_a_required_service_that_recovers_decides_without_anybody_doing_anything
     (action_id,) = place.queue(f"Look at my {WORD}")
     assert place.action(action_id)["classifier_evidence"]["category"] == "toxicity"
     assert len(stub.seen) == 4
+
+
+def test_a_model_is_looked_at_tried_and_taken_back(service: Service, place: Place, visit: Visit) -> None:
+    raised = [talk.Post(item.text, item.author, item.wrong, max(0.56, item.base)) for item in talk.posts(300)]
+    with service.wiring.database.writing() as session:
+        talk.store(session, place.community_id, raised)
+    communities.learn(service.wiring.database, place.community_id)
+    olga = visit(place.operator, "/classifiers")
+    row = olga.page.get_by_role("table", name="Own model of this community").get_by_role("row", name="Spam")
+    expect(row).to_contain_text("Version 1 in force")
+    row.get_by_role("link", name="Spam").click()
+    expect(olga.page.get_by_role("heading", name="Spam, own model")).to_be_visible()
+    expect(olga.page.get_by_role("img", name="Reliability")).to_be_visible()
+    expect(olga.page.get_by_text("Raise the score")).to_be_visible()
+
+    olga.button("Try the other classifiers alone on the last 30 days").click()
+    trial = olga.page.get_by_role("region", name="The other classifiers alone on the last 30 days")
+    expect(trial).to_contain_text("All 300 posts were read.")
+    expect(trial.get_by_role("row").filter(has_text="Let through").first).to_contain_text("Spam, Tier 2")
+    found = violations(olga, "a trial of the own model")
+    assert not found, "\n".join(found)
+    assert too_wide(olga, *SCREENS) == []
+
+    olga.page.get_by_label("Reason").fill("It let offers through")
+    olga.button("Score without it").click()
+    expect(olga.status).to_contain_text("The other classifiers score alone again.")
+    olga.page.get_by_label("Reason").fill("It was the weather")
+    olga.button("Put in force version 1").click()
+    expect(olga.status).to_contain_text("Version 1 is in force.")
+
+    olga.open("/classifiers")
+    olga.page.get_by_text("Change how it learns").click()
+    olga.page.get_by_label("Learn from this community's decisions").uncheck()
+    form = olga.page.locator("form", has=olga.button("Save how it learns"))
+    form.get_by_label("Reason for the change").fill("Not this winter")
+    assert too_wide(olga, *SCREENS) == []
+    olga.button("Save how it learns").click()
+    expect(olga.status).to_contain_text("Learning is off.")
+    expect(olga.page.get_by_role("table", name="Own model of this community")).to_contain_text("Off")

@@ -46,8 +46,7 @@ def test_a_note_is_saved_after_a_sign_in_in_place(
     service: Service, place: Place, visit: Visit, viewport: ViewportSize
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(place.rater, viewport=viewport)
-    rita.wants(401, 422)
+    rita = visit(place.rater, viewport=viewport, wants=[401, 422])
     field = open_note(rita, action_id)
     end_sessions(service, place.rater)
     rita.button("Submit note").click()
@@ -69,8 +68,7 @@ def test_a_note_is_still_typed_after_a_reload_and_a_sign_in(
     service: Service, place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(place.rater)
-    rita.wants(401)
+    rita = visit(place.rater, wants=[401])
     open_note(rita, action_id)
     end_sessions(service, place.rater)
     rita.button("Submit note").click()
@@ -92,8 +90,7 @@ def test_a_form_that_is_open_since_before_a_new_sign_in_in_another_tab_is_taken(
     service: Service, place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(None, own=True)
-    rita.open("/help-needed")
+    rita = visit(None, "/help-needed", own=True)
     rita.sign_in(place.rater)
     expect(rita.heading("Help needed")).to_be_visible()
     open_note(rita, action_id)
@@ -131,8 +128,7 @@ def test_after_a_sign_in_in_place_the_page_says_again_what_others_do(
 
 def test_another_person_gets_nothing_of_it(service: Service, place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(place.rater)
-    rita.wants(401)
+    rita = visit(place.rater, wants=[401])
     open_note(rita, action_id)
     end_sessions(service, place.rater)
     rita.button("Submit note").click()
@@ -157,9 +153,7 @@ def test_a_reason_for_ticked_items_is_sent_after_a_sign_in(
     service: Service, place: Place, visit: Visit, script: bool
 ) -> None:
     first, _ = place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator, java_script_enabled=script)
-    max_.wants(401)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", wants=[401], java_script_enabled=script)
     max_.page.locator(f"#row-{first}").get_by_role("checkbox").check()
     max_.page.get_by_label("Reason", exact=True).fill(NOTE)
     end_sessions(service, place.moderator)
@@ -180,9 +174,7 @@ def test_a_filter_that_finds_the_session_ended_keeps_the_reason(
     service: Service, place: Place, visit: Visit
 ) -> None:
     place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(401)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", wants=[401])
     reason = max_.page.get_by_label("Reason", exact=True)
     reason.fill(NOTE)
     end_sessions(service, place.moderator)
@@ -193,8 +185,7 @@ def test_a_filter_that_finds_the_session_ended_keeps_the_reason(
 
 def test_filters_keep_the_reason_and_the_ticks_of_rows_that_stay(place: Place, visit: Visit) -> None:
     first, second, third = place.queue(*DOUBTFUL[:3])
-    max_ = visit(place.moderator)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review")
     for action_id in (first, second):
         max_.page.locator(f"#row-{action_id}").get_by_role("checkbox").check()
     reason = max_.page.get_by_label("Reason", exact=True)
@@ -226,8 +217,7 @@ def test_filters_keep_the_reason_and_the_ticks_of_rows_that_stay(place: Place, v
 
 def test_links_among_the_filters_and_the_back_button_keep_them_too(place: Place, visit: Visit) -> None:
     first, _ = place.queue(*DOUBTFUL[:2])
-    max_ = visit(place.moderator)
-    max_.open("/review?sort=oldest")
+    max_ = visit(place.moderator, "/review?sort=oldest")
     box = max_.page.locator(f"#row-{first}").get_by_role("checkbox")
     box.check()
     reason = max_.page.get_by_label("Reason", exact=True)
@@ -277,9 +267,7 @@ def test_a_poll_keeps_the_reason_and_says_that_a_ticked_item_changed(
 
 
 def test_sending_one_form_of_a_page_leaves_what_is_typed_in_another(place: Place, visit: Visit) -> None:
-    rita = visit(place.rater)
-    rita.wants(422)
-    rita.open("/settings")
+    rita = visit(place.rater, "/settings", wants=[422])
     rita.main.get_by_text("Change email", exact=True).first.click()
     email = rita.page.get_by_label("New email", exact=True)
     email.fill("new@example.org")

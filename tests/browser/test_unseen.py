@@ -28,8 +28,7 @@ def test_a_rater_is_led_to_the_content_before_any_key_or_button_answers(
     place: Place, visit: Visit, examiner: Examiner
 ) -> None:
     (action_id,) = place.queue(THREAT)
-    rita = visit(place.rater)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed")
     for key in "123":
         rita.main.focus()
         rita.press(key)
@@ -51,8 +50,7 @@ def test_a_rater_is_led_to_the_content_before_any_key_or_button_answers(
 
 def test_skipping_needs_no_look(place: Place, visit: Visit) -> None:
     place.queue(THREAT)
-    rita = visit(place.rater)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed")
     rita.press("s")
     expect(rita.status).to_contain_text("Skipped.")
 
@@ -88,9 +86,7 @@ def test_on_an_items_page_answers_and_verbs_wait_until_the_content_was_shown(
 
 def test_without_script_the_refusal_says_the_same_and_the_text_stays(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(THREAT)
-    max_ = visit(place.moderator, java_script_enabled=False)
-    max_.wants(422)
-    max_.open(f"/review/{action_id}")
+    max_ = visit(place.moderator, f"/review/{action_id}", wants=[422], java_script_enabled=False)
     max_.page.get_by_label("Reason").fill("Three careful sentences")
     max_.button("Dismiss").click()
     expect(max_.main).to_contain_text(WHY)
@@ -104,9 +100,7 @@ def test_without_script_the_refusal_says_the_same_and_the_text_stays(place: Plac
 
 def test_without_script_a_rater_opens_a_card_and_answers_it(place: Place, visit: Visit) -> None:
     first, second = place.queue(THREAT, OTHER)
-    rita = visit(place.rater, java_script_enabled=False)
-    rita.wants(422)
-    rita.open("/help-needed")
+    rita = visit(place.rater, "/help-needed", wants=[422], java_script_enabled=False)
     card = rita.page.get_by_role("article", name="Post 1")
     card.get_by_role("button", name="Yes").click()
     expect(rita.alert).to_contain_text(WHY)
@@ -122,9 +116,7 @@ def test_hidden_rows_are_dismissed_after_one_question_that_names_their_number(
     place: Place, visit: Visit, examiner: Examiner
 ) -> None:
     first, second = place.queue(THREAT, DOUBTFUL[0])
-    max_ = visit(place.moderator)
-    max_.wants(422)
-    max_.open("/review")
+    max_ = visit(place.moderator, "/review", wants=[422])
     for box in max_.page.get_by_role("checkbox", name="Select: ").all():
         box.check()
     max_.press("d")

@@ -7,15 +7,13 @@ from playwright.sync_api import expect
 from app.core.classify.corpus import SAMPLES
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Place
-from tests.browser.undoing import be_brief, take_a_minute
+from tests.browser.place import Place, be_brief, take_a_minute
 
 
 def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place, visit: Visit) -> None:
     post = DOUBTFUL[0]
     (action_id,) = place.queue(post)
-    rita = visit(None, java_script_enabled=False)
-    rita.open("/help-needed")
+    rita = visit(None, "/help-needed", java_script_enabled=False)
     rita.sign_in(place.rater)
     expect(rita.heading("Help needed")).to_be_visible()
     rita.button("No").click()
@@ -44,8 +42,7 @@ def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place,
 def test_a_moderator_decides_and_undoes_without_script(service: Service, place: Place, visit: Visit) -> None:
     first, second = place.queue(*DOUBTFUL[:2])
     take_a_minute(service, place.moderator)
-    max_ = visit(None, java_script_enabled=False)
-    max_.open("/review")
+    max_ = visit(None, "/review", java_script_enabled=False)
     max_.sign_in(place.moderator)
     max_.button("Review next").click()
     max_.page.get_by_label("Reason").fill("An insult")
@@ -68,9 +65,7 @@ def test_a_moderator_decides_and_undoes_without_script(service: Service, place: 
 
 def test_mistakes_are_explained_without_script_and_the_text_stays(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(SAMPLES["misinformation"][0])
-    rita = visit(place.rater, java_script_enabled=False)
-    rita.wants(422)
-    rita.open(f"/review/{action_id}")
+    rita = visit(place.rater, f"/review/{action_id}", wants=[422], java_script_enabled=False)
     rita.main.get_by_text("Write a note", exact=True).click()
     rita.page.get_by_role("radio", name="Misinformed or potentially misleading").check()
     rita.page.get_by_label("Your note").fill("This was checked last year.")
