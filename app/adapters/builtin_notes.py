@@ -25,26 +25,19 @@ class BuiltinWriter:
         """Return a draft that quotes ``item``, or says how many fact-checks were compared. Never fails."""
         if item is None:
             plural = "" if post.searched == 1 else "s"
-            return Draft(
-                summary=(
-                    f"No fact-check among {post.searched} item{plural} in this community's datasets matches "
-                    f"this post (checked {post.checked_on.isoformat()})."
-                ),
-                classification=Classification.NOT_MISLEADING,
-                sources=(),
-                provider=PROVIDER,
-                model=NO_MATCH,
-                prompt_version=PROMPT_VERSION,
-                language=LANGUAGE,
-                language_gap=_gap(post),
+            summary = (
+                f"No fact-check among {post.searched} item{plural} in this community's datasets matches "
+                f"this post (checked {post.checked_on.isoformat()})."
             )
+        else:
+            summary = f"{_sentence(item)} {item.url}"
         return Draft(
-            summary=f"{_sentence(item)} {item.url}",
+            summary=summary,
             # A rating that we do not know accuses nobody.
             classification=expected(item) or Classification.NOT_MISLEADING,
-            sources=(item.url,),
+            sources=(item.url,) if item is not None else (),
             provider=PROVIDER,
-            model=EXTRACTIVE,
+            model=EXTRACTIVE if item is not None else NO_MATCH,
             prompt_version=PROMPT_VERSION,
             language=LANGUAGE,
             language_gap=_gap(post),

@@ -43,28 +43,26 @@ class Asserted:
 def read(headers: Headers) -> Asserted:
     """Read and check the headers. Raises ``Malformed``, with the header's name."""
     values = {name: _text(headers, f"X-Adapter-{name}") for name in _NAMES}
-    platform, user_id, scope = values["Platform"], values["User-Id"], values["Scope"]
+    checks = {"Platform": limits.platform, "User-Id": limits.foreign_id, "Scope": limits.foreign_id}
     username = values["Username"]
     try:
-        if platform is not None:
-            limits.platform(platform, "X-Adapter-Platform")
-        if user_id is not None:
-            limits.foreign_id(user_id, "X-Adapter-User-Id")
-        if scope is not None:
-            limits.foreign_id(scope, "X-Adapter-Scope")
+        for name, check in checks.items():
+            value = values[name]
+            if value is not None:
+                check(value, f"X-Adapter-{name}")
         if username is not None:
             limits.text(username, "X-Adapter-Username", limits.NAME_MAX, least=0)
     except Invalid as refused:
         problem = refused.problems[0]
         raise Malformed(f"{problem.loc[0]} {problem.msg}") from refused
     return Asserted(
-        platform=platform,
-        user_id=user_id,
+        platform=values["Platform"],
+        user_id=values["User-Id"],
         username=username or None,
         trust_level=_level(values["Trust-Level"]),
         admin=_boolean("X-Adapter-Admin", values["Admin"]),
         moderator=_boolean("X-Adapter-Moderator", values["Moderator"]),
-        scope=scope,
+        scope=values["Scope"],
     )
 
 

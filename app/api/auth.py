@@ -251,23 +251,19 @@ def _differs(profile: Profile | None, asserted: Asserted) -> bool:
     return renamed or (asserted.trust_level is not None and asserted.trust_level != profile.trust_level)
 
 
-def count(name: LimitName, *who: str) -> Standing | None:
+def count(name: LimitName, *who: str, only_check: bool = False) -> Standing | None:
     """Count one call of ``who`` against a limit. Returns the limit's state, or None when limits are off.
+
+    ``only_check``: count nothing, but refuse who has no calls left; returns None.
 
     Raises:
         OverLimit: the limit is exceeded; the rate headers of the response then describe this limit.
     """
     try:
+        if only_check:
+            wired().throttle.check(name, *who)
+            return None
         return wired().throttle.hit(name, *who)
-    except OverLimit as refusal:
-        flask.g.standing = (refusal.name, refusal.standing)
-        raise
-
-
-def check_count(name: LimitName, *who: str) -> None:
-    """Raise ``OverLimit`` if ``who`` has no calls left, without counting one."""
-    try:
-        wired().throttle.check(name, *who)
     except OverLimit as refusal:
         flask.g.standing = (refusal.name, refusal.standing)
         raise

@@ -1,12 +1,13 @@
 """Blueprints that require an API key: the blueprint authenticates, not the view (docs/develop/architecture.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import flask
 from apiflask import APIBlueprint
+from pydantic import BaseModel
 from werkzeug.routing import BaseConverter
 
 from app.api import adapter, auth, parse
@@ -52,9 +53,25 @@ def path_to_match(request: flask.Request, path: str) -> str:
     return path
 
 
-def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:
+class Guarded(APIBlueprint):
+    """A blueprint whose views all need a key; made by ``guarded``."""
+
+    def answers(
+        self, model: type[BaseModel], status: int = 200, *, also: Sequence[int]
+    ) -> Callable[[View], View]:
+        """Declare a view's JSON:API document with its status, and the other statuses that it answers with."""
+
+        def declare(view: View) -> View:
+            documented: View = self.doc(responses=list(also))(view)
+            declared: View = self.output(model, status, content_type=parse.JSON_API)(documented)
+            return declared
+
+        return declare
+
+
+def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> Guarded:
     """Create a blueprint whose views all need a key with ``scope``. Its responses carry the rate limit headers."""
-    blueprint = APIBlueprint(name, __name__, **options)
+    blueprint = Guarded(name, __name__, **options)
     blueprint.before_request(partial(auth.authenticate, scope))
     blueprint.before_request(_check_size)
     blueprint.before_request(_check_accept_and_query)

@@ -12,7 +12,6 @@ from app.api import auth, jsonapi
 from app.api.auth import Caller
 from app.api.blueprints import opens_communities, public
 from app.api.errors import Located
-from app.api.parse import JSON_API
 from app.api.schemas.requests import CommunityAttributes, CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
@@ -86,8 +85,7 @@ def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid
 
 @public.get("/community-servers/lookup")
 @public.input(CommunityLookup, location="query")
-@public.output(CommunityDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(CommunityDocument, also=[404])
 @opens_communities
 def look_up_community(query_data: CommunityLookup) -> Response:
     """Find a community by its platform's id. A key that may open communities opens an unknown one."""
@@ -97,26 +95,19 @@ def look_up_community(query_data: CommunityLookup) -> Response:
     with wired().database.reading() as session:
         community = communities.find_or_refuse(session, caller.actor, platform, platform_id)
         if community is not None:
-            return _answer(community, policies.current(session, community.id))
+            return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
     with wired().database.writing() as session:
         community, _ = communities.look_up(session, caller.actor, platform, platform_id)
-        return _answer(community, policies.current(session, community.id))
+        return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
 
 
 @public.get("/community-servers/<reference>")
-@public.output(CommunityDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404])
+@public.answers(CommunityDocument, also=[400, 404])
 def read_community(reference: str) -> Response:
     """Read a community with its current category configuration."""
     with wired().database.reading() as session:
         community = find(session, auth.caller(), reference)
-        return _answer(community, policies.current(session, community.id))
-
-
-def _answer(community: Community, thresholds: ThresholdSet) -> Response:
-    return jsonapi.answer(
-        jsonapi.document(show(community, thresholds), path=f"/community-servers/{community.id}")
-    )
+        return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
 
 
 def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:

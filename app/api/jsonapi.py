@@ -97,6 +97,19 @@ def answer(
     return Response(body, status, headers=dict(headers or {}), content_type=JSON_API)
 
 
+def answer_resource(
+    shown: Mapping[str, Any],
+    status: int = 200,
+    *,
+    located: bool = False,
+    meta: Mapping[str, Any] | None = None,
+) -> Response:
+    """Return a response with one resource whose path is ``/{type}/{id}``; ``located``: with a ``Location`` header."""
+    path = f"/{shown['type']}/{shown['id']}"
+    headers = {"Location": url(path)} if located else None
+    return answer(document(shown, path=path, meta=meta), status, headers)
+
+
 def no_content() -> Response:
     """Return a 204 response, without a body."""
     response = Response(status=204)

@@ -4,9 +4,8 @@ All figures are read from the database, so a restart resets nothing; totals are 
 process. A key for some communities gets the figures of only those.
 """
 
-from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import flask
 from flask import Response
@@ -21,8 +20,6 @@ from app.core.insights import monitoring
 from app.core.vocabulary import Scope
 from app.process.observing import Answers
 from app.wiring import wired
-
-Word = TypeVar("Word", bound=StrEnum)
 
 metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
 
@@ -51,57 +48,50 @@ class Figures(Collector):
         self._speed = speed
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        now = self._totals
-        yield _family("bridgenote_requests", "Requests by status.", "status", now.requests)
-        yield _family("bridgenote_moderation_actions", "Moderation actions by state.", "state", now.actions)
-        yield _family("bridgenote_notes", "Notes by status.", "status", now.notes)
-        yield _family("bridgenote_deliveries", "Webhook deliveries by state.", "state", now.deliveries)
-        yield _family(
-            "bridgenote_review_queue_length", "Reviews that wait, by group.", "group", now.review_queue
-        )
+        now, speed = self._totals, self._speed
         yield GaugeMetricFamily(
             "bridgenote_oldest_due_delivery_age_seconds",
             "How long the oldest webhook delivery that could be sent has been waiting.",
-            value=self._speed.oldest_due,
+            value=speed.oldest_due,
         )
-        yield from self._collect_speed()
-
-    def _collect_speed(self) -> Iterator[GaugeMetricFamily]:
-        speed = self._speed
-        decisions = GaugeMetricFamily(
-            "bridgenote_decisions",
+        yield _family(
+            "decisions",
             "Decisions, by tier and by whether something is done.",
-            labels=["tier", "kind"],
+            ("tier", "kind"),
+            now.decisions,
         )
-        for labels, count in self._totals.decisions.items():
-            decisions.add_metric(labels, count)
-        yield decisions
-        attempts = GaugeMetricFamily(
-            "bridgenote_delivery_attempts_recent",
-            "Webhook attempts of the last 15 minutes, by outcome.",
-            labels=["outcome"],
+        counts: tuple[tuple[str, str, str, Mapping[Any, int]], ...] = (
+            ("requests", "Requests by status.", "status", now.requests),
+            ("moderation_actions", "Moderation actions by state.", "state", now.actions),
+            ("notes", "Notes by status.", "status", now.notes),
+            ("deliveries", "Webhook deliveries by state.", "state", now.deliveries),
+            ("review_queue_length", "Reviews that wait, by group.", "group", now.review_queue),
+            (
+                "delivery_attempts_recent",
+                "Webhook attempts of the last 15 minutes, by outcome.",
+                "outcome",
+                speed.attempts,
+            ),
         )
-        for outcome, count in speed.attempts.items():
-            attempts.add_metric([outcome], count)
-        yield attempts
+        for name, help_text, label, by_word in counts:
+            yield _family(name, help_text, (label,), {(str(word),): count for word, count in by_word.items()})
         for name, help_text, spread in (
             ("scoring", "From submission to scores", speed.scoring),
             ("decision", "From submission to decision", speed.deciding),
             ("delivery_first_attempt", "From commit to the first webhook attempt", speed.first_attempt),
             ("delivery_answer", "A receiver's answer", speed.answer),
         ):
-            family = GaugeMetricFamily(
-                f"bridgenote_{name}_recent_seconds",
-                f"{help_text}, in the last 15 minutes.",
-                labels=["quantile"],
+            quantiles = {(f"{share:g}",): seconds for share, seconds in spread.items()}
+            yield _family(
+                f"{name}_recent_seconds", f"{help_text}, in the last 15 minutes.", ("quantile",), quantiles
             )
-            for share, seconds in spread.items():
-                family.add_metric([f"{share:g}"], seconds)
-            yield family
 
 
-def _family(name: str, help_text: str, label: str, counts: Mapping[Word, int]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, help_text, labels=[label])
-    for word, count in counts.items():
-        family.add_metric([word.value], count)
+def _family(
+    name: str, help_text: str, labels: Sequence[str], values: Mapping[Any, float]
+) -> GaugeMetricFamily:
+    """Create a family; ``values`` are by the values of its labels, a tuple of texts."""
+    family = GaugeMetricFamily(f"bridgenote_{name}", help_text, labels=labels)
+    for words, value in values.items():
+        family.add_metric(words, value)
     return family

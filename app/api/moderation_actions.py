@@ -11,7 +11,6 @@ from app.api import auth, community_servers, jsonapi
 from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
-from app.api.parse import JSON_API
 from app.api.schemas.actions import (
     ActionAttributes,
     ActionCreate,
@@ -34,8 +33,7 @@ from app.wiring import wired
 
 @public.get("/moderation-actions")
 @public.input(ActionQuery, location="query")
-@public.output(ActionList, content_type=JSON_API)
-@public.doc(responses=[400])
+@public.answers(ActionList, also=[400])
 @polls
 def list_moderation_actions(query_data: ActionQuery) -> Response:
     """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
@@ -72,19 +70,17 @@ def _default_community(caller: Caller, query: ActionQuery) -> uuid.UUID | None:
 
 
 @public.get("/moderation-actions/<action_id>")
-@public.output(ActionDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(ActionDocument, also=[404])
 @polls
 def read_moderation_action(action_id: str) -> Response:
     """Read one moderation action."""
     with wired().database.reading() as session:
-        return jsonapi.answer(_document(session, require_id(action_id, "moderation action")))
+        return jsonapi.answer_resource(_show(session, require_id(action_id, "moderation action")))
 
 
 @public.patch("/moderation-actions/<action_id>")
 @public.input(ActionPatch)
-@public.output(ActionDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(ActionDocument, also=[400, 404, 409])
 def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
     """Acknowledge an action, appeal against it, or make a moderator's move.
 
@@ -104,7 +100,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
             why=Why(json_data.reason or ""),
             category=json_data.category,
         )
-        return jsonapi.answer(_document(session, action.id))
+        return jsonapi.answer_resource(_show(session, action.id))
 
 
 def _check_platform_action_id(action: Action, patch: ActionPatch) -> None:
@@ -116,8 +112,7 @@ def _check_platform_action_id(action: Action, patch: ActionPatch) -> None:
 
 @public.post("/moderation-actions")
 @public.input(ActionCreate)
-@public.output(ActionDocument, 201, content_type=JSON_API)
-@public.doc(responses=[200, 400, 404, 409])
+@public.answers(ActionDocument, 201, also=[200, 400, 404, 409])
 def create_moderation_action(json_data: ActionCreate) -> Response:
     """Record an action that the integration took: 201; 200 if that acknowledges an open proposal of the same type.
 
@@ -133,14 +128,11 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         action, created = acknowledgements.record_taken(
             session, caller.actor, request, json_data.action_type, json_data.reason
         )
-        document = _document(session, action.id)
-    location = jsonapi.url(f"/moderation-actions/{action.id}")
-    return jsonapi.answer(document, 201 if created else 200, {"Location": location})
+        return jsonapi.answer_resource(_show(session, action.id), 201 if created else 200, located=True)
 
 
-def _document(session: Session, action_id: uuid.UUID) -> dict[str, Any]:
-    action = actions.read(session, auth.actor(), action_id)
-    return jsonapi.document(show(action), path=f"/moderation-actions/{action.id}")
+def _show(session: Session, action_id: uuid.UUID) -> dict[str, Any]:
+    return show(actions.read(session, auth.actor(), action_id))
 
 
 def show(action: Action) -> dict[str, Any]:

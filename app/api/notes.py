@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi, user_profiles
 from app.api.blueprints import public
-from app.api.parse import JSON_API
 from app.api.schemas.notes import (
     NoteAttributes,
     NoteCreate,
@@ -31,8 +30,7 @@ from app.wiring import wired
 
 @public.post("/notes")
 @public.input(NoteCreate)
-@public.output(NoteDocument, 201, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(NoteDocument, 201, also=[400, 404, 409])
 def create_note(json_data: NoteCreate) -> Response:
     """Write a note. An author can have one note on each request."""
     caller = auth.caller()
@@ -57,14 +55,12 @@ def create_note(json_data: NoteCreate) -> Response:
             request=request,
             channel_id=json_data.channel_id,
         )
-        shown = show(note)
-    return created(shown)
+        return jsonapi.answer_resource(show(note), 201, located=True)
 
 
 @public.get("/notes")
 @public.input(NoteQuery, location="query")
-@public.output(NoteList, content_type=JSON_API)
-@public.doc(responses=[400])
+@public.answers(NoteList, also=[400])
 def list_notes(query_data: NoteQuery) -> Response:
     """List notes, newest first."""
     raters = query_data.raters_not_in
@@ -91,24 +87,22 @@ def list_notes(query_data: NoteQuery) -> Response:
 
 
 @public.get("/notes/<note_id>")
-@public.output(NoteDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(NoteDocument, also=[404])
 def read_note(note_id: str) -> Response:
     """Read one note."""
     with wired().database.reading() as session:
-        return _answer(notes.get(session, auth.actor(), require_id(note_id, "note")))
+        return jsonapi.answer_resource(show(notes.get(session, auth.actor(), require_id(note_id, "note"))))
 
 
 @public.patch("/notes/<note_id>")
 @public.input(NoteEdit)
-@public.output(NoteDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(NoteDocument, also=[400, 404, 409])
 def patch_note(note_id: str, json_data: NoteEdit) -> Response:
     """Change a note's text or classification. Only its author and staff may."""
     with wired().database.writing() as session:
         actor, note = _get_for_change(session, note_id)
         notes.edit(session, actor, note, json_data.summary, json_data.classification)
-        return _answer(note)
+        return jsonapi.answer_resource(show(note))
 
 
 @public.delete("/notes/<note_id>")
@@ -124,8 +118,7 @@ def delete_note(note_id: str) -> Response:
 
 @public.post("/notes/<note_id>/force-publish")
 @public.input(NoteVerdict)
-@public.output(NoteDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404])
+@public.answers(NoteDocument, also=[400, 404])
 def force_publish_note(note_id: str, json_data: NoteVerdict) -> Response:
     """Publish a note and lock it: staff only. On the rationale of an action it decides *act*."""
     return _decide(verdicts.force_publish, note_id, json_data)
@@ -133,8 +126,7 @@ def force_publish_note(note_id: str, json_data: NoteVerdict) -> Response:
 
 @public.post("/notes/<note_id>/dismiss")
 @public.input(NoteVerdict)
-@public.output(NoteDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404])
+@public.answers(NoteDocument, also=[400, 404])
 def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
     """Withdraw a note and lock it: staff only. On the rationale of an action it decides *no action*."""
     return _decide(verdicts.dismiss, note_id, json_data)
@@ -144,23 +136,13 @@ def _decide(verb: Callable[..., None], note_id: str, verdict: NoteVerdict) -> Re
     with wired().database.writing() as session:
         actor, note = _get_for_change(session, note_id)
         verb(session, actor, note, why=Why(verdict.reason or ""))
-        return _answer(note)
+        return jsonapi.answer_resource(show(note))
 
 
 def _get_for_change(session: Session, note_id: str) -> tuple[Actor, Note]:
     """Return the note and the actor, with the acting user's profile in the note's community."""
     note = notes.get(session, auth.actor(), require_id(note_id, "note"))
     return auth.caller_in(session, note.community_id).actor, note
-
-
-def created(shown: dict[str, Any], meta: dict[str, Any] | None = None) -> Response:
-    """Return the 201 response for a new note; ``shown`` is its resource object."""
-    path = f"/notes/{shown['id']}"
-    return jsonapi.answer(jsonapi.document(shown, path=path, meta=meta), 201, {"Location": jsonapi.url(path)})
-
-
-def _answer(note: Note) -> Response:
-    return jsonapi.answer(jsonapi.document(show(note), path=f"/notes/{note.id}"))
 
 
 def show(note: Note) -> dict[str, Any]:
@@ -171,8 +153,7 @@ def show(note: Note) -> dict[str, Any]:
 
 
 @public.post("/requests/<any_id:reference>/ai-notes")
-@public.output(NoteDocument, 201, content_type=JSON_API)
-@public.doc(responses=[400, 404, 502, 503, 504])
+@public.answers(NoteDocument, 201, also=[400, 404, 502, 503, 504])
 def create_ai_note(reference: str) -> Response:
     """Have an AI note drafted for a request. It starts unrated; people decide whether it is shown. No body."""
     caller = auth.caller()
@@ -183,8 +164,8 @@ def create_ai_note(reference: str) -> Response:
     draft = wired().note_writer.write(post, item)
     with wired().database.writing() as session:
         note = ai_notes.keep(session, caller.actor, _find(session, reference), draft, item)
-        shown = show(note)
-    return created(shown, meta={"language": language(post, draft)})
+        meta = {"language": language(post, draft)}
+        return jsonapi.answer_resource(show(note), 201, located=True, meta=meta)
 
 
 def language(post: Post, draft: Draft) -> dict[str, str]:

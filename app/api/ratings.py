@@ -6,7 +6,6 @@ from flask import Response
 
 from app.api import auth, jsonapi, user_profiles
 from app.api.blueprints import public
-from app.api.parse import JSON_API
 from app.api.schemas.notes import (
     RatingAttributes,
     RatingCreate,
@@ -31,8 +30,7 @@ from app.wiring import wired
 
 @public.post("/ratings")
 @public.input(RatingCreate)
-@public.output(RatingDocument, 201, content_type=JSON_API)
-@public.doc(responses=[200, 400, 404])
+@public.answers(RatingDocument, 201, also=[200, 400, 404])
 def create_rating(json_data: RatingCreate) -> Response:
     """Rate a note or change the rating: 201 the first time, then 200."""
     caller = auth.caller()
@@ -58,25 +56,21 @@ def create_rating(json_data: RatingCreate) -> Response:
             json_data.helpfulness_level,
             rater_ref=json_data.rater_id,
         )
-        shown = show(rating)
-    path = f"/ratings/{shown['id']}"
-    headers = {"Location": jsonapi.url(path)} if new else None
-    return jsonapi.answer(jsonapi.document(shown, path=path), 201 if new else 200, headers)
+        return jsonapi.answer_resource(show(rating), 201 if new else 200, located=new)
 
 
 @public.get("/ratings/<rating_id>")
-@public.output(RatingDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(RatingDocument, also=[404])
 def read_rating(rating_id: str) -> Response:
     """Read one rating."""
     with wired().database.reading() as session:
-        return _answer(ratings.get(session, auth.actor(), require_id(rating_id, "rating")))
+        rating = ratings.get(session, auth.actor(), require_id(rating_id, "rating"))
+        return jsonapi.answer_resource(show(rating))
 
 
 @public.put("/ratings/<rating_id>")
 @public.input(RatingEdit)
-@public.output(RatingDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(RatingDocument, also=[400, 404, 409])
 def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     """Change a rating. Only its rater may."""
     target_id = require_id(rating_id, "rating")
@@ -96,13 +90,13 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
         actor = auth.caller_in(session, community_id).actor
-        return _answer(ratings.change(session, actor, target_id, json_data.helpfulness_level))
+        rating = ratings.change(session, actor, target_id, json_data.helpfulness_level)
+        return jsonapi.answer_resource(show(rating))
 
 
 @public.get("/notes/<note_id>/ratings")
 @public.input(Paged, location="query")
-@public.output(RatingList, content_type=JSON_API)
-@public.doc(responses=[400, 404])
+@public.answers(RatingList, also=[400, 404])
 def list_ratings(note_id: str, query_data: Paged) -> Response:
     """List the ratings of a note's current text, newest first."""
     with wired().database.reading() as session:
@@ -113,8 +107,7 @@ def list_ratings(note_id: str, query_data: Paged) -> Response:
 
 
 @public.get("/notes/<note_id>/ratings/stats")
-@public.output(StatsDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(StatsDocument, also=[404])
 def read_rating_stats(note_id: str) -> Response:
     """Count the ratings of a note's current text by level."""
     with wired().database.reading() as session:
@@ -122,10 +115,6 @@ def read_rating_stats(note_id: str) -> Response:
         decided = results.decided(session, note.id) if note.rationale else None
         stats = show_stats(note, ratings.stats(session, note), decided)
     return jsonapi.answer(jsonapi.document(stats, path=f"/notes/{note.id}/ratings/stats"))
-
-
-def _answer(rating: Rating) -> Response:
-    return jsonapi.answer(jsonapi.document(show(rating), path=f"/ratings/{rating.id}"))
 
 
 def show(rating: Rating) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Requests: submit, list, poll, read, patch, withdraw (docs/integrate/api.md)."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
-from app.api.parse import JSON_API
 from app.api.schemas.attachments import AttachmentShown, from_flat
 from app.api.schemas.requests import (
     RequestAttributes,
@@ -44,8 +44,7 @@ _OVERLAP = timedelta(seconds=60)
 
 @public.post("/requests")
 @public.input(RequestCreate)
-@public.output(RequestDocument, 201, content_type=JSON_API)
-@public.doc(responses=[200, 400, 404, 409])
+@public.answers(RequestDocument, 201, also=[200, 400, 404, 409])
 @opens_communities
 def create_request(json_data: RequestCreate) -> Response:
     """Submit content for moderation.
@@ -65,43 +64,32 @@ def create_request(json_data: RequestCreate) -> Response:
             shown = _shown(session, reading.find(session, actor, str(receipt.request.id)))
     if receipt.new:
         shown = show_new(receipt.request, receipt.attachments)
-    path = f"/requests/{shown['id']}"
     if not receipt.new and wired().settings.duplicate_request_status == 409:
-        return render(Explained(409, "This request_id was submitted before", {"Location": jsonapi.url(path)}))
+        location = jsonapi.url(f"/requests/{shown['id']}")
+        return render(Explained(409, "This request_id was submitted before", {"Location": location}))
     shown["attributes"]["status"] = shown["attributes"]["status"].lower()
     meta = None if receipt.new else {"duplicate": True, "content_differs": receipt.content_differs}
-    document = jsonapi.document(shown, path=path, meta=meta)
-    return jsonapi.answer(document, 201 if receipt.new else 200, {"Location": jsonapi.url(path)})
+    return jsonapi.answer_resource(shown, 201 if receipt.new else 200, located=True, meta=meta)
 
 
 def _submission(body: RequestCreate) -> submitting.Submission:
-    fields = body.model_dump(exclude=_OWN_FORM)
+    same = body.model_dump(include=_UNCHANGED)
     sent = [NewAttachment(**one.model_dump()) for one in body.attachments or ()]
     sent += from_flat(
         body.attachment_url, body.attachment_type, body.attachment_metadata, body.embedded_image_url
     )
     return submitting.Submission(
-        content=body.original_message_content, extra=body.metadata, attachments=sent, **fields
+        content=body.original_message_content, extra=body.metadata, attachments=sent, **same
     )
 
 
-_OWN_FORM = {
-    "community_server_id",
-    "original_message_content",
-    "metadata",
-    "attachments",
-    "attachment_url",
-    "attachment_type",
-    "attachment_metadata",
-    "embedded_image_url",
-}
-"""Attributes of a submission that the core has in another form."""
+_UNCHANGED = {field.name for field in fields(submitting.Submission)} - {"attachments"}
+"""Attributes of a submission that the core has under the same name and in the same form."""
 
 
 @public.get("/requests")
 @public.input(RequestQuery, location="query")
-@public.output(RequestList, content_type=JSON_API)
-@public.doc(responses=[400])
+@public.answers(RequestList, also=[400])
 @polls
 def list_requests(query_data: RequestQuery) -> Response:
     """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first."""
@@ -155,20 +143,19 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
 
 
 @public.get("/requests/<request_reference:reference>")
-@public.output(RequestDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404])
+@public.answers(RequestDocument, also=[400, 404])
 @polls
 def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:
         caller = auth.caller()
-        return _answer(session, reading.find(session, caller.actor, reference, scope=caller.scope_id))
+        row = reading.find(session, caller.actor, reference, scope=caller.scope_id)
+        return jsonapi.answer_resource(_shown(session, row))
 
 
 @public.patch("/requests/<request_reference:reference>")
 @public.input(RequestPatch)
-@public.output(RequestDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(RequestDocument, also=[400, 404, 409])
 def patch_request(reference: str, json_data: RequestPatch) -> Response:
     """Retry a failed request, link a note to it, or send it to staff."""
     actor = auth.actor()
@@ -186,7 +173,7 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
         if json_data.escalated:
             submitting.escalate(session, actor, request)
         session.flush()
-        return _answer(session, reading.find(session, actor, str(request.id)))
+        return jsonapi.answer_resource(_shown(session, reading.find(session, actor, str(request.id))))
 
 
 @public.delete("/requests/<request_reference:reference>")
@@ -211,10 +198,6 @@ def _check_body_id(request: Request) -> None:
     body_id: str | None = flask.g.get("body_id")
     if body_id is not None and (parse_id(body_id) or body_id) not in {request.id, request.request_id}:
         raise Conflict("The id in the body differs from the id in the path")
-
-
-def _answer(session: Session, row: Any) -> Response:
-    return jsonapi.answer(jsonapi.document(_shown(session, row), path=f"/requests/{row.id}"))
 
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.blueprints import public
 from app.api.community_servers import platform_of
 from app.api.errors import Located
-from app.api.parse import JSON_API
 from app.api.schemas.requests import ProfileAttributes, ProfileDocument, ProfileLink, ProfileLookup
 from app.core import limits
 from app.core.communities import communities
@@ -61,8 +60,7 @@ def _parse_reference(
 
 @public.get("/user-profiles/lookup")
 @public.input(ProfileLookup, location="query")
-@public.output(ProfileDocument, content_type=JSON_API)
-@public.doc(responses=[404])
+@public.answers(ProfileDocument, also=[404])
 def look_up_profile(query_data: ProfileLookup) -> Response:
     """Find a person's profile by platform identity, or create it. A read-only key never creates one.
 
@@ -87,8 +85,7 @@ def look_up_profile(query_data: ProfileLookup) -> Response:
 
 @public.post("/user-profiles/link")
 @public.input(ProfileLink)
-@public.output(ProfileDocument, content_type=JSON_API)
-@public.doc(responses=[400, 404, 409])
+@public.answers(ProfileDocument, also=[400, 404, 409])
 def link_profile(json_data: ProfileLink) -> Response:
     """Link the acting user's profile to the account that shows the code; from then on both are one rater.
 
@@ -104,7 +101,7 @@ def link_profile(json_data: ProfileLink) -> Response:
     if missing or profile_id is None:
         msg = "Field required: it says whose profile is linked"
         raise Located(*(Problem("missing", ("header", name), msg) for name in missing))
-    auth.check_count("link_codes", str(caller.key_id))
+    auth.count("link_codes", str(caller.key_id), only_check=True)
     try:
         with wired().database.writing() as session:
             profile = session.get_one(Profile, profile_id)

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import guarded, opens_communities
-from app.api.parse import JSON_API
 from app.api.schemas.webhooks import (
     WebhookAttributes,
     WebhookDocument,
@@ -36,8 +35,7 @@ endpoints = guarded("webhooks", tag="Webhooks")
 
 @endpoints.post("/register")
 @endpoints.input(WebhookRegistration)
-@endpoints.output(WebhookDocument, 201, content_type=JSON_API)
-@endpoints.doc(responses=[200, 400, 404])
+@endpoints.answers(WebhookDocument, 201, also=[200, 400, 404])
 @opens_communities
 def register_webhook(json_data: WebhookRegistration) -> Response:
     """Register a URL for a community's events: 201. If it was registered before: 200, and the new secret is used."""
@@ -62,8 +60,7 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
 
 @endpoints.get("")
 @endpoints.input(WebhookQuery, location="query")
-@endpoints.output(WebhookList, content_type=JSON_API)
-@endpoints.doc(responses=[400])
+@endpoints.answers(WebhookList, also=[400])
 def list_webhooks(query_data: WebhookQuery) -> Response:
     """List the webhooks of the key's communities, newest first."""
     statement = webhooks.visible_statement(auth.actor())
@@ -76,8 +73,7 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
 
 
 @endpoints.get("/<string(length=36):webhook_id>")
-@endpoints.output(WebhookDocument, content_type=JSON_API)
-@endpoints.doc(responses=[404])
+@endpoints.answers(WebhookDocument, also=[404])
 def read_webhook(webhook_id: str) -> Response:
     """Read one webhook."""
     with wired().database.reading() as session:
@@ -89,8 +85,7 @@ def read_webhook(webhook_id: str) -> Response:
 
 @endpoints.patch("/<string(length=36):webhook_id>")
 @endpoints.input(WebhookPatch)
-@endpoints.output(WebhookDocument, content_type=JSON_API)
-@endpoints.doc(responses=[400, 404, 409])
+@endpoints.answers(WebhookDocument, also=[400, 404, 409])
 def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
     """Change a webhook's URL, events or secret, end its former secrets, or enable or disable it."""
     changes = json_data.model_dump(include=json_data.model_fields_set)
@@ -116,8 +111,7 @@ def delete_webhook(webhook_id: str) -> Response:
 
 
 @endpoints.post("/<string(length=36):webhook_id>/test")
-@endpoints.output(WebhookDocument, 202, content_type=JSON_API)
-@endpoints.doc(responses=[404, 409])
+@endpoints.answers(WebhookDocument, 202, also=[404, 409])
 def test_webhook(webhook_id: str) -> Response:
     """Send a ``webhook.test`` event to this webhook only; ``meta.event_id`` is its id. 409 if disabled."""
     identity = require_id(webhook_id, "webhook")

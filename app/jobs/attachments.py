@@ -43,17 +43,17 @@ def fetch(wiring: Wiring, attachment_id: uuid.UUID) -> None:
 
 
 def _fetch(wiring: Wiring, attachment_id: uuid.UUID, wanted: fetching.Wanted) -> None:
+    outcome: Obtained | FetchFailed
     try:
-        with wiring.obtainer.obtain(wanted.url, wanted.kind) as obtained:
-            _store(wiring, obtained)
+        with wiring.obtainer.obtain(wanted.url, wanted.kind) as outcome:
+            _store(wiring, outcome)
     except FetchFailed as failure:
-        with wiring.database.writing() as session:
-            attachment = fetching.fail(session, attachment_id, failure)
-            if attachment is not None:
-                image_scoring.enqueue_if_complete(session, attachment.request_id)
-        return
+        outcome = failure
     with wiring.database.writing() as session:
-        attachment = fetching.keep(session, attachment_id, obtained)
+        if isinstance(outcome, FetchFailed):
+            attachment = fetching.fail(session, attachment_id, outcome)
+        else:
+            attachment = fetching.keep(session, attachment_id, outcome)
         if attachment is not None:
             image_scoring.enqueue_if_complete(session, attachment.request_id)
 

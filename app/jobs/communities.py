@@ -160,14 +160,10 @@ def find_attention(database: Database) -> None:
     with database.reading() as session:
         communities = attention.communities_to_look_at(session)
     for community_id in communities:
-        try:
+        with part(f"finding out what community {community_id} needs"):
             # Looked up without a lock: mostly nothing has changed, and writers need not wait to hear that.
             with database.reading() as session:
                 has_changed = attention.has_changed(session, community_id)
             if has_changed:
                 with database.writing() as session:
                     attention.update(session, community_id)
-        except Exception:
-            log.exception(
-                "What community %s needs was not found out; the next run tries again.", community_id
-            )

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -59,11 +60,6 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def score_images(request_id: str, turn: int) -> None:
         attachments.score_images(wiring, uuid.UUID(request_id), turn)
 
-    def send_mail(
-        kind: str, account_id: str | None = None, link_id: str | None = None, entry_id: str | None = None
-    ) -> None:
-        mailing.send(wiring, kind, account_id, link_id, entry_id)
-
     def overturn_batch(overturn_id: str, settled: int) -> None:
         with database.writing() as session:
             overturns.carry_on(session, uuid.UUID(overturn_id), settled)
@@ -79,7 +75,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     by_id(community_revisions.END_REVIEWS_JOB, in_one_transaction(community_revisions.end_reviews))
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     by_id(replays.REPLAY_JOB, lambda replay_id: upkeep.replay(wiring, replay_id))
-    jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
+    jobs.register(mail.MAIL_JOB, partial(mailing.send, wiring), attempts=mailing.MAIL_ATTEMPTS)
     by_id(imports.IMPORT_JOB, lambda import_id: fact_checks.run_import(database, import_id), attempts=3)
     # A fetch that fails is recorded, and the next one is the retry.
     by_id(

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from app.api.blueprints import PREFIX
 from app.api.parse import ITEMS_MAX
 from tests.api.conftest import Api, submission
+from tests.api.test_webhooks import registration
 
 # What is refused here never reaches the database.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -90,15 +91,6 @@ def test_the_rest_is_counted(api: Api) -> None:
     problems = refused(api.post("/requests", json=both))
     assert problems[0]["loc"] == ["body", "data", "attributes", "request_id"]
     assert_tells_of(problems, 10_001)
-
-
-def registration(**attributes: Any) -> dict[str, Any]:
-    return {
-        "url": "https://hooks.example.org/b",
-        "secret": "s" * 32,
-        "platform_community_server_id": "forum-1",
-        **attributes,
-    }
 
 
 @pytest.mark.parametrize("item", [1, {}, None, "no.event", ["x"], {"a": {"b": "c"}}], ids=str)

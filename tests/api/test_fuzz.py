@@ -29,6 +29,9 @@ from app.api.shapes import NOT_BLANK
 from app.core import limits
 from app.core.outbound import URL_LENGTH
 from tests.api.conftest import SPAM, Api
+from tests.api.test_notes import made
+from tests.api.test_ratings import rate
+from tests.api.test_webhooks import REGISTER, registration
 from tests.cast import Cast
 from tests.examples import PROFILE
 from tests.inline_engine import InlineEngine
@@ -177,43 +180,20 @@ def _renamed(document: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
 @pytest.fixture
 def inhabited(api: Api, jobs: InlineEngine) -> dict[str, str]:
     """The story that the examples tell, told: real ids by the invented ones."""
-    at_home = {"community_server_id": "forum-1"}
     assert api.submit("post-1", SPAM, requested_by="user-7").status_code == 201
     jobs.run_all()
     request = api.get("/requests/post-1").json["data"]
-    note = _made(
-        api,
-        "notes",
-        at_home
-        | {
-            "summary": "A known scam",
-            "classification": "NOT_MISLEADING",
-            "author_id": "user-3",
-            "request_id": "post-1",
-        },
-    )
-    rating = _made(api, "ratings", {"note_id": note, "helpfulness_level": "HELPFUL", "rater_id": "user-7"})
-    registration = {
-        "url": "https://forum.example/first",
-        "secret": "a-secret-of-mine",
-        "platform_community_server_id": "forum-1",
-    }
+    on_discourse = {"X-Adapter-Platform": "discourse"}
+    note = made(api, on_discourse, classification="NOT_MISLEADING", author_id="user-3", request_id="post-1")
+    rating = rate(api, note, headers=on_discourse, rater_id="user-7").json["data"]["id"]
     return {
         examples.COMMUNITY: request["attributes"]["community_server_id"],
         examples.REQUEST: request["id"],
         examples.ACTION: request["attributes"]["action_id"],
         examples.NOTE: note,
         examples.RATING: rating,
-        examples.WEBHOOK: api.post("/webhooks/register", json=registration).json["id"],
+        examples.WEBHOOK: api.post(REGISTER, json=registration()).json["id"],
     }
-
-
-def _made(api: Api, type: str, attributes: dict[str, Any]) -> str:
-    headers = {"X-Adapter-Platform": "discourse"}
-    response = api.post(f"/{type}", headers=headers, json={"data": {"type": type, "attributes": attributes}})
-    assert response.status_code == 201, response.text
-    made: str = response.json["data"]["id"]
-    return made
 
 
 @dataclass

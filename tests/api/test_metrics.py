@@ -13,6 +13,7 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api
+from tests.api.test_webhooks import REGISTER, registration
 from tests.cast import Cast
 from tests.clocks import advance, at
 from tests.inline_engine import InlineEngine
@@ -32,12 +33,7 @@ def _figures(api: Api, key: str) -> dict[tuple[str, ...], float]:
 def test_every_figure_is_read_from_the_database(
     api: Api, wiring: Wiring, cast: Cast, jobs: InlineEngine, decide: Callable[..., None]
 ) -> None:
-    hook = {
-        "url": "https://forum.example.org/",
-        "secret": "long-enough",
-        "platform_community_server_id": "forum-1",
-    }
-    api.post("/webhooks/register", json=hook)
+    api.post(REGISTER, json=registration())
     at(clock.now())
     empty = _figures(api, cast.metrics_key)
     assert empty

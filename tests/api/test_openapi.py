@@ -19,6 +19,7 @@ from app.core.vocabulary import EventName
 from app.core.webhooks import catalogue, signing
 from app.wiring import Wiring
 from tests.api.conftest import Api, problem_of
+from tests.api.test_webhooks import REGISTER, registration
 from tests.inline_engine import InlineEngine
 
 # What the document says does not depend on the database.
@@ -186,12 +187,7 @@ def test_events_are_as_documented(
     dismissed = {"action_state": "dismissed"}
     assert api.patch(f"/moderation-actions/{third['action_id']}", json=dismissed).status_code == 200
     assert api.post(f"/notes/{second['note_id']}/force-publish").status_code in {200, 422}
-    registration = {
-        "url": "https://forum.example/hook",
-        "secret": "a-secret-of-mine",
-        "platform_community_server_id": "forum-1",
-    }
-    webhook_id = api.post("/webhooks/register", json=registration).json["id"]
+    webhook_id = api.post(REGISTER, json=registration()).json["id"]
     assert api.post(f"/webhooks/{webhook_id}/test").status_code == 202
     with wiring.database.reading() as session:
         events = session.scalars(sa.select(Event)).all()

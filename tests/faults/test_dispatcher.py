@@ -8,7 +8,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -143,8 +143,7 @@ class GatedSender:
 def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
     desk: Desk, wiring: Wiring, database_url: str, stack: ExitStack
 ) -> None:
-    receiver = Receiver(seconds=0.02)
-    stack.callback(receiver.close)
+    receiver = stack.enter_context(closing(Receiver(seconds=0.02)))
     webhook_id = desk.register(receiver.url)
     key = wiring.settings.encryption_key.get_secret_value()
     command = ("tests.faults.dispatcher_app", database_url, key, IN_FLIGHT, 2)
@@ -185,10 +184,8 @@ def test_receivers_that_hang_hold_no_healthy_one_up(
     patient = {name: replace(kind, deadline=240.0) for name, kind in queue.EVENTS.items()}
     monkeypatch.setattr(queue, "EVENTS", patient)  # the hanging ones are not let go before the end
     dispatch()
-    healthy = Receiver()
-    stack.callback(healthy.close)
-    hanging = HangingReceiver()
-    stack.callback(hanging.close)
+    healthy = stack.enter_context(closing(Receiver()))
+    hanging = stack.enter_context(closing(HangingReceiver()))
     # Sixteen slots each: together they take every ordinary slot there is.
     stuck = [desk.register(f"{hanging.url}/{number}") for number in range(4)]
     for webhook_id in stuck:
@@ -271,8 +268,7 @@ def test_an_webhook_that_timed_out_gets_one_slot_until_it_answers(
 def test_every_attempt_is_stamped_and_signed_anew(
     desk: Desk, dispatch: Callable[..., Dispatcher], stack: ExitStack
 ) -> None:
-    receiver = Receiver(statuses=(500, 429))
-    stack.callback(receiver.close)
+    receiver = stack.enter_context(closing(Receiver(statuses=(500, 429))))
     dispatch(retry_delays=(1.0, 1.0))
     webhook_id = desk.register(receiver.url)
     (told,) = desk.tell(webhook_id)
@@ -286,8 +282,7 @@ def test_every_attempt_is_stamped_and_signed_anew(
 def test_deliveries_go_on_after_the_database_failed(
     desk: Desk, dispatch: Callable[..., Dispatcher], stack: ExitStack, caplog: pytest.LogCaptureFixture
 ) -> None:
-    receiver = Receiver()
-    stack.callback(receiver.close)
+    receiver = stack.enter_context(closing(Receiver()))
     webhook_id = desk.register(receiver.url)
     sender = GatedSender(Outcome(200, 5))
     dispatch(sender)

@@ -9,7 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -24,6 +26,7 @@ from tests import postgres
 from tests.faults.conftest import prepare_jobs
 from tests.faults.engine_app import Ran
 from tests.faults.waiting import eventually
+from tests.racing import at_once
 from tests.warm import Process
 
 Start = Callable[..., Process]
@@ -41,6 +44,12 @@ def engine(database: Database, ran: Ran) -> Iterator[Engine]:
     engine.register("note", lambda text: ran.add(text))
     yield engine
     engine.stop()
+
+
+def put(database: Database, engine: Engine, name: str, args: dict[str, Any], **options: Any) -> None:
+    """Enqueue a job in a transaction of its own."""
+    with database.writing() as session:
+        engine.enqueue(session, name, args, **options)
 
 
 def beats(database: Database, executor_id: str) -> int:
@@ -100,8 +109,7 @@ def test_a_job_that_another_process_enqueued_is_noticed(database: Database, engi
     other = Engine(database.engine, executor_id="other")
     engine.start()
     for delay in (0.0, 0.5):
-        with database.writing() as session:
-            other.enqueue(session, "note", {"text": f"after {delay}"}, delay=delay)
+        put(database, other, "note", {"text": f"after {delay}"}, delay=delay)
     eventually(lambda: len(ran.lines()) == 2, "both jobs ran")
     assert sorted(ran.lines()) == ["after 0.0", "after 0.5"]
     other.stop()
@@ -132,8 +140,7 @@ def test_the_same_key_runs_once(database: Database, engine: Engine, ran: Ran) ->
         engine.enqueue(session, "note", {"text": "again in this transaction"}, key="k")
         engine.enqueue(session, "other", {"text": "another name"}, key="k")
         assert session.execute(sa.text("SELECT 1")).scalar() == 1  # the transaction is unharmed
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "again while waiting"}, key="k")
+    put(database, engine, "note", {"text": "again while waiting"}, key="k")
     engine.start()
     eventually(lambda: len(ran.lines()) == 2, "both names ran")
     with database.writing() as session:
@@ -146,26 +153,9 @@ def test_the_same_key_runs_once(database: Database, engine: Engine, ran: Ran) ->
 def test_a_key_enqueued_by_many_transactions_at_once_runs_once(
     database: Database, engine: Engine, ran: Ran
 ) -> None:
-    together = threading.Barrier(6)
-    errors: list[BaseException] = []
-
-    def write() -> None:
-        try:
-            together.wait()
-            with database.writing() as session:
-                engine.enqueue(session, "note", {"text": "once"}, key="k")
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=write) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    at_once(*[partial(put, database, engine, "note", {"text": "once"}, key="k")] * 6)
     engine.start()
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "last"})
+    put(database, engine, "note", {"text": "last"})
     eventually(lambda: "last" in ran.lines() and engine.counts()["running"] == 0, "the last job ran")
     assert sorted(ran.lines()) == ["last", "once"]
 
@@ -174,8 +164,7 @@ def test_a_killed_process_runs_its_job_again_when_it_comes_back(
     database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
 ) -> None:
     first = start_process("worker")
-    with database.writing() as session:
-        engine.enqueue(session, "hold", {"text": "x"})
+    put(database, engine, "hold", {"text": "x"})
     eventually(lambda: f"begun x worker {first.pid}" in ran.lines(), "the job began")
     kill(first)
     second = start_process("worker")
@@ -190,8 +179,7 @@ def test_the_job_of_a_killed_process_is_taken_over_by_another(
     database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
 ) -> None:
     dying = start_process("dying")
-    with database.writing() as session:
-        engine.enqueue(session, "hold", {"text": "x"})
+    put(database, engine, "hold", {"text": "x"})
     eventually(lambda: f"begun x dying {dying.pid}" in ran.lines(), "the job began")
     living = start_process("living")
     kill(dying)
@@ -205,8 +193,7 @@ def test_the_job_of_a_living_process_is_not_taken_over(
     database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
 ) -> None:
     start_process("one")
-    with database.writing() as session:
-        engine.enqueue(session, "hold", {"text": "x"})
+    put(database, engine, "hold", {"text": "x"})
     eventually(ran.lines, "the job began")
     start_process("two")
     # Twice as many beats as would mean death, had the other missed them.
@@ -225,8 +212,7 @@ def test_jobs_of_one_code_version_run_in_another(
         engine.enqueue(session, "note", {"text": "delayed"}, delay=1.5)
     eventually(ran.lines, "the old code began a job")
     kill(old)
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "waiting"})
+    put(database, engine, "note", {"text": "waiting"})
     (tmp_path / "gate").touch()
     start_process("worker", "new")
     wanted = {"new delayed", "new waiting", "done claimed worker"}
@@ -237,14 +223,12 @@ def test_a_stopping_process_finishes_what_it_runs_and_leaves_the_rest(
     database: Database, engine: Engine, ran: Ran, start_process: Start
 ) -> None:
     process = start_process("worker")
-    with database.writing() as session:
-        engine.enqueue(session, "hold", {"text": "x"})
+    put(database, engine, "hold", {"text": "x"})
     eventually(ran.lines, "the job began")
     process.terminate()
     assert process.wait(timeout=120) == 0
     assert ran.lines()[1:] == ["done x worker"]
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "later"})
+    put(database, engine, "note", {"text": "later"})
     assert engine.counts() == {"waiting": 1, "delayed": 0, "running": 0, "dead": 0}
 
 
@@ -293,8 +277,7 @@ def test_another_attempt_waits_in_the_turn_of_its_community(
 
     engine.register("fail", fail, backoff=lambda attempt: 60)
     engine.start()
-    with database.writing() as session:
-        engine.enqueue(session, "fail", {}, community="ours")
+    put(database, engine, "fail", {}, community="ours")
     eventually(lambda: engine.counts()["delayed"] == 1, "it is to be tried again")
     (again,) = DBOS.list_workflows(status="DELAYED")
     assert (again.queue_name, again.queue_partition_key) == ("community_jobs", "ours")
@@ -319,8 +302,7 @@ def test_a_failing_job_is_retried_after_its_delay_and_then_given_up(
     engine.register("fail", fail, attempts=3, backoff=lambda attempt: 0.5)
     engine.start()
     try:
-        with database.writing() as session:
-            engine.enqueue(session, "fail", {"text": "luck"}, key="k")
+        put(database, engine, "fail", {"text": "luck"}, key="k")
         eventually(lambda: given_up, "the job was given up")
     finally:
         engine.stop()
@@ -349,21 +331,14 @@ def test_many_writers_and_the_running_jobs_never_meet_a_locked_database(
             errors.append(error)
 
     def write(writer: int) -> None:
-        try:
-            for _ in range(25):
-                with database.writing() as session:
-                    session.execute(add, {"writer": writer})
-                    engine.enqueue(session, "count", {"writer": writer})
-        except BaseException as error:
-            errors.append(error)
+        for _ in range(25):
+            with database.writing() as session:
+                session.execute(add, {"writer": writer})
+                engine.enqueue(session, "count", {"writer": writer})
 
     engine.register("count", count)
     engine.start()
-    threads = [threading.Thread(target=write, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(write, i) for i in range(8)))
 
     def counted() -> list[int]:
         with database.reading() as session:
@@ -385,8 +360,7 @@ def test_a_periodic_job_runs_once_per_period_however_often_the_service_restarts(
         engine.start()
         try:
             eventually(lambda: "beat" in ran.lines(), "the periodic job ran")
-            with database.writing() as session:
-                engine.enqueue(session, "note", {"text": last})
+            put(database, engine, "note", {"text": last})
             eventually(lambda last=last: last in ran.lines(), "a job enqueued after the first tick ran")
         finally:
             engine.stop()
@@ -441,11 +415,9 @@ def test_pruning_deletes_finished_jobs_and_keeps_the_others(
         engine.enqueue(session, "note", {"text": "much later"}, delay=3600)
     eventually(lambda: ran.lines() and engine.counts()["running"] == 0, "the first ran")
     engine.prune(older_than_hours=1)
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "its key is still remembered"}, key="k")
+    put(database, engine, "note", {"text": "its key is still remembered"}, key="k")
     engine.prune(older_than_hours=-1)
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "its key is forgotten"}, key="k")
+    put(database, engine, "note", {"text": "its key is forgotten"}, key="k")
     eventually(lambda: len(ran.lines()) == 2, "the key ran again")
     assert ran.lines() == ["first", "its key is forgotten"]
     assert engine.counts()["delayed"] == 1
@@ -473,8 +445,7 @@ def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
     database: Database, engine: Engine, ran: Ran
 ) -> None:
     engine.start()
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": "lost"}, delay=3600)
+    put(database, engine, "note", {"text": "lost"}, delay=3600)
     # As if the claim had been committed and its answer lost with the connection.
     schema = OwnTables(database.engine).schema
     names = ("status", "executor_id", "application_version")
@@ -492,8 +463,7 @@ def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
 def test_a_job_that_this_code_does_not_know_waits_for_code_that_does(
     database: Database, engine: Engine, ran: Ran
 ) -> None:
-    with database.writing() as session:
-        engine.enqueue(session, "tomorrow", {"text": "x"})
+    put(database, engine, "tomorrow", {"text": "x"})
     engine.start()
     eventually(lambda: engine.counts()["delayed"] == 1, "the job was put back")
     assert engine.counts()["dead"] == 0
@@ -505,8 +475,7 @@ def test_a_job_of_text_no_database_could_store_raw_runs_with_that_text(
     engine.register("note", lambda text: ran.add(json.dumps(text)))
     engine.start()
     text = "nul \x00, lone surrogate \ud800, café 🦉"
-    with database.writing() as session:
-        engine.enqueue(session, "note", {"text": text})
+    put(database, engine, "note", {"text": text})
     eventually(ran.lines, "the job ran")
     assert ran.lines() == [json.dumps(text)]
 
