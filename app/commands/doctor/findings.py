@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class State(StrEnum):
@@ -10,9 +11,17 @@ class State(StrEnum):
     FAIL = "fail"
 
 
+class Result(NamedTuple):
+    """What a check yields: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
+
+    state: State
+    detail: str
+    advice: str = ""
+
+
 @dataclass(frozen=True)
 class Finding:
-    """A result of the check ``what``: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
+    """A result of the check ``what``."""
 
     what: str
     state: State
@@ -20,17 +29,13 @@ class Finding:
     advice: str = ""
 
 
-Result = tuple[State, str, str]
-"""What a check yields: state, detail and advice as in ``Finding``."""
-
-
 def ok(detail: str) -> Result:
-    return State.OK, detail, ""
+    return Result(State.OK, detail)
 
 
 def warn(detail: str, advice: str) -> Result:
-    return State.WARN, detail, advice
+    return Result(State.WARN, detail, advice)
 
 
 def fail(detail: str, advice: str) -> Result:
-    return State.FAIL, detail, advice
+    return Result(State.FAIL, detail, advice)
