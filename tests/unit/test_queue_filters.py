@@ -20,7 +20,6 @@ from app.core.review import (
     queue,
     queue_filters,
     reopening,
-    row_marks,
     second_looks,
     verbs,
 )
@@ -176,17 +175,15 @@ def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
     wiring: Wiring, cast: Cast
 ) -> None:
     max_, ids = actor(wiring, cast.moderator), [uuid.uuid4() for _ in range(50)]
-    marks, rows, counts, looks_count, looks = plans_of(
+    rows, counts, looks_count, looks = plans_of(
         wiring,
         lambda session: (
-            row_marks.row_marks(session, max_, cast.community_id, ids),
             queue.items(session, max_, cast.community_id, ids),
             open_counts.open_counts(session, max_, cast.community_id),
             second_looks.waiting(session, max_, cast.community_id, SecondLookFilter(), limit=50),
         ),
     )
-    for plan in (marks, rows):
-        assert "moderation_actions USING INDEX sqlite_autoindex_moderation_actions_1 (id=?)" in plan
+    assert "moderation_actions USING INDEX sqlite_autoindex_moderation_actions_1 (id=?)" in rows
     assert "ix_moderation_actions_second_looks" in counts
     for plan in (looks, looks_count):
         assert "ix_moderation_actions_look_list" in plan

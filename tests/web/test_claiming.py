@@ -92,7 +92,7 @@ def test_an_open_item_hears_of_a_colleagues_claim_and_decision_and_asks_cheaply(
     max_.get(poll, **HTMX)
     with statements() as sent:
         assert max_.get(poll, **HTMX).status_code == 204
-    assert len(sent) == 4, "who asks, in three, and the item"
+    assert len(sent) == 5, "who asks, in three, and the item with its attachments"
     sam.post(f"/review/{action_id}/claim")
     claimed = max_.get(poll, **HTMX)
     assert "Claimed by <bdi>Operator</bdi>" in claimed.text

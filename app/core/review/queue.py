@@ -174,6 +174,8 @@ def items(
 ) -> Sequence[QueueItem]:
     """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
+    if not ids:
+        return []
     statement = sa.select(Action).where(unindexed(Action.community_id) == community_id, Action.id.in_(ids))
     return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 

@@ -1,6 +1,7 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import hashlib
+import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from flask import url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import pages
@@ -18,8 +20,7 @@ from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import score_rows
-from app.core.review import assignments, claims, reopening, row_marks, second_looks
-from app.core.review.row_marks import ItemMark
+from app.core.review import assignments, claims, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
 from app.web.categories import category_name
@@ -259,7 +260,7 @@ def panel(
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
-        seen=seen(row_marks.mark_of(actor, action)),
+        seen=seen(actor, action),
     )
 
 
@@ -268,13 +269,22 @@ def _sent(sent: Sequence[Form], kind: type[AnyForm]) -> AnyForm | None:
     return next((form for form in sent if isinstance(form, kind)), None)
 
 
-def seen(mark: ItemMark | None) -> str:
-    """Return digests of the decision, of the claimant and of the minutes that a claim has left."""
-    if mark is None:
-        return ""
-    parts = (repr(mark.decision), repr(mark.claimant))
-    digests = [hashlib.blake2b(part.encode(), digest_size=4).hexdigest() for part in parts]
-    return ".".join([*digests, str(mark.minutes)])
+def seen(actor: Actor, action: Action) -> str:
+    """Return what an open page of the item depends on: digests of the decision and of the claimant, and minutes.
+
+    The first differs once somebody decides or changes the item, the second once somebody else holds it. The minutes are
+    those that a colleague's claim has left.
+    """
+    now, until, claimant = clock.now(), action.claimed_until, action.claimed_by_id
+    if until is None or until <= now:
+        claimant = None
+    is_colleagues = claimant is not None and claimant != actor.account_id
+    minutes = math.ceil((until - now).total_seconds() / 60) if until is not None and is_colleagues else 0
+    decision = (action.version, action.held.id if action.held is not None else None)
+    digests = [
+        hashlib.blake2b(repr(part).encode(), digest_size=4).hexdigest() for part in (decision, claimant)
+    ]
+    return ".".join([*digests, str(minutes)])
 
 
 def goes_on() -> bool:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.core.errors import Conflict, Invalid
 from app.core.history.why import Why
 from app.core.permissions import Permission
-from app.core.review import assignments, claims, decision_trace, row_marks
+from app.core.review import assignments, claims, decision_trace
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_word
@@ -40,14 +40,9 @@ def claim_part(action_id: uuid.UUID) -> Response:
     the claim's place says what happened, and the text stays.
     """
     shown, actor = forms.query_arg("seen"), auth.current_actor()
-    if shown:
-        with wired().database.reading() as session:
-            mark = row_marks.item_mark(session, actor, auth.current_community().id, action_id)
-        if moderate_panel.seen(mark) == shown:
-            return make_response("", 204)
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        if not shown and claims.is_held_by(actor, action):
+        if moderate_panel.seen(actor, action) == shown if shown else claims.is_held_by(actor, action):
             return make_response("", 204)
         panel = moderate_panel.panel(session, actor, action)
         decision, claimant, *_ = [*shown.split("."), ""] if shown else panel.seen.split(".")

@@ -1,8 +1,4 @@
-"""Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out.
-
-Every open tab asks every 15 s, and mostly nothing has changed. So narrow queries read first what may change; rows are
-built only if something did.
-"""
+"""Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +13,7 @@ from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.item import decision_forms, pending_undo, verb_words
 from app.web.list_filters import QueueForm, SecondLookForm
-from app.web.moderate import notices, open_counts, queue_rows, row_names
+from app.web.moderate import notices, open_counts, queue_rows
 from app.web.moderate.forms import BulkForm
 from app.web.moderate.queue_rows import QueueRow
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
@@ -49,17 +45,16 @@ def new_rows() -> Response:
     except (ValueError, OverflowError):
         return make_response("", 204)
     actor, community = auth.current_actor(), auth.current_community()
-    shown_rows = row_names.shown_rows(forms.query_arg("rows"))
+    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
     with wired().database.reading() as session:
         count = row_list.newer(session, actor, community.id, moment, row_list.filters())
-        changed = row_names.changed(session, actor, community.id, shown_rows)
+        rows = queue_rows.rows_by_id(session, actor, community.id, list(shown_rows), row_list)
+        rows = [row for row in rows if row.live != shown_rows[row.id]]
         open_counts.read(session, community)
-    is_same = str(count) == (forms.query_arg("shown") or "0")
-    is_same &= forms.query_arg("notices") in ("", str(notices.unread_count()))
-    if is_same and not changed and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
-        return make_response("", 204)
-    with wired().database.reading() as session:
-        rows = queue_rows.rows_by_id(session, actor, community.id, changed, row_list) if changed else []
+        is_same = str(count) == (forms.query_arg("shown") or "0")
+        is_same &= forms.query_arg("notices") in ("", str(notices.unread_count()))
+        if is_same and not rows and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
+            return make_response("", 204)
         matching, is_more = row_list.count(session, actor, community.id, row_list.filters())
     shown = row_list.context() | context(row_list, count, since)
     shown |= {"count": matching, "is_more": is_more, "is_narrowed": row_list.is_narrowed}

@@ -1,5 +1,8 @@
 """Rows of the review queue, for the whole table and for single rows that htmx replaces."""
 
+import base64
+import binascii
+import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,11 +11,11 @@ from datetime import datetime, timedelta
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, limits, scoring
 from app.core.actions import urgency
-from app.core.models import Action, Request
+from app.core.models import Action, Note, Request
 from app.core.permissions import Actor
-from app.core.review import decision_trace, queue, row_marks, second_looks
+from app.core.review import authors, decision_trace, queue, second_looks
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
@@ -31,6 +34,13 @@ from app.web.moderate.row_names import RowName
 from app.wiring import wired
 
 PART = "moderate/_queue_row.html"
+_DISAGREEMENTS: Mapping[str, str] = {
+    "divisive": "split",
+    "one-sided": "split",
+    "unbalanced": "one side only",
+    "undecided": "undecided",
+}
+"""Why enough ratings did not decide, by the slug of the rule (docs/develop/consensus.md)."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,6 @@ class QueueRow:
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
     who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
     the browser remembers (``decision_forms.remembered_as``). ``unscored`` says why it has no score.
-    ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
     id: uuid.UUID
@@ -75,14 +84,29 @@ class QueueRow:
     media: Media | None = None
     decided: Decider | None = None
     author: str = ""
-    author_url: str = ""
     facts: Sequence[str] = ()
     overdue: str = ""
     disagreement: str = ""
     assignee: str = ""
     look: SecondLookWords | None = None
-    live: str = ""
     unscored: str = ""
+
+    @property
+    def author_url(self) -> str:
+        """URL of the queue with this author's posts only."""
+        return f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': self.author})}"
+
+    @property
+    def live(self) -> str:
+        """The row's id and a digest of what it shows, both short: an open page sends it to ask what changed.
+
+        Times that pass count as words, and the seconds left to undo, which the browser counts, not at all.
+        """
+        held = self.held.hold_id if self.held else None
+        decided_ago = ago(self.decided.at) if self.decided else ""
+        shown = repr((replace(self, apart="", is_ticked=False, held=None), held, decided_ago))
+        digest = hashlib.blake2b(shown.encode(), digest_size=3).digest()
+        return f"{_encode(self.id.bytes)}.{_encode(digest)}"
 
     @property
     def name(self) -> str:
@@ -122,6 +146,24 @@ def rows_by_id(
     return [replace(row, decided=decided.get(row.id)) for row in _rows(session, items, actor, row_list)]
 
 
+def shown_rows(text: str) -> dict[uuid.UUID, str]:
+    """Parse what a poll sends: ``QueueRow.live`` of each row on the page, separated by "~"; return them by row id.
+
+    Values that are none are ignored.
+    """
+    shown = {}
+    for live in text.split("~")[: limits.BULK_MAX]:
+        try:
+            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(live.partition(".")[0] + "=="))] = live
+        except (ValueError, binascii.Error):
+            continue
+    return shown
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
 def row(session: Session, actor: Actor, action: Action, row_list: RowList = QUEUE) -> QueueRow:
     """Return the row of one action, in any state."""
     (found,) = rows_by_id(session, actor, action.community_id, [action.id], row_list)
@@ -140,17 +182,16 @@ def _rows(
         return []
     actions = [item.action for item in items]
     community_id = actions[0].community_id
-    authors = {author for action in actions if (author := action.platform_author_id)}
-    hidden = row_marks.hidden_posts(session, community_id, authors)
+    hidden = authors.hidden_posts(
+        session, community_id, {author for action in actions if (author := action.platform_author_id)}
+    )
     looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
-    live = row_names.live_marks(session, actor, community_id, [action.id for action in actions])
     return [
         replace(
             _row(item, actor, row_list),
             is_ticked=item.action.id in ticked,
             facts=_facts(item.action.request, hidden.get(item.action.platform_author_id or "", 0)),
             look=looks.get(item.action.id),
-            live=live.get(item.action.id, ""),
         )
         for item in items
     ]
@@ -162,7 +203,7 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
     action, post = item.action, item.action.request
-    veiled, author = _is_veiled(action), post.platform_author_id or ""
+    veiled = _is_veiled(action)
     return QueueRow(
         id=action.id,
         version=action.version,
@@ -181,17 +222,21 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         media=media.for_action(action),
-        author=author,
-        author_url=f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': author})}"
-        if author
-        else "",
+        author=post.platform_author_id or "",
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
         assignee="you"
         if action.assigned_to_id == actor.account_id and item.assignee
         else item.assignee or "",
-        disagreement=row_marks.disagreement(action.note, answering.ratings_needed()),
+        disagreement=_disagreement(action.note, answering.ratings_needed()),
         unscored=UNNAMED.get(action.category or "", ""),
     )
+
+
+def _disagreement(note: Note | None, needed: int) -> str:
+    """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
+    if note is None or note.ratings_count < needed or note.status_rule is None:
+        return ""
+    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
 
 
 def _facts(post: Request, hidden: int) -> Sequence[str]:

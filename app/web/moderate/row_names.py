@@ -1,24 +1,9 @@
-"""What tells rows apart: their names from each other, and digests from what an open page shows of them.
+"""Names of rows, unique on a page for screen reader users, who hear the buttons and links of similar rows."""
 
-Names are unique for screen reader users, who hear the buttons and links of similar rows.
-"""
-
-import base64
-import binascii
-import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-
-from sqlalchemy.orm import Session
-
-from app.core import clock, limits
-from app.core.permissions import Actor
-from app.core.review import row_marks
-from app.core.review.row_marks import RowMark
-from app.web.filters import ago, span
 
 ID_SHOWN = 6
 """How many characters of an id a name shows when nothing else differs."""
@@ -72,51 +57,3 @@ def _fact(row: RowName, place: int, most: int) -> str:
 def _short(identity: uuid.UUID) -> str:
     """The end of an id. Our ids begin with a timestamp, which rows of the same moment share."""
     return f"id …{str(identity)[-ID_SHOWN:]}"
-
-
-def changed(
-    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
-) -> list[uuid.UUID]:
-    """Return the ids of rows that differ from what the page shows (``shown_rows``)."""
-    if not shown:
-        return []
-    marks = row_marks.row_marks(session, actor, community_id, list(shown))
-    now = clock.now()
-    return [row_id for row_id, mark in marks.items() if _digest(mark, now) != shown[row_id]]
-
-
-def live_marks(
-    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
-) -> Mapping[uuid.UUID, str]:
-    """Return ``QueueRow.live`` of these actions, by id."""
-    marks = row_marks.row_marks(session, actor, community_id, ids)
-    now = clock.now()
-    return {row_id: f"{_encode(row_id.bytes)}.{_digest(mark, now)}" for row_id, mark in marks.items()}
-
-
-def _digest(mark: RowMark, now: datetime) -> str:
-    times = (
-        span(now - mark.due_at) if mark.due_at is not None else "",
-        ago(mark.decided_at) if mark.decided_at is not None else "",
-        ago(mark.again_at) if mark.again_at is not None else "",
-    )
-    return _encode(hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3).digest())
-
-
-def shown_rows(text: str) -> dict[uuid.UUID, str]:
-    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored.
-
-    Return the digests by the rows' ids.
-    """
-    shown = {}
-    for live in text.split("~")[: limits.BULK_MAX]:
-        encoded_id, _, digest = live.partition(".")
-        try:
-            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = digest
-        except (ValueError, binascii.Error):
-            continue
-    return shown
-
-
-def _encode(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
