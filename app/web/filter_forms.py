@@ -17,6 +17,8 @@ ALL = {"": "All"}
 """The choice without a filter."""
 NAMED = 2
 """How many values a closed ``SeveralField`` lists by name; if there are more, it shows their number."""
+NOT_SHOWN = frozenset({"community", "sort"})
+"""Parameters that narrow nothing down."""
 Query = dict[str, str | list[str]]
 """Filters as query parameters; a list if the parameter is repeated."""
 
@@ -73,6 +75,11 @@ class FilterForm(Form):
                 query[field.name] = value
         return query
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether any filter is set. The order does not count."""
+        return bool(self.query().keys() - NOT_SHOWN)
+
 
 class Days:
     """Mixin for forms with From and To: whole days in the reader's time zone."""
@@ -124,10 +131,6 @@ def reader_day(moment: datetime) -> date:
 def midnight(day: date) -> datetime:
     """Return the start of a day in the reader's time zone."""
     return datetime.combine(day, time(), reader_zone.zone())
-
-
-NOT_SHOWN = frozenset({"community", "sort"})
-"""Parameters that narrow nothing down."""
 
 
 @dataclass(frozen=True)

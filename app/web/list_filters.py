@@ -2,11 +2,9 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import ClassVar
 
 from flask import url_for
-from werkzeug.datastructures import MultiDict
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
@@ -70,13 +68,10 @@ class QueueForm(FilterForm):
         _offer_several(self.category, categories, category_name)
         _offer_several(self.language, languages, language_name)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether any filter is set. The order does not count."""
-        return bool(self.query().keys() - {"community", "sort"})
-
     def wanted(self) -> QueueFilter:
-        """Return the filter that the form describes. Call ``validate()`` first."""
+        """Return the filter that the form describes; one that matches all items if the form is invalid."""
+        if not self.validate():
+            return QueueFilter()
         return QueueFilter(
             categories=tuple(self.category.data or ()),
             languages=tuple(self.language.data or ()),
@@ -113,7 +108,9 @@ class HistoryForm(Days, FilterForm):
         _offer_several(self.language, languages, language_name)
 
     def wanted(self) -> HistoryFilter:
-        """Return the filter that the form describes. Call ``validate()`` first."""
+        """Return the filter that the form describes; one that matches all changes if the form is invalid."""
+        if not self.validate():
+            return HistoryFilter()
         return HistoryFilter(
             action_types=tuple(map(ActionType, self.type.data or ())),
             states=tuple(
@@ -148,37 +145,16 @@ class SecondLookForm(FilterForm):
     def offer(self, categories: Sequence[str]) -> None:
         _offer(self.category, categories)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether any filter is set. The order does not count."""
-        return any((self.q.data, self.state.data, self.category.data))
-
     def wanted(self) -> SecondLookFilter:
-        """Return the filter that the form describes. Call ``validate()`` first."""
+        """Return the filter that the form describes; one that matches all if the form is invalid."""
+        if not self.validate():
+            return SecondLookFilter()
         return SecondLookFilter(
             state=ActionState(self.state.data) if self.state.data else None,
             category=self.category.data or "",
             search=typed(self.q),
             sort=second_looks.Sort(self.sort.data),
         )
-
-
-Pairs = tuple[tuple[str, str], ...]
-"""Parameters of a query string, by which what was read from them is remembered."""
-
-
-@lru_cache(maxsize=300)
-def queue_filter(pairs: Pairs) -> tuple[Query, QueueFilter]:
-    """The filters of the queue as parameters and as a filter; one that matches all items if they are invalid."""
-    form = QueueForm(MultiDict(pairs))
-    return form.query(), form.wanted() if form.validate() else QueueFilter()
-
-
-@lru_cache(maxsize=300)
-def second_look_filter(pairs: Pairs) -> tuple[Query, SecondLookFilter]:
-    """The filters of the second looks, as ``queue_filter`` returns those of the queue."""
-    form = SecondLookForm(MultiDict(pairs))
-    return form.query(), form.wanted() if form.validate() else SecondLookFilter()
 
 
 def page_number(raw: str | None) -> int:

@@ -13,7 +13,7 @@ from app.core.models import Action, Membership
 from app.core.paging import Slice
 from app.core.people import members
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import assignments, claims, open_counts, queue
+from app.core.review import assignments, claims, conditions, queue
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import Role
 from app.wiring import Wiring
@@ -123,7 +123,7 @@ def test_an_item_that_is_put_aside_returns_by_itself(wiring: Wiring, cast: Cast)
     assert found(wiring, max_, cast.community_id, everything) == []
     assert found(wiring, max_, cast.community_id, asleep) == [action_id]
     with wiring.database.reading() as session:
-        assert open_counts.open_counts(session, max_, cast.community_id).review == 0
+        assert conditions.open_counts(session, max_, cast.community_id).review == 0
     advance(3601)
     assert found(wiring, max_, cast.community_id, everything) == [action_id]
     assert found(wiring, max_, cast.community_id, asleep) == []

@@ -15,7 +15,7 @@ from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
 from app.core.review import (
     claims,
-    open_counts,
+    conditions,
     post_search,
     queue,
     queue_filters,
@@ -179,7 +179,7 @@ def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
         wiring,
         lambda session: (
             queue.items(session, max_, cast.community_id, ids),
-            open_counts.open_counts(session, max_, cast.community_id),
+            conditions.open_counts(session, max_, cast.community_id),
             second_looks.waiting(session, max_, cast.community_id, SecondLookFilter(), limit=50),
         ),
     )

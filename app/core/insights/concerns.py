@@ -19,7 +19,7 @@ from app.core.models import Action, Community, Webhook
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.policies.outcomes import lower_bound
 from app.core.review import conditions, queue_filters
-from app.core.review.open_counts import MOST_COUNTED, bounded_count
+from app.core.review.conditions import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState
 from app.core.webhooks.registrations import BY_HAND
@@ -47,7 +47,7 @@ class Concern(StrEnum):
 class Matter:
     """One thing that needs somebody.
 
-    ``count`` is of reviews, decisions or failures, at most ``open_counts.MOST_COUNTED`` + 1 where it is counted now;
+    ``count`` is of reviews, decisions or failures, at most ``conditions.MOST_COUNTED`` + 1 where it is counted now;
     for a backlog the reviews at the end of the period, and ``before`` those at its beginning. ``since``: when the
     oldest became due, was decided, or when it began. ``rate`` and ``compared`` are the shares of a category or
     classifier and of what it is compared with: all others, or itself in the period before (``is_before``).

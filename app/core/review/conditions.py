@@ -1,9 +1,11 @@
-"""What is late, failing, waiting or paused: one set of limits for the queue, Insights, notices, mails and the doctor.
+"""What is late, failing, waiting or paused: one set of limits for lists, Insights, notices, mails and the doctor.
 
 Each community sets how long a backlog, a delay or a pause may last before its operators get a notice
 (``communities.settings``).
 """
 
+import uuid
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,9 +14,11 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import actions
+from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Action, Community, Hold, Webhook
-from app.core.models.decisions import QUEUED
+from app.core.models.decisions import QUEUED, SECOND_LOOK
+from app.core.permissions import Actor, Permission, require
 from app.core.services.calls import Period
 from app.core.vocabulary import ActionState
 
@@ -24,22 +28,57 @@ UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
 """A webhook is failing after so many failures in a row over at least this time (docs/run/operations.md)."""
+MOST_COUNTED = 999
+"""Counting stops after one more than this, so that a long queue costs no more than a short one."""
 
 
-def is_awake(now: Any) -> sa.ColumnElement[bool]:
-    """Whether nobody has put the item aside. ``now`` is a moment, or the parameter that gets it later."""
+def is_awake(now: datetime) -> sa.ColumnElement[bool]:
+    """Whether no moderator has put the item aside."""
     return sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
 
 
-def waiting(community_id: Any) -> sa.Select[Any]:
-    """Select the actions under review, also those that are put aside. The id is a value or a parameter."""
+def waiting(community_id: uuid.UUID) -> sa.Select[Any]:
+    """Select the actions under review, also those that are put aside."""
     # Written out, not a parameter: only so are the queue's partial indexes used for certain.
     return sa.select(Action).where(
         Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
     )
 
 
-def is_past_target(now: Any) -> sa.ColumnElement[bool]:
+def second_looks(community_id: uuid.UUID) -> sa.Select[Any]:
+    """Select the open second looks, and the actions that a score alone decided."""
+    return sa.select(Action).where(Action.community_id == community_id, sa.text(SECOND_LOOK))
+
+
+@dataclass(frozen=True)
+class OpenCounts:
+    """Items under review that are not put aside, and second looks; each at most ``MOST_COUNTED`` + 1.
+
+    ``notices``: the actor's unread notices of all communities.
+    """
+
+    review: int
+    second_looks: int
+    notices: int
+
+
+def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
+    """Count what every page and poll of a moderator shows; one query on indexes of open items and unread notices."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    # In the orders of the partial indexes: only so are these used for certain.
+    awake = waiting(community_id).where(is_awake(clock.now())).order_by(Action.urgent_at, Action.id)
+    looks = second_looks(community_id).order_by(Action.action_state, Action.retro_review_at)
+    counts = (bounded_count(found.with_only_columns(Action.id)) for found in (awake, looks))
+    return OpenCounts(*session.execute(sa.select(*counts, notices.unread_count(actor).scalar_subquery())).one())
+
+
+def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:
+    """How many rows ``found`` selects, as part of a query; at most ``MOST_COUNTED`` + 1."""
+    limited = found.limit(MOST_COUNTED + 1).subquery()
+    return sa.select(sa.func.count()).select_from(limited).scalar_subquery()
+
+
+def is_past_target(now: datetime) -> sa.ColumnElement[bool]:
     """Whether a review waits longer than its category's target time, as part of a query."""
     is_past: sa.ColumnElement[bool] = Action.due_at <= now
     return is_past

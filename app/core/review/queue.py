@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,10 +13,9 @@ from app.core import clock, limits
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import Account, Action, Notice, Request
-from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import conditions, post_search, queue_filters
-from app.core.review.open_counts import bounded_count
+from app.core.review.conditions import bounded_count
 from app.core.review.queue_filters import EVERYTHING, QueueFilter, Sort
 from app.core.unindexed import unindexed
 
@@ -189,42 +187,20 @@ def newer_than(
 ) -> int:
     """How many items of the filtered queue came under review after ``moment``; at most ``MOST_COUNTED`` + 1."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    given = {
-        "community_id": community_id,
-        "moment": moment,
-        "now": clock.now(),
-        "account_id": actor.account_id,
-    }
+    found = queue_filters.matching(filters, community_id, clock.now(), actor.account_id)
+    found = found.where(Action.created_at > moment)
     exact = post_search.exact(session, community_id, filters.search) if filters.search else []
-    count: int = session.execute(_newer(filters, tuple(exact)), given).scalar_one()
-    return count
-
-
-@lru_cache(maxsize=200)
-def _newer(filters: QueueFilter, exact: tuple[uuid.UUID, ...] = ()) -> sa.Select[Any]:
-    """The statement of ``newer_than``, kept because building it takes longer than running it.
-
-    ``exact``: the actions of the one post that a search for a whole id finds.
-    """
-    found = queue_filters.matching(
-        filters,
-        sa.bindparam("community_id", type_=Action.community_id.type),
-        sa.bindparam("now", type_=Action.snoozed_until.type),
-        sa.bindparam("account_id", type_=Action.claimed_by_id.type),
-    ).where(Action.created_at > sa.bindparam("moment", type_=Action.created_at.type))
     if exact:
         found = found.where(Action.id.in_(exact))
     elif filters.search:
         # Few items are new, so their posts are read; all posts with the text would be far more.
         found = found.join(Request, Request.id == Action.request_id).where(post_search.finds(filters.search))
-    return sa.select(bounded_count(found.with_only_columns(Action.id)))
+    return session.scalar(sa.select(bounded_count(found.with_only_columns(Action.id)))) or 0
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
-    queued = sa.select(Action.category).where(
-        Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
-    )
+    queued = conditions.waiting(community_id).with_only_columns(Action.category)
     found = queue_filters.by_narrow_index(queued).subquery().c.category
     return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
@@ -280,14 +256,16 @@ class Desk:
 def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
     """The moderator's desk in this community; the same number of queries whatever waits."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    counts = (
-        bounded_count(
-            queue_filters.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1))
+    mine, unclaimed, overdue = session.execute(
+        sa.select(
+            *(
+                bounded_count(
+                    queue_filters.filtered(session, actor, community_id, filters).with_only_columns(Action.id)
+                )
+                for filters in (MINE, UNCLAIMED, OVERDUE)
+            )
         )
-        for filters in (MINE, UNCLAIMED, OVERDUE)
-    )
-    figures = session.execute(sa.select(*counts)).one()
-    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
+    ).one()
     since = clock.now() - timedelta(days=OVERTURNED_DAYS)
     overturned = session.scalar(
         sa.select(sa.func.count()).where(

@@ -135,8 +135,10 @@ def search(
     return sa.select(Action).where(is_one_of(session, Action.id, found)), True
 
 
-def matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
-    """Select what matches, except by the search. The last three are values, or parameters that get them later."""
+def matching(
+    filters: QueueFilter, community_id: uuid.UUID, now: datetime, account_id: uuid.UUID | None
+) -> sa.Select[Any]:
+    """Select what matches, except by the search."""
     statement = conditions.waiting(community_id)
     if filters.overdue:
         statement = statement.where(conditions.is_past_target(now))

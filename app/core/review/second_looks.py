@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,10 +15,9 @@ from app.core.actions import actions
 from app.core.errors import Conflict
 from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
-from app.core.models.decisions import SECOND_LOOK
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.review import claims
+from app.core.review import claims, conditions
 from app.core.vocabulary import ActionState
 
 
@@ -149,22 +147,13 @@ def newer_than(
 ) -> int:
     """How many second looks of the filtered list began to wait after ``moment``."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    given = {"community_id": community_id, "moment": moment}
-    count: int = session.execute(_newer(filters), given).scalar_one()
-    return count
-
-
-@lru_cache(maxsize=100)
-def _newer(filters: SecondLookFilter) -> sa.Select[Any]:
-    """The statement of ``newer_than``, kept because building it takes longer than running it."""
-    moment = sa.bindparam("moment", type_=Action.applied_at.type)
-    community_id = sa.bindparam("community_id", type_=Action.community_id.type)
     found = _filtered(community_id, filters).where(
         sa.or_(Action.applied_at > moment, Action.retro_review_at > moment)
     )
     if filters.search:
         found = found.join(Request, Request.id == Action.request_id).where(_has(filters.search))
-    return sa.select(sa.func.count()).select_from(found.with_only_columns(Action.id).subquery())
+    ids = found.with_only_columns(Action.id).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(ids)) or 0
 
 
 def openings(session: Session, second_looks: Sequence[Action]) -> dict[uuid.UUID, str]:
@@ -244,7 +233,7 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
 
-def _listed(community_id: Any, filters: SecondLookFilter) -> sa.Select[Any]:
+def _listed(community_id: uuid.UUID, filters: SecondLookFilter) -> sa.Select[Any]:
     """Select the ids of the filtered list, in its order. A text is looked for in the first ``WALKED`` only."""
     statement = _filtered(community_id, filters).order_by(*_order(filters.sort))
     if not filters.search:
@@ -258,13 +247,9 @@ def _has(text: str) -> sa.ColumnElement[bool]:
     return Request.content.icontains(text, autoescape=True)
 
 
-def _filtered(community_id: Any, filters: SecondLookFilter) -> sa.Select[Any]:
+def _filtered(community_id: uuid.UUID, filters: SecondLookFilter) -> sa.Select[Any]:
     """Select what matches, except by the search, unordered."""
-    statement = sa.select(Action).where(
-        Action.community_id == community_id,
-        # Written out, not parameters: only so are the indexes of these few actions used for certain.
-        sa.text(SECOND_LOOK),
-    )
+    statement = conditions.second_looks(community_id)
     if filters.state is not None:
         statement = statement.where(Action.action_state == filters.state)
     if filters.category:

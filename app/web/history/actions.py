@@ -56,8 +56,7 @@ COLUMNS = (
 @auth.needs(Permission.SEE_HISTORY)
 def history_page() -> Response:
     form = forms.queried(HistoryForm)
-    holds = form.validate()
-    actor, community = auth.current_actor(), auth.current_community()
+    actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     with wired().database.reading() as session:
         form.offer(
             action_history.categories(session, community.id), post_search.languages(session, community.id)
@@ -66,7 +65,7 @@ def history_page() -> Response:
             session,
             actor,
             community.id,
-            form.wanted() if holds else HistoryFilter(),
+            wanted,
             size=PAGE_SIZE,
             older_than=number_from("older"),
             newer_than=number_from("newer"),
@@ -84,7 +83,7 @@ def history_page() -> Response:
     query = form.query()
     return page.render(
         "history/history.html",
-        status=200 if holds else 422,
+        status=422 if form.errors else 200,
         filters=form,
         rows=found.rows,
         names=_names(found.rows),
@@ -109,7 +108,7 @@ def history_page() -> Response:
         clear_url=list_url(
             url_for("web.history_page"), {k: v for k, v in query.items() if k == "community"}, always=True
         ),
-        is_narrowed=any(name != "community" for name in query),
+        is_narrowed=form.is_narrowed,
     )
 
 
@@ -154,9 +153,9 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 def history_csv() -> Response:
     """Stream the changes that match the filters as CSV."""
     form = forms.queried(HistoryForm)
-    if not form.validate():
-        return history_page()  # the page shows which filter is invalid
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
+    if form.errors:
+        return history_page()  # the page shows which filter is invalid
     name = f"action-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
     return csv_files.attachment(_lines(actor, community.id, wanted), name)
 

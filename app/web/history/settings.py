@@ -117,7 +117,7 @@ def setting_history_page() -> Response:
         query=f"?{encoded(query)}" if query else "",
         csv_url=list_url(url_for("web.setting_history_csv"), query, always=True),
         clear_url=list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
-        is_narrowed=any(name != "community" for name in query),
+        is_narrowed=form.is_narrowed,
     )
 
 

@@ -17,8 +17,6 @@ from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.review import queue, reopening, second_looks
-from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import SecondLookFilter
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -162,13 +160,9 @@ def _neighbours(session: Session, action: Action) -> tuple[str | None, str | Non
     """Return the URLs of the items before and after this one in the list that it was opened from."""
     actor, query = auth.current_actor(), list_filters.origin_query()
     if list_filters.is_second_look():
-        look_form = forms.queried(SecondLookForm)
-        looks = look_form.wanted() if look_form.validate() else SecondLookFilter()
-        ids = second_looks.neighbours(session, actor, action, looks)
+        ids = second_looks.neighbours(session, actor, action, forms.queried(SecondLookForm).wanted())
     else:
-        form = forms.queried(QueueForm)
-        filters = form.wanted() if form.validate() else QueueFilter()
-        ids = queue.neighbours(session, actor, action, filters)
+        ids = queue.neighbours(session, actor, action, forms.queried(QueueForm).wanted())
     before, after = (
         f"{url_for('web.item', action_id=found)}{f'?{encoded(query)}' if query else ''}" if found else None
         for found in ids

@@ -57,7 +57,7 @@ def new_rows() -> Response:
             return make_response("", 204)
         matching, is_more = row_list.count(session, actor, community.id, row_list.filters())
     shown = row_list.context() | context(row_list, count, since)
-    shown |= {"count": matching, "is_more": is_more, "is_narrowed": row_list.is_narrowed}
+    shown |= {"count": matching, "is_more": is_more, "is_narrowed": forms.queried(row_list.form).is_narrowed}
     return page.render(PART, PART, rows=rows, **shown)
 
 

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from app.core.models import Community
 from app.core.permissions import Permission
-from app.core.review import open_counts
+from app.core.review import conditions
+from app.core.review.conditions import MOST_COUNTED, OpenCounts
 from app.web import auth
 from app.wiring import wired
 
@@ -19,7 +20,7 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
     if "open_counts" not in g:
         with wired().database.reading() as session:
             read(session, community)
-    counts: open_counts.OpenCounts = g.open_counts
+    counts: OpenCounts = g.open_counts
     return {
         "web.review": (in_words(counts.review), "waiting"),
         "web.second_look": (in_words(counts.second_looks), "waiting"),
@@ -28,14 +29,14 @@ def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
 
 def read(session: Session, community: Community) -> None:
     """Read the counts that this request will show, the bell's too, if the caller has a connection open."""
-    g.open_counts = open_counts.open_counts(session, auth.current_actor(), community.id)
+    g.open_counts = conditions.open_counts(session, auth.current_actor(), community.id)
     g.unread_notices = g.open_counts.notices
 
 
 def in_words(count: int) -> str:
     """Return the number, "999+" above the highest counted one, and nothing for 0."""
-    if count > open_counts.MOST_COUNTED:
-        return f"{open_counts.MOST_COUNTED}+"
+    if count > MOST_COUNTED:
+        return f"{MOST_COUNTED}+"
     return str(count) if count else ""
 
 

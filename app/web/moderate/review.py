@@ -13,7 +13,7 @@ from app.core.permissions import Permission
 from app.core.review import assignments, post_search, queue, saved_filters
 from app.core.review import queue as desk_figures
 from app.core.review.queue import QueuePage
-from app.core.review.queue_filters import SEARCHED, QueueFilter
+from app.core.review.queue_filters import SEARCHED
 from app.web import auth, community_choice, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -101,7 +101,7 @@ def show(
     queueing: QueueSettingsForm | None = None,
 ) -> Response:
     filter_form = forms.queried(QueueForm)
-    filters = filter_form.wanted() if filter_form.validate() else QueueFilter()
+    filters = filter_form.wanted()
     actor, community = auth.current_actor(), auth.current_community()
     ticked = frozenset(choice.id for choice in form.item.data)
     now = clock.now()

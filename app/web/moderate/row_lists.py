@@ -18,7 +18,7 @@ from app.core.vocabulary import ActionState
 from app.web import forms, list_filters
 from app.web.filter_forms import Query, encoded
 from app.web.item import answering
-from app.web.list_filters import Pairs, QueueForm, SecondLookForm, queue_filter, second_look_filter
+from app.web.list_filters import QueueForm, SecondLookForm
 
 PAGING = ("after", "before", "page")
 """Parameters that name the page of a list."""
@@ -33,8 +33,8 @@ class RowList:
     """One of the lists. ``at`` is what the forms in its rows say about where they were sent from.
 
     ``states`` are those of its open items; ``origin`` are the parameters by which an item's page knows the list.
-    ``parse`` reads the parameters that ``names`` lists; ``newer`` counts the items that match since a moment, ``count``
-    all that match, and says whether there are more than it counted.
+    ``form`` reads the filters; ``newer`` counts the items that match since a moment, ``count`` all that match, and says
+    whether there are more than it counted.
     """
 
     at: str
@@ -43,8 +43,7 @@ class RowList:
     poll_view: str
     settled_view: str
     states: Collection[ActionState]
-    names: Collection[str]
-    parse: Callable[[Pairs], tuple[Query, Any]]
+    form: type[QueueForm] | type[SecondLookForm]
     newer: Newer
     count: Count
     claim_next: ClaimNext
@@ -54,19 +53,11 @@ class RowList:
 
     def query(self) -> Query:
         """The filters of the current query string, as parameters."""
-        return dict(self._parsed()[0])
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether any filter is set. The order does not count."""
-        return bool(self.query().keys() - {"community", "sort"})
+        return forms.queried(self.form).query()
 
     def filters(self) -> Any:
         """The filters of the current query string: ``QueueFilter`` or ``SecondLookFilter``."""
-        return self._parsed()[1]
-
-    def _parsed(self) -> tuple[Query, Any]:
-        return self.parse(tuple(pair for pair in forms.all_query_args() if pair[0] in self.names))
+        return forms.queried(self.form).wanted()
 
     def url(self, **more: str) -> str:
         """URL of the list with the current filters."""
@@ -116,8 +107,7 @@ QUEUE = RowList(
     "web.new_count",
     "web.settled",
     (ActionState.UNDER_REVIEW,),
-    frozenset(field.name for field in QueueForm()),
-    queue_filter,
+    QueueForm,
     queue.newer_than,
     _count_items,
     claims.claim_next,
@@ -132,8 +122,7 @@ SECOND_LOOKS = RowList(
     "web.new_looks",
     "web.settled_looks",
     second_looks.STATES,
-    frozenset(field.name for field in SecondLookForm()),
-    second_look_filter,
+    SecondLookForm,
     second_looks.newer_than,
     _count_second_looks,
     second_looks.claim_next,

@@ -5,7 +5,7 @@ from flask import Response, url_for
 from app.core import clock
 from app.core.permissions import Permission
 from app.core.review import queue, second_looks
-from app.core.review.second_looks import SecondLookFilter, SecondLookPage
+from app.core.review.second_looks import SecondLookPage
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.list_filters import SecondLookForm, page_number
@@ -46,7 +46,7 @@ def next_look() -> Response:
 
 def _show(form: SecondLookBulkForm, *, status: int = 200, done: str | None = None) -> Response:
     filter_form = forms.queried(SecondLookForm)
-    filters = filter_form.wanted() if filter_form.validate() else SecondLookFilter()
+    filters = filter_form.wanted()
     actor, community = auth.current_actor(), auth.current_community()
     number = page_number(forms.query_arg("page"))
     ticked = frozenset(choice.id for choice in form.item.data)
