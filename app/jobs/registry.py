@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.core import mail
 from app.core.actions import acknowledgements
-from app.core.actions.panels_due import TEND_JOB
+from app.core.actions.moves import TEND_JOB
 from app.core.attachments import adding
 from app.core.factcheck import feed_fetches, feeds, imports
 from app.core.helpfulness import refits

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.actions import post_facts
+from app.core.actions import opening
 from app.core.history.why import Why
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
@@ -166,7 +166,7 @@ def test_actions_that_the_version_before_opened_get_channel_and_language_from_th
     assert found(wiring, cast, channel="market") == []
     for filled in (1, 0):
         with wiring.database.writing() as session:
-            assert post_facts.complete(session) == filled
+            assert opening.complete_post_facts(session) == filled
     assert len(found(wiring, cast, channel="market", languages=("en",))) == 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.actions.urgency import figure, urgency
+from app.core.actions.opening import figure, urgency
 from app.core.models import Action
 from app.core.policies import policies
 from app.core.policies.drafts import CategoryDraft, draft_of

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock
-from app.core.actions import decisions, panels_due
+from app.core.actions import decisions, moves
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
@@ -39,29 +39,15 @@ def read(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     return require_found(actor, Permission.READ, action, "moderation action")
 
 
-# Built once: every rating and every item asks these, and to build one takes longer than to send it.
-_OF_NOTE = (
-    sa.select(Action)
-    .where(Action.note_id == sa.bindparam("note_id"), Action.restores_id.is_(None))
-    .order_by(Action.created_at.desc())
-    .limit(1)
-    .execution_options(populate_existing=True)
-)
-_WITH_CONTENT = (
-    sa.select(Action)
-    .where(Action.id == sa.bindparam("id"))
-    .options(
-        joinedload(Action.request).joinedload(Request.decision),
-        joinedload(Action.request).selectinload(Request.attachments),
-        joinedload(Action.note),
-        joinedload(Action.held),
-    )
-)
-
-
 def of_note(session: Session, note_id: uuid.UUID) -> Action | None:
     """The action whose rationale this note is, or None. Read again: others may have moved it since it was loaded."""
-    return session.scalars(_OF_NOTE, {"note_id": note_id}).first()
+    return session.scalars(
+        sa.select(Action)
+        .where(Action.note_id == note_id, Action.restores_id.is_(None))
+        .order_by(Action.created_at.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
 
 
 def matching(
@@ -284,7 +270,7 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -
     before, action.review_group = action.review_group, ReviewGroup.STAFF
     action.version += 1
     session.flush()
-    panels_due.wake(session, action)
+    moves.wake_panel(session, action)
     return history.record(
         session,
         actor,
@@ -320,7 +306,16 @@ def siblings(session: Session, action: Action) -> Sequence[Action]:
 
 def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     """The action with its request, note and hold loaded, for a page. Raises NotFound as ``get`` does."""
-    action = session.scalars(_WITH_CONTENT, {"id": action_id}).first()
+    action = session.scalars(
+        sa.select(Action)
+        .where(Action.id == action_id)
+        .options(
+            joinedload(Action.request).joinedload(Request.decision),
+            joinedload(Action.request).selectinload(Request.attachments),
+            joinedload(Action.note),
+            joinedload(Action.held),
+        )
+    ).first()
     return require_found(actor, Permission.READ, action, "item")
 
 
@@ -328,6 +323,21 @@ def decide(session: Session, action: Action, decision: str, confidence: float, c
     """Record the decision of a move: ``decision`` is a verb or ``decisions.NO_ACTION``."""
     tier = action.action_tier.number if action.action_tier else 2
     decisions.record(session, action, decision, tier=tier, confidence=confidence, cause=cause)
+
+
+def set_columns(session: Session, action: Action, *where: sa.ColumnElement[bool], **values: Any) -> bool:
+    """Change columns that are not part of an action's state, so that ``updated_at`` stays.
+
+    Returns False, and changes nothing, if ``where`` does not hold.
+    """
+    result = session.execute(
+        sa.update(Action)
+        .where(Action.id == action.id, *where)
+        .values(**values, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.refresh(action, list(values))
+    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 def unclaimed() -> dict[str, Any]:

@@ -11,14 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, class_mapper
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.core import clock
-from app.core.actions import panels_due
+from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import UNSAID, Why
-from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.models import Action, HistoryEntry, Note, Panel, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
 from app.core.vocabulary import IN_REVIEW, ActionTier, EventName
@@ -141,7 +140,7 @@ def make_move(
         set_committed_value(subject, name, value)
     _record(session, actor, machine, move, subject, why)
     if isinstance(subject, Action) and source in IN_REVIEW:
-        panels_due.wake(session, subject)
+        wake_panel(session, subject)
     return move
 
 
@@ -270,3 +269,23 @@ def _record(
         elif isinstance(subject, Note) and name is EventName.NOTE_STATUS:
             events.emit_note(session, subject)
     return entry
+
+
+TEND_JOB = "tend_panels"
+
+
+def wake_panel(session: Session, action: Action) -> None:
+    """Have the job look at the action's open panel after the commit: one look-up where there is none."""
+    woken = session.execute(
+        sa.update(Panel)
+        .where(Panel.action_id == action.id, Panel.ended_at.is_(None))
+        .values(due_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    if woken.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        wake_panels(session, action.community_id)
+
+
+def wake_panels(session: Session, community_id: uuid.UUID) -> None:
+    """Have the job look at the community's panels as soon as this transaction commits."""
+    outbox.enqueue(session, TEND_JOB, {"community_id": str(community_id)}, community_id=community_id)

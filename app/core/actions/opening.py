@@ -1,17 +1,28 @@
-"""Opens the actions that routes lead to, of one request or of several of a community at once."""
+"""Opens the actions that routes lead to, of one request or of several of a community at once.
 
+An action under review gets its place in the order "Most urgent" once, when it opens. The place is a moment: the target
+time, brought forward by a head start for harm. The earliest comes first, so an item rises in the queue as it grows
+older, and an index serves the order (docs/moderate/moderator.md). It also repeats the channel and the language of its
+post, so that filters of the queue read one index.
+"""
+
+import math
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import decisions, moves
-from app.core.actions.urgency import urgency
+from app.core.history import facts
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Decision, Note, Request
+from app.core.models.decisions import QUEUED
 from app.core.permissions import SYSTEM
 from app.core.policies.routing import Route
 from app.core.states import Move
@@ -119,3 +130,81 @@ def _action_of(opening: Opening) -> Action:
         due_at=urgent.due_at,
         urgent_at=urgent.urgent_at,
     )
+
+
+_SEVERITY_HOURS, _SEVERITY_MOST = 0.1, 24.0
+_REPORT_HOURS, _REPORTS_MOST = 2.0, 12.0
+_VIEW_HOURS, _VIEWS_MOST = 1.0, 6.0
+_SCORE_HOURS = 2.0
+"""Head starts in hours: for each point of severity, each doubling of the reports, each tenfold of the views, and for
+the score 1.0; with the most that each can give."""
+
+
+@dataclass(frozen=True)
+class Urgency:
+    """``due_at``: when people should have decided. ``urgent_at``: the place in the queue, the earliest first."""
+
+    due_at: datetime
+    urgent_at: datetime
+
+
+def urgency(
+    opened_at: datetime, target_minutes: int, severity: int, score: float, metadata: Mapping[str, Any] | None
+) -> Urgency:
+    """Return how urgent a review is. ``metadata`` is the request's; its ``reports`` and ``views`` count."""
+    due_at = opened_at + timedelta(minutes=target_minutes)
+    hours = (
+        min(severity * _SEVERITY_HOURS, _SEVERITY_MOST)
+        + min(_REPORT_HOURS * math.log2(1 + figure(metadata, "reports")), _REPORTS_MOST)
+        + min(_VIEW_HOURS * math.log10(1 + figure(metadata, "views")), _VIEWS_MOST)
+        + _SCORE_HOURS * score
+    )
+    return Urgency(due_at, due_at - timedelta(hours=hours))
+
+
+def figure(metadata: Mapping[str, Any] | None, name: str) -> int:
+    """Return a number that an integration gave, such as ``reports``; of a list its length; 0 for anything else."""
+    value = (metadata or {}).get(name)
+    if isinstance(value, list):
+        return len(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        return 0
+    return int(min(value, 10**12))
+
+
+def set_language(session: Session, request_id: uuid.UUID, language: str) -> None:
+    """Note the language of a post with its actions and their history, if it was found after they were opened."""
+    ids = session.scalars(
+        sa.update(Action)
+        .where(Action.request_id == request_id, Action.language.is_(None))
+        .values(language=language, updated_at=Action.updated_at)
+        .returning(Action.id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    if ids:
+        facts.write_language(session, ids, language)
+
+
+def complete_post_facts(session: Session) -> int:
+    """Give actions under review the channel and language of their posts where they lack them; return how many.
+
+    While several machines are upgraded one after the other, those with the version before still open actions without.
+    """
+    lacking = sa.or_(
+        sa.and_(Action.platform_channel_id.is_(None), Request.platform_channel_id.is_not(None)),
+        sa.and_(Action.language.is_(None), Request.language.is_not(None)),
+    )
+    rows = session.execute(
+        sa.select(Action.id, Request.platform_channel_id, Request.language)
+        .join(Request, Request.id == Action.request_id)
+        .where(sa.text(f"moderation_actions.{QUEUED}"), lacking)
+        .limit(1_000)
+    ).all()
+    for action_id, channel, language in rows:
+        session.execute(
+            sa.update(Action)
+            .where(Action.id == action_id)
+            .values(platform_channel_id=channel, language=language, updated_at=Action.updated_at)
+            .execution_options(synchronize_session=False)
+        )
+    return len(rows)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
-from app.core.actions import panels_due
+from app.core.actions import moves
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
@@ -142,8 +142,8 @@ def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | 
 
     ``earlier`` is the action's newest panel. If it is still open, it is of a review that ended, and ends first.
 
-    The seats are drawn by a job (``panels_due.ask``), so that the rating that gave reason for a panel takes no longer
-    than others. The caller holds the community's lock, and the review has no panel yet. It flushes the panel.
+    The seats are drawn by a job (``moves.wake_panels``), so that the rating that gave reason for a panel takes no
+    longer than others. The caller holds the community's lock, and the review has no panel yet. It flushes the panel.
     """
     if action.note_id is None:
         return None
@@ -190,5 +190,5 @@ def open_panel(session: Session, action: Action, reason: str, *, earlier: Panel 
     if open_for(session, action, reason, earlier=earlier) is None:
         return False
     session.flush()
-    panels_due.ask(session, action.community_id)
+    moves.wake_panels(session, action.community_id)
     return True

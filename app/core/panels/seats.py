@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import panels_due
+from app.core.actions import moves
 from app.core.db import serialise
 from app.core.errors import NotFound
 from app.core.ids import parse_id
@@ -189,7 +189,7 @@ def open_of(profile_ids: Collection[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Sel
 def _make_due(session: Session, panel: Panel) -> None:
     panel.due_at = clock.now()
     session.flush()
-    panels_due.ask(session, panel.community_id)
+    moves.wake_panels(session, panel.community_id)
 
 
 def _move(

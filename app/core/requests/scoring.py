@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import exemptions, moves, opening, post_facts
+from app.core.actions import exemptions, moves, opening
 from app.core.actions.moves import make_move, together
 from app.core.actions.opening import Opened, Opening
 from app.core.classify import Classifier, Context
@@ -224,7 +224,7 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
     request, changes = routing.request, routing.changes(now)
     if routing.post.language is not None and request.status is not RequestStatus.PENDING:
         # Members may have asked for a review before the post was scored.
-        post_facts.set_language(session, request.id, routing.post.language)
+        opening.set_language(session, request.id, routing.post.language)
     if opened is None:
         is_open = routing.community.archived_at is None
         why = Why(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)

@@ -71,7 +71,7 @@ def assign(
     if account_id == action.assigned_to_id and not why.reason:
         return name
     before = action.assigned_to_id
-    _change(session, action, assigned_to_id=account_id)
+    actions.set_columns(session, action, assigned_to_id=account_id)
     if account_id != actor.account_id:
         claims.release(session, actor, action)
     entry = history.record(
@@ -107,7 +107,7 @@ def snooze(
     _lock(session, action)
     claims.check_changeable(session, actor, action, version)
     until = clock.now() + time if time else None
-    _change(session, action, snoozed_until=until)
+    actions.set_columns(session, action, snoozed_until=until)
     if until is not None:
         claims.release(session, actor, action)
     history.record(
@@ -125,17 +125,6 @@ def _lock(session: Session, action: Action) -> None:
     serialise_and_reload(session, action)
     if action.action_state is not ActionState.UNDER_REVIEW:
         raise Conflict("This is decided already", action.id)
-
-
-def _change(session: Session, action: Action, **values: object) -> None:
-    """Change columns that are no part of the action's version, as a claim does."""
-    session.execute(
-        sa.update(Action)
-        .where(Action.id == action.id)
-        .values(**values, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    session.refresh(action, list(values))
 
 
 def may_escalate(action: Action) -> bool:

@@ -6,7 +6,7 @@ once all the same (docs/moderate/moderator.md).
 
 import math
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, limits
+from app.core.actions import actions
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
@@ -44,16 +45,9 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
 
 def _lease(session: Session, actor: Actor, action: Action, *where: sa.ColumnElement[bool]) -> bool:
     """Give the actor the item for the time of a claim; return False if ``where`` does not hold."""
-    result = session.execute(
-        sa.update(Action)
-        .where(Action.id == action.id, *where)
-        .values(
-            claimed_by_id=actor.account_id, claimed_until=clock.now() + LEASE, updated_at=Action.updated_at
-        )
-        .execution_options(synchronize_session=False)
+    return actions.set_columns(
+        session, action, *where, claimed_by_id=actor.account_id, claimed_until=clock.now() + LEASE
     )
-    session.refresh(action, ["claimed_by_id", "claimed_until"])
-    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 def take_over(session: Session, actor: Actor, action: Action) -> str | None:
@@ -188,13 +182,7 @@ def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
 def release(session: Session, actor: Actor, action: Action) -> None:
     """End the actor's claim of an item; somebody else's claim stays."""
     require(actor, Permission.MODERATE, action.community_id, "item")
-    session.execute(
-        sa.update(Action)
-        .where(Action.id == action.id, Action.claimed_by_id == actor.account_id)
-        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    session.refresh(action, ["claimed_by_id", "claimed_until"])
+    actions.set_columns(session, action, Action.claimed_by_id == actor.account_id, **actions.unclaimed())
 
 
 def release_all(session: Session, actor: Actor) -> int:
@@ -234,12 +222,20 @@ def claim_next(
         candidates: Sequence[Action] = session.scalars(
             attempt.order_by(*queue_filters.order_clauses(filters.sort)).limit(5)
         ).all()
-        for action in candidates:
-            try:
-                claim(session, actor, action)
-            except Conflict:
-                continue
-            return action
+        claimed = claim_first(session, actor, candidates)
+        if claimed is not None:
+            return claimed
+    return None
+
+
+def claim_first(session: Session, actor: Actor, candidates: Iterable[Action]) -> Action | None:
+    """Claim the first of these items that no other moderator claims meanwhile; None if there is none."""
+    for action in candidates:
+        try:
+            claim(session, actor, action)
+        except Conflict:
+            continue
+        return action
     return None
 
 

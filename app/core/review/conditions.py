@@ -69,7 +69,8 @@ def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> Open
     awake = waiting(community_id).where(is_awake(clock.now())).order_by(Action.urgent_at, Action.id)
     looks = second_looks(community_id).order_by(Action.action_state, Action.retro_review_at)
     counts = (bounded_count(found.with_only_columns(Action.id)) for found in (awake, looks))
-    return OpenCounts(*session.execute(sa.select(*counts, notices.unread_count(actor).scalar_subquery())).one())
+    row = session.execute(sa.select(*counts, notices.unread_count(actor).scalar_subquery())).one()
+    return OpenCounts(row[0], row[1], row[2])
 
 
 def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:

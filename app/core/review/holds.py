@@ -222,7 +222,14 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
-        verbs.decide(session, actor, action, held.verb, _details(held, why))
+        details = Details(
+            why,
+            reopen_to=held.reopen_to,
+            act_as=held.act_as,
+            author_text=held.author_text,
+            category=held.category,
+        )
+        verbs.decide(session, actor, action, held.verb, details)
         return
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
@@ -240,16 +247,6 @@ def _settle(session: Session, held: Hold, cause: str) -> None:
     note = session.get(Note, note_id) if note_id is not None else None
     if note is not None and note.deleted_at is None:
         verdicts.settle(session, note, cause=cause)
-
-
-def _details(held: Hold, why: Why) -> Details:
-    return Details(
-        why,
-        reopen_to=held.reopen_to,
-        act_as=held.act_as,
-        author_text=held.author_text,
-        category=held.category,
-    )
 
 
 def _was_edited(session: Session, note: Note, held: Hold) -> bool:

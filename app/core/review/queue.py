@@ -256,16 +256,14 @@ class Desk:
 def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
     """The moderator's desk in this community; the same number of queries whatever waits."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    mine, unclaimed, overdue = session.execute(
-        sa.select(
-            *(
-                bounded_count(
-                    queue_filters.filtered(session, actor, community_id, filters).with_only_columns(Action.id)
-                )
-                for filters in (MINE, UNCLAIMED, OVERDUE)
-            )
+    counts = (
+        bounded_count(
+            queue_filters.filtered(session, actor, community_id, filters).with_only_columns(Action.id)
         )
-    ).one()
+        for filters in (MINE, UNCLAIMED, OVERDUE)
+    )
+    figures = session.execute(sa.select(*counts)).one()
+    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
     since = clock.now() - timedelta(days=OVERTURNED_DAYS)
     overturned = session.scalar(
         sa.select(sa.func.count()).where(

@@ -75,13 +75,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     )
     entry = begin(session, actor, reopened, why=why)
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
-    session.execute(
-        sa.update(Action)
-        .where(Action.id == action.id)
-        .values(reopened_at=clock.now(), version=Action.version + 1, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
-    )
-    session.refresh(action)
+    actions.set_columns(session, action, reopened_at=clock.now(), version=Action.version + 1)
     if entry is not None:
         notices.tell_reopened(session, actor, action, entry)
     return reopened

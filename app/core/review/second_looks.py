@@ -114,16 +114,10 @@ def claim_next(
     ids = session.scalars(_listed(community_id, filters).limit(WALKED)).all()
     free = set(session.scalars(sa.select(Action.id).where(Action.id.in_(ids), is_free)))
     place = ids.index(after.id) if after is not None and after.id in ids else -1
-    for action_id in [*ids[place + 1 :], *ids[: max(place, 0)]]:
-        if action_id not in free:
-            continue
-        action = session.get_one(Action, action_id)
-        try:
-            claims.claim(session, actor, action)
-        except Conflict:
-            continue
-        return action
-    return None
+    following = [*ids[place + 1 :], *ids[: max(place, 0)]]
+    return claims.claim_first(
+        session, actor, (session.get_one(Action, action_id) for action_id in following if action_id in free)
+    )
 
 
 def neighbours(
