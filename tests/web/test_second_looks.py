@@ -11,19 +11,18 @@ import sqlalchemy as sa
 
 from app.core.actions import acknowledgements
 from app.core.history.why import Why
-from app.core.models import Action, Hold
+from app.core.models import Action
 from app.core.people import accounts
 from app.core.review import second_looks, verbs
 from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
-from app.web.moderate import second_looks as second_looks_page
+from app.web.moderate import review
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visit, Visitor, only_hold, the_hold
 from tests.web.test_live_queue import poll_of, row
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """Its SQL is tested in ``tests/unit/test_second_looks.py``, on both databases."""
 
@@ -39,11 +38,6 @@ def applied(wiring: Wiring, cast: Cast, request_id: str = "post-1", text: str = 
 def action_of(wiring: Wiring, action_id: uuid.UUID) -> Action:
     with wiring.database.reading() as session:
         return session.get_one(Action, action_id)
-
-
-def held(wiring: Wiring) -> Hold | None:
-    with wiring.database.reading() as session:
-        return session.scalars(sa.select(Hold)).one_or_none()
 
 
 def decide(visitor: Visitor, verb: str, *ids: uuid.UUID, reason: str = "Seen", version: int = 2) -> Any:
@@ -72,13 +66,12 @@ def test_it_is_for_the_communitys_moderators(
     assert shown.status_code == status
     assert ("btc_doubler" in shown.text) is (posted == 303)
     assert decide(visitor, "confirm", action_id).status_code == posted
-    assert (held(wiring) is not None) is (posted == 303)
+    assert (only_hold(wiring) is not None) is (posted == 303)
 
 
 def test_a_row_shows_the_original_decision_and_why_it_is_looked_at_again(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
-    moderator = visit(cast.moderator)
     assert "No second looks" in moderator.get("/second-look").text
     action_id = applied(wiring, cast)
     shown = row(moderator.get("/second-look").text, action_id)
@@ -100,10 +93,9 @@ def test_a_row_shows_the_original_decision_and_why_it_is_looked_at_again(
     [(ActionVerb.CONFIRM, ActionState.CONFIRMED), (ActionVerb.OVERTURN, ActionState.OVERTURNED)],
 )
 def test_ticked_rows_are_held_then_carried_out_and_leave_the_list(
-    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: ActionVerb, state: ActionState
+    moderator: Visitor, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: ActionVerb, state: ActionState
 ) -> None:
     ids = [applied(wiring, cast, f"post-{number}", f"{factories.SPAM} {number}") for number in range(2)]
-    moderator = visit(cast.moderator)
     answer = decide(moderator, verb.value, *ids)
     assert answer.headers["Location"] == f"/second-look#row-{ids[-1]}"
     page = moderator.get("/second-look").text
@@ -117,12 +109,10 @@ def test_ticked_rows_are_held_then_carried_out_and_leave_the_list(
     assert f"{state.value.capitalize()} decided by Moderator" in row(settled, ids[0])
 
 
-def test_undoing_in_a_row_brings_its_box_back(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_undoing_in_a_row_brings_its_box_back(moderator: Visitor, cast: Cast, wiring: Wiring) -> None:
     action_id = applied(wiring, cast)
-    moderator = visit(cast.moderator)
     decide(moderator, "overturn", action_id)
-    hold = held(wiring)
-    assert hold is not None
+    hold = the_hold(wiring)
     undo = f"/holds/{hold.id}/undo?at=second-look&amp;item={action_id}"
     page = moderator.get("/second-look").text
     assert undo in page
@@ -131,19 +121,17 @@ def test_undoing_in_a_row_brings_its_box_back(visit: Visit, cast: Cast, wiring: 
     assert undone.status_code == 200
     assert f'value="{action_id}.2"' in undone.text
     assert "Hidden by its score alone" in undone.text
-    assert held(wiring) is None
+    assert only_hold(wiring) is None
     decide(moderator, "overturn", action_id)
-    hold = held(wiring)
-    assert hold is not None
+    hold = the_hold(wiring)
     back = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}&q=bitcoin")
     assert back.headers["Location"] == f"/second-look?q=bitcoin#row-{action_id}"
 
 
 def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stays(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = applied(wiring, cast)
-    moderator = visit(cast.moderator)
     empty = decide(moderator, "confirm", action_id, reason="")
     assert empty.status_code == 422
     assert "Enter a reason." in empty.text
@@ -159,13 +147,14 @@ def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stay
     stale = decide(moderator, "confirm", action_id, reason="My long thoughts")
     assert stale.status_code == 409
     assert "Already decided by Forum adapter" in stale.text
-    assert held(wiring) is None
+    assert only_hold(wiring) is None
 
 
-def test_rows_on_screen_follow_what_happens(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_rows_on_screen_follow_what_happens(
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring
+) -> None:
     one = applied(wiring, cast)
     other = applied(wiring, cast, "post-2", f"{factories.SPAM} again")
-    moderator, operator = visit(cast.moderator), visit(cast.operator)
     page = moderator.get("/second-look").text
     assert "<title>(2) Second look" in page
     assert moderator.get(poll_of(page), **HTMX).status_code == 204
@@ -178,12 +167,11 @@ def test_rows_on_screen_follow_what_happens(visit: Visit, cast: Cast, wiring: Wi
 
 
 def test_review_next_goes_from_one_to_the_next_and_passes_by_what_is_claimed(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     ids = [applied(wiring, cast, f"post-{number}", f"{factories.SPAM} {number}") for number in range(3)]
     looked_at_again(wiring, cast, ids[2])
-    moderator = visit(cast.moderator)
-    visit(cast.operator).post(f"/review/{ids[0]}/claim")
+    operator.post(f"/review/{ids[0]}/claim")
     first = moderator.post("/second-look/next").headers["Location"]
     assert first == f"/review/{ids[2]}?from=second-look&next=1", "what is reviewed again comes first"
     assert action_of(wiring, ids[2]).claimed_by_id == cast.moderator.account_id
@@ -199,9 +187,8 @@ def test_review_next_goes_from_one_to_the_next_and_passes_by_what_is_claimed(
 
 
 def test_pages_cost_the_same_however_many_rows(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
 ) -> None:
-    moderator = visit(cast.moderator)
     costs = []
     for number in range(2):
         for one in range(1 + 2 * number):
@@ -213,26 +200,25 @@ def test_pages_cost_the_same_however_many_rows(
 
 
 def test_a_long_list_says_that_it_was_counted_and_searched_in_part(
-    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):
         applied(wiring, cast, f"post-{number}")
-    max_ = visit(cast.moderator)
-    assert "3 wait." in max_.get("/second-look").text
+    assert "3 wait." in moderator.get("/second-look").text
     monkeypatch.setattr(second_looks, "MOST_COUNTED", 2)
     monkeypatch.setattr(second_looks, "WALKED", 1)
-    monkeypatch.setattr(second_looks_page, "PAGE_SIZE", 2)
-    text = max_.get("/second-look").text
+    monkeypatch.setattr(review, "PAGE_SIZE", 2)
+    text = moderator.get("/second-look").text
     assert "More than 2 wait." in text
     assert "1 to 2 of more than 2" in text
     assert "page=2" in text
-    assert "3 to 3 of more than 2" in max_.get("/second-look?page=2").text
-    assert "Only the first 1 items were searched" in max_.get("/second-look?q=money").text
+    assert "3 to 3 of more than 2" in moderator.get("/second-look?page=2").text
+    assert "Only the first 1 items were searched" in moderator.get("/second-look?q=money").text
 
 
-def test_the_item_page_offers_both_decisions_too(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_the_item_page_offers_both_decisions_too(moderator: Visitor, cast: Cast, wiring: Wiring) -> None:
     action_id = applied(wiring, cast)
-    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    page = moderator.get(f"/review/{action_id}").text
     assert 'value="confirm"' in page
     assert 'value="overturn"' in page
 
@@ -257,10 +243,9 @@ def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
 
 
 def test_item_and_row_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = forced(wiring, cast)
-    moderator = visit(cast.moderator)
     page = moderator.get(f"/review/{action_id}/panel", **HTMX).text
     assert "Hidden" in page
     assert "by <bdi>Operator</bdi>" in page, "who decided, and not the key that acknowledged"
@@ -274,10 +259,9 @@ def test_item_and_row_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_
 
 
 def test_members_can_answer_what_a_moderator_forced_while_it_is_looked_at_again(
-    visit: Visit, cast: Cast, wiring: Wiring
+    rater: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = forced(wiring, cast)
-    rater = visit(cast.rater)
     assert 'name="answer" value="yes"' not in rater.get(f"/review/{action_id}").text
     looked_at_again(wiring, cast, action_id)
     assert 'name="answer" value="yes"' in rater.get(f"/review/{action_id}").text
@@ -288,12 +272,11 @@ def test_members_can_answer_what_a_moderator_forced_while_it_is_looked_at_again(
 
 
 def test_after_it_was_overturned_the_page_says_so_and_that_the_post_is_shown_again(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = forced(wiring, cast)
     looked_at_again(wiring, cast, action_id)
     factories.rate(wiring, cast, action_id, "NNNNN")
-    moderator, rater = visit(cast.moderator), visit(cast.rater)
     for visitor in (moderator, rater):
         page = visitor.get(f"/review/{action_id}").text
         assert "The community overturned what had been decided. The post will be shown again" in page
@@ -307,9 +290,8 @@ def test_after_it_was_overturned_the_page_says_so_and_that_the_post_is_shown_aga
     assert "The platform has shown the post again." in page
 
 
-def test_an_item_opened_from_here_leads_back_here(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_an_item_opened_from_here_leads_back_here(moderator: Visitor, cast: Cast, wiring: Wiring) -> None:
     action_id = applied(wiring, cast)
-    moderator = visit(cast.moderator)
     found = re.search(rf'href="(/review/{action_id}\?[^"]+)"', moderator.get("/second-look?q=bitcoin").text)
     assert found
     address = html.unescape(found.group(1))
@@ -326,10 +308,9 @@ def test_an_item_opened_from_here_leads_back_here(visit: Visit, cast: Cast, wiri
 
 
 def test_members_are_not_asked_what_none_of_them_could_answer(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = forced(wiring, cast)
-    moderator = visit(cast.moderator)
     assert "Ask for a second look" in moderator.get(f"/review/{action_id}").text
     with wiring.database.writing() as session:
         session.get_one(Action, action_id).review_group = ReviewGroup.STAFF

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, url_for
 
 from app.core import clock
+from app.core.history.pages import HistoryPage
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import action_history, post_search, reopening
@@ -18,7 +19,7 @@ from app.core.vocabulary import ActionVerb
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import FilterForm, Query, encoded
 from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.verb_words import NAMES
 from app.web.item.views import blind_item
@@ -80,11 +81,10 @@ def history_page() -> Response:
             for change in found.rows
             if reopening.is_offered(actor, change.action, change.request)
         }
-    query = form.query()
+    path, query = url_for("web.history_page"), form.query()
     return page.render(
         "history/history.html",
         status=422 if form.errors else 200,
-        filters=form,
         rows=found.rows,
         names=_names(found.rows),
         may_overturn=may_overturn,
@@ -94,22 +94,31 @@ def history_page() -> Response:
         category_name=category_name,
         cause_words=cause_words,
         hidden=_hidden,
-        tabs=tabs(actor, community.id, url_for("web.history_page"), query),
-        chips=filter_forms.chips(form, url_for("web.history_page")),
+        chips=filter_forms.chips(form, path),
         is_more_than_period=bool(query.keys() - {"community", "from", "to"}),
-        links=page.PageLinks(
-            previous=list_url(url_for("web.history_page"), query, newer=found.newer),
-            next=list_url(url_for("web.history_page"), query, older=found.older),
+        csv_url=list_url(url_for("web.history_csv"), query, always=True),
+        **list_context(form, found, path, actor, community.id),
+    )
+
+
+def list_context(
+    form: FilterForm, found: HistoryPage[Any], path: str, actor: Actor, community_id: uuid.UUID
+) -> dict[str, Any]:
+    """Template variables of both histories: filters, tabs, and links to the pages of the list at this path."""
+    query = form.query()
+    return {
+        "filters": form,
+        "tabs": tabs(actor, community_id, path, query),
+        "links": page.PageLinks(
+            previous=list_url(path, query, newer=found.newer),
+            next=list_url(path, query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
-        query=f"?{encoded(query)}" if query else "",
-        csv_url=list_url(url_for("web.history_csv"), query, always=True),
-        clear_url=list_url(
-            url_for("web.history_page"), {k: v for k, v in query.items() if k == "community"}, always=True
-        ),
-        is_narrowed=form.is_narrowed,
-    )
+        "query": f"?{encoded(query)}" if query else "",
+        "clear_url": list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
+        "is_narrowed": form.is_narrowed,
+    }
 
 
 @web.get("/history/<uuid:entry_id>")

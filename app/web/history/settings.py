@@ -15,9 +15,9 @@ from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
 from app.core.permissions import Actor, Permission
 from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
-from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
+from app.web.filter_forms import ALL, Days, FilterForm, typed
 from app.web.history import setting_words
-from app.web.history.actions import list_url, number_from, tabs
+from app.web.history.actions import list_context, list_url, number_from
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
@@ -100,24 +100,12 @@ def setting_history_page() -> Response:
             newer_than=number_from("newer"),
         )
         names = setting_history.names(session, page_of_changes.rows)
-    query = form.query()
-    path = url_for("web.setting_history_page")
     return page.render(
         "history/history_settings.html",
         status=200 if holds else 422,
-        filters=form,
         rows=[_row(entry, names) for entry in page_of_changes.rows],
-        tabs=tabs(actor, community.id, path, query),
-        links=page.PageLinks(
-            previous=list_url(path, query, newer=page_of_changes.newer),
-            next=list_url(path, query, older=page_of_changes.older),
-            summary=f"{'More than ' if page_of_changes.is_more else ''}{page_of_changes.count:,} "
-            f"{'change' if page_of_changes.count == 1 else 'changes'}",
-        ),
-        query=f"?{encoded(query)}" if query else "",
-        csv_url=list_url(url_for("web.setting_history_csv"), query, always=True),
-        clear_url=list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
-        is_narrowed=form.is_narrowed,
+        csv_url=list_url(url_for("web.setting_history_csv"), form.query(), always=True),
+        **list_context(form, page_of_changes, url_for("web.setting_history_page"), actor, community.id),
     )
 
 

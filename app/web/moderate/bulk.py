@@ -1,4 +1,4 @@
-"""Decide, claim or assign several items of the queue: the ticked ones, or those that match the filters."""
+"""Decide, claim or assign several rows of a list: the ticked ones, or those that match the queue's filters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from app.web.item import decision_forms, pending_undo, verb_words
 from app.web.moderate import decisions, queue_rows
 from app.web.moderate import review as review_page
 from app.web.moderate.decisions import Done
-from app.web.moderate.forms import BulkForm, Choice
-from app.web.moderate.row_lists import QUEUE, RowList
+from app.web.moderate.forms import BulkForm, Choice, SecondLookBulkForm
+from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
 from app.wiring import wired
 
 FIRSTS: Mapping[Sort, str] = {
@@ -55,6 +55,20 @@ def decide_selected() -> Response:
         return review_page.show(form, status=status, done=done)
 
     return decisions.decide(TickedRows(QUEUE, form, again), form.wanted_verb, form, review_page.PAGE)
+
+
+@web.post("/second-look/decide")
+@auth.needs(Permission.MODERATE)
+def decide_looks() -> Response:
+    """Confirm, overturn or claim the ticked rows. Each gets its own decision, which can be undone."""
+    form = forms.posted(SecondLookBulkForm)
+
+    def again(*, status: int, done: str | None = None) -> Response:
+        return review_page.show_second_looks(form, status=status, done=done)
+
+    return decisions.decide(
+        TickedRows(SECOND_LOOKS, form, again), form.wanted_verb, form, review_page.SECOND_LOOK_PAGE
+    )
 
 
 class Again(Protocol):

@@ -12,7 +12,7 @@ from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, scoring
-from app.core.actions import urgency
+from app.core.actions import opening
 from app.core.models import Action, Note, Request
 from app.core.permissions import Actor
 from app.core.review import authors, decision_trace, queue, second_looks
@@ -241,7 +241,7 @@ def _disagreement(note: Note | None, needed: int) -> str:
 
 def _facts(post: Request, hidden: int) -> Sequence[str]:
     """The author's hidden posts, channel, language, and reports and views if the integration gave them."""
-    reports, views = urgency.figure(post.extra, "reports"), urgency.figure(post.extra, "views")
+    reports, views = opening.figure(post.extra, "reports"), opening.figure(post.extra, "views")
     facts = (
         f"{hidden} hidden" if hidden else "",
         channel(post.platform_channel_id) if post.platform_channel_id else "",

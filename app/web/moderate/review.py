@@ -1,4 +1,8 @@
-"""Review queue: the list, the count of new items, the next item, and saved filters; ``bulk`` decides several items."""
+"""The moderators' lists: the review queue with saved filters, the desk, and the second looks.
+
+Second looks are actions that a score carried out without review, and actions under review again. ``bulk`` decides
+several rows of a list.
+"""
 
 import uuid
 from dataclasses import dataclass
@@ -10,21 +14,22 @@ from app.core.communities import getting_started
 from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import assignments, post_search, queue, saved_filters
-from app.core.review import queue as desk_figures
+from app.core.review import assignments, post_search, queue, saved_filters, second_looks
 from app.core.review.queue import QueuePage
 from app.core.review.queue_filters import SEARCHED
+from app.core.review.second_looks import SecondLookPage
 from app.web import auth, community_choice, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.list_filters import QueueForm
+from app.web.list_filters import QueueForm, SecondLookForm, page_number
 from app.web.moderate import live_rows, moderation, notices, open_counts, queue_rows
 from app.web.moderate import saved_filters as filter_links
-from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
-from app.web.moderate.row_lists import QUEUE
+from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm, SecondLookBulkForm
+from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS
 from app.wiring import wired
 
 PAGE = "moderate/review.html"
+SECOND_LOOK_PAGE = "moderate/second_look.html"
 PAGE_SIZE = 50
 
 
@@ -135,7 +140,8 @@ def show(
         form=saving or queueing or form,
         colleagues=colleagues,
         bulk_url=url_for("web.decide_selected"),
-        matching_url=_matching_url(listed.count),
+        # Deciding all items of the filtered queue at once.
+        matching_url=f"{url_for('web.matching')}?{encoded(QUEUE.query())}" if listed.count > 1 else None,
         done=done,
         lacks_key=lacks_key,
         links=_links(listed),
@@ -145,24 +151,11 @@ def show(
     )
 
 
-def _matching_url(count: int) -> str | None:
-    """URL of the page that decides all items of the filtered queue at once; None if there is only one."""
-    query = forms.queried(QueueForm).query()
-    return f"{url_for('web.matching')}?{encoded(query)}" if count > 1 else None
-
-
 def _links(listed: QueuePage) -> page.PageLinks:
-    def url(**beyond: uuid.UUID) -> str:
-        query = {
-            **forms.queried(QueueForm).query(),
-            **{name: str(item_id) for name, item_id in beyond.items()},
-        }
-        return f"{url_for('web.review')}?{encoded(query)}"
-
     items = listed.items
     return page.PageLinks(
-        previous=url(before=items[0].action.id) if listed.first > 1 else None,
-        next=url(after=items[-1].action.id) if items and listed.last < listed.count else None,
+        previous=QUEUE.url(before=str(items[0].action.id)) if listed.first > 1 else None,
+        next=QUEUE.url(after=str(items[-1].action.id)) if items and listed.last < listed.count else None,
         summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
     )
 
@@ -181,7 +174,7 @@ class Tile:
 def desk() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        figures = desk_figures.desk(session, actor, community.id)
+        figures = queue.desk(session, actor, community.id)
         mine = queue_rows.rows(session, figures.my_items, actor)
         overdue = queue_rows.rows(session, figures.overdue_items, actor)
     return page.render(
@@ -194,10 +187,70 @@ def desk() -> Response:
         ],
         lists=[("Mine", mine), ("Overdue", overdue)],
         unread=notices.unread_count(),
-        overturned_days=desk_figures.OVERTURNED_DAYS,
+        overturned_days=queue.OVERTURNED_DAYS,
         **QUEUE.context(),
     )
 
 
 def _desk_url(**filters: str) -> str:
     return f"{url_for('web.review')}?{encoded({**community_choice.carried(), **filters})}"
+
+
+@web.get("/second-look")
+@auth.needs(Permission.SEE_QUEUE)
+def second_look() -> Response:
+    return show_second_looks(SecondLookBulkForm())
+
+
+@web.post("/second-look/next")
+@auth.needs(Permission.MODERATE)
+def next_look() -> Response:
+    """Claim the next second look of the filtered list and open it."""
+    return moderation.open_next(SECOND_LOOKS)
+
+
+def show_second_looks(form: SecondLookBulkForm, *, status: int = 200, done: str | None = None) -> Response:
+    filter_form = forms.queried(SecondLookForm)
+    filters = filter_form.wanted()
+    actor, community = auth.current_actor(), auth.current_community()
+    number = page_number(forms.query_arg("page"))
+    ticked = frozenset(choice.id for choice in form.item.data)
+    now = clock.now()
+    with wired().database.reading() as session:
+        while True:
+            offset = (number - 1) * PAGE_SIZE
+            found = second_looks.waiting(
+                session, actor, community.id, filters, limit=PAGE_SIZE, offset=offset
+            )
+            if found.ids or not found.count:
+                break
+            number = -(-found.count // PAGE_SIZE)
+        filter_form.offer(second_looks.categories(session, community.id))
+        items = {item.action.id: item for item in queue.items(session, actor, community.id, found.ids)}
+        rows = queue_rows.rows(
+            session, [items[id_] for id_ in found.ids if id_ in items], actor, ticked, SECOND_LOOKS
+        )
+        shared = live_rows.list_context(session, SECOND_LOOKS, form, filter_form, rows)
+    return page.render(
+        SECOND_LOOK_PAGE,
+        status=422 if filter_form.errors and status == 200 else status,
+        count=found.count,
+        is_more=found.is_more,
+        searched=second_looks.WALKED if found.may_lack else None,
+        form=form,
+        bulk_url=url_for("web.decide_looks"),
+        matching_url=None,
+        done=done,
+        links=_second_look_links(number, found),
+        **shared,
+        **live_rows.context(SECOND_LOOKS, 0, now.isoformat()),
+    )
+
+
+def _second_look_links(number: int, found: SecondLookPage) -> page.PageLinks:
+    first, last = (number - 1) * PAGE_SIZE + 1, (number - 1) * PAGE_SIZE + len(found.ids)
+    return page.PageLinks(
+        previous=SECOND_LOOKS.url(page=str(number - 1)) if number > 1 else None,
+        next=SECOND_LOOKS.url(page=str(number + 1)) if last < found.count or found.is_more else None,
+        summary=f"{first:,} to {last:,} of {'more than ' if found.is_more else ''}{found.count:,}",
+    )

@@ -9,6 +9,7 @@ from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core.ids import parse_id
+from app.core.models import SavedFilter
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import saved_filters
 from app.web.categories import category_name
@@ -26,14 +27,10 @@ _SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.it
 class FilterLink:
     """One saved filter. ``is_current``: the page's query string has exactly these filters."""
 
-    id: uuid.UUID
-    name: str
+    saved: SavedFilter
     url: str
     is_current: bool
-    is_shared: bool
     may_delete: bool
-    position: int | None = None
-    members: Sequence[str] = ()
 
 
 def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query) -> Sequence[FilterLink]:
@@ -42,14 +39,10 @@ def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query)
     present = wanted(query)
     return [
         FilterLink(
-            id=saved.id,
-            name=saved.name,
+            saved,
             url=f"{url_for('web.review')}?{encoded({**saved.query, **carried})}",
             is_current=saved.query == present,
-            is_shared=saved.shared,
             may_delete=saved_filters.may_delete(actor, saved),
-            position=saved.position,
-            members=saved.members,
         )
         for saved in saved_filters.visible(session, actor, community_id)
     ]
@@ -74,17 +67,17 @@ def context(
         "present_words": in_words(present),
         "queue_form": queueing or _queue_form(current),
         "may_queue": current is not None
-        and current.is_shared
+        and current.saved.shared
         and allows(actor, Permission.REVISE_POLICY, community_id),
     }
 
 
 def _queue_form(current: FilterLink | None) -> QueueSettingsForm:
     """The settings of the present filter, if it is a queue."""
-    if current is None or current.position is None:
+    if current is None or current.saved.position is None:
         return QueueSettingsForm()
-    members = [member for text in current.members if (member := parse_id(text)) is not None]
-    return QueueSettingsForm(position=str(current.position), member=members)
+    members = [member for text in current.saved.members if (member := parse_id(text)) is not None]
+    return QueueSettingsForm(position=str(current.saved.position), member=members)
 
 
 def wanted(query: Query) -> Query:
