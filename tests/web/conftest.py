@@ -63,6 +63,7 @@ class Visitor:
 
 
 Visit = Callable[[Person | None], Visitor]
+"""The type of ``visit``."""
 
 
 @pytest.fixture
@@ -85,6 +86,31 @@ def visit(app: Flask, wiring: Wiring) -> Visit:
 @pytest.fixture
 def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
     return Mailbox(wiring, jobs)
+
+
+@pytest.fixture
+def moderator(visit: Visit, cast: Cast) -> Visitor:
+    return visit(cast.moderator)
+
+
+@pytest.fixture
+def operator(visit: Visit, cast: Cast) -> Visitor:
+    return visit(cast.operator)
+
+
+@pytest.fixture
+def admin(visit: Visit, cast: Cast) -> Visitor:
+    return visit(cast.admin)
+
+
+@pytest.fixture
+def rater(visit: Visit, cast: Cast) -> Visitor:
+    return visit(cast.rater)
+
+
+@pytest.fixture
+def outsider(visit: Visit, cast: Cast) -> Visitor:
+    return visit(cast.outsider)
 
 
 @dataclass
@@ -186,6 +212,12 @@ def only_hold(wiring: Wiring) -> Hold | None:
     """Return the held decision, or None."""
     with wiring.database.reading() as session:
         return session.scalars(sa.select(Hold)).one_or_none()
+
+
+def the_hold(wiring: Wiring) -> Hold:
+    """Return the held decision; there must be one, and no other."""
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(Hold)).one()
 
 
 def events_of(wiring: Wiring) -> list[EventName]:

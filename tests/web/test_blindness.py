@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
@@ -17,10 +17,9 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.web.filters import STATES
 from app.wiring import Wiring
-from tests.cast import PLATFORM, Cast, Person
+from tests.cast import PLATFORM, Cast
 from tests.web.conftest import HTMX, Stage, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 YES, NO = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 COUNT, SHOWN, INTERCEPT, FACTOR, RULE = 913, 77, 0.4242, -0.3939, "telltale-rule"
 REASON, MEMBER = "telltale-reason", "Telltale member"
@@ -125,40 +124,39 @@ def _parts(visitor: Visitor, action_id: uuid.UUID, note_id: uuid.UUID) -> Iterat
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, scene: tuple[uuid.UUID, uuid.UUID]
+    rater: Visitor, stage: Stage, wiring: Wiring, scene: tuple[uuid.UUID, uuid.UUID]
 ) -> None:
     action_id, note_id = scene
-    rita = visit(cast.rater)
     starts = ("/", "/help-needed", "/settings", f"/review/{action_id}", f"/notes/{note_id}")
     blind = SCORES + OTHERS + STATUSES + STATE
 
-    assert f'id="card-{note_id}"' in rita.get("/help-needed").text
-    seen = [*_crawl(rita, *starts), *_parts(rita, action_id, note_id)]
+    assert f'id="card-{note_id}"' in rater.get("/help-needed").text
+    seen = [*_crawl(rater, *starts), *_parts(rater, action_id, note_id)]
     assert len(seen) > 25
     assert _leaks(iter(seen), blind + COUNTS) == []
 
     # Skipping says no more; neither does an answer, but for how many ratings there are.
-    skipped = rita.post(f"/help-needed/{stage.post()}", HTMX, skip="1")
+    skipped = rater.post(f"/help-needed/{stage.post()}", HTMX, skip="1")
     assert _leaks(iter([("skip", skipped)]), blind + COUNTS) == []
-    rated = rita.post(
+    rated = rater.post(
         f"/help-needed/notes/{note_id}",
         HTMX,
         **{f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear", "seen": str(note_id)},
     )
     assert "<strong>Helpful</strong>" in rated.text
-    undone = rita.post(f"/help-needed/notes/{note_id}/undo", HTMX)
+    undone = rater.post(f"/help-needed/notes/{note_id}/undo", HTMX)
     assert f'id="card-{note_id}"' in undone.text
     assert _leaks(iter([("rated", rated), ("undone", undone)]), blind + COUNTS) == []
-    answered = rita.post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    answered = rater.post(f"/help-needed/{action_id}", HTMX, answer="yes")
     assert "ratings" in answered.text
-    after = [("answer", answered), *_crawl(rita, *starts), *_parts(rita, action_id, note_id)]
+    after = [("answer", answered), *_crawl(rater, *starts), *_parts(rater, action_id, note_id)]
     assert _leaks(iter(after), blind) == []
 
     # With the decision it is all told: the state, who said what and why; of the note once it is rated.
     with wiring.database.writing() as session:
         rationale = session.get_one(Note, session.get_one(Action, action_id).note_id)
         verdicts.force_publish(session, SYSTEM, rationale, why=Why("Clear"))
-    page = rita.get(f"/review/{action_id}").text
+    page = rater.get(f"/review/{action_id}").text
     assert "3 said Yes, 1 said No, 0 were not sure." in page
     assert "Waiting for platform" in page
     assert "Why this status" in page
@@ -167,4 +165,4 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
         f"note-{note_id}-good": ["clear"],
         f"note-{note_id}-on": "note",
     }
-    assert "Currently rated helpful" in rita.post(f"/notes/{note_id}/rating", HTMX, **fields).text
+    assert "Currently rated helpful" in rater.post(f"/notes/{note_id}/rating", HTMX, **fields).text

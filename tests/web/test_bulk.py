@@ -1,7 +1,6 @@
 """Several items at once: hidden or claimed when ticked, and all that match after a preview, with one undo."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -12,18 +11,15 @@ from app.core.review import assignments, post_search, queue_filters
 from app.core.vocabulary import ActionVerb
 from app.web.moderate import bulk
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.web.conftest import Stage, Visitor
 from tests.web.test_review import chosen, claimant_of, holds_on
 
-Visit = Callable[[Person | None], Visitor]
-
 
 def test_ticked_rows_are_hidden_whatever_their_category_does(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     first, second = stage.post("One"), stage.post("Two")
-    moderator = visit(cast.moderator)
     assert 'aria-label="Hide selected: hide posts"' in moderator.get("/review").text
     moderator.post(
         "/review/dismiss", item=chosen(wiring, first, second), reason="Abuse", verb="force_publish.hide"
@@ -35,24 +31,19 @@ def test_ticked_rows_are_hidden_whatever_their_category_does(
 
 
 @pytest.mark.parametrize("verb", ["force_publish", "force_publish.warn", "overturn", "claim.hide", ""])
-def test_what_is_no_bulk_verb_is_refused(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, verb: str
-) -> None:
+def test_what_is_no_bulk_verb_is_refused(moderator: Visitor, wiring: Wiring, stage: Stage, verb: str) -> None:
     action_id = stage.post()
-    answer = visit(cast.moderator).post(
-        "/review/dismiss", item=chosen(wiring, action_id), reason="Abuse", verb=verb
-    )
+    answer = moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Abuse", verb=verb)
     assert answer.status_code == 422
     assert "Choose what to do with the items that you ticked." in answer.text
     assert not holds_on(wiring)
 
 
 def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     mine, theirs = stage.post("Mine"), stage.post("Theirs")
-    visit(cast.operator).post(f"/review/{theirs}/claim")
-    moderator = visit(cast.moderator)
+    operator.post(f"/review/{theirs}/claim")
     answer = moderator.post("/review/dismiss", item=chosen(wiring, mine, theirs), verb="claim")
     assert answer.status_code == 409
     assert "1 item is yours for 10 minutes." in answer.text
@@ -68,11 +59,10 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
 
 
 def test_a_search_that_left_items_out_does_not_say_all(
-    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
         stage.post(f"The harbour again, {number}", category="spam")
-    moderator = visit(cast.moderator)
     assert "Decide all 4 that match" in moderator.get("/review/matching?q=harbour").text
     monkeypatch.setattr(post_search, "FEW", 2)
     monkeypatch.setattr(queue_filters, "SEARCHED", 3)
@@ -85,13 +75,12 @@ def test_a_search_that_left_items_out_does_not_say_all(
 
 @pytest.mark.both_databases
 def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "BULK_MAX", 2)
     spam = [stage.post(f"Spam {number}", category="spam") for number in range(4)]
     other = stage.post("An insult", category="toxicity")
-    visit(cast.operator).post(f"/review/{spam[3]}/claim")
-    moderator = visit(cast.moderator)
+    operator.post(f"/review/{spam[3]}/claim")
     assert "Decide all 4 that match" in moderator.get("/review?category=spam").text
     page = moderator.get("/review/matching?category=spam").text
     assert "Decide all 3 that match" in page
@@ -152,11 +141,11 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
 
 
 def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, admin: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     ids = [stage.post(f"Post {number}") for number in range(3)]
-    visit(cast.admin).post(f"/review/{ids[2]}/claim")
-    moderator, items = visit(cast.moderator), chosen(wiring, *ids)
+    admin.post(f"/review/{ids[2]}/claim")
+    items = chosen(wiring, *ids)
     assert "Assign selected" in moderator.get("/review").text
     assert "Assign selected" not in moderator.get("/second-look").text
     undecided = moderator.post("/review/dismiss", item=items, verb="assign")

@@ -1,24 +1,20 @@
 """Moderators' home, and giving away, putting aside and letting go of items."""
 
 import uuid
-from collections.abc import Callable
 
 import pytest
 
 from app.core.models import Action
 from app.web.filters import sentence_end
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
 
 
 def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post("A hard one")
-    moderator, operator = visit(cast.moderator), visit(cast.operator)
     assert "Assign to" in moderator.get(f"/review/{action_id}").text
     answer = moderator.post(
         f"/review/{action_id}/assign", HTMX, assignee=str(cast.operator.account_id), handover="For you?"
@@ -71,10 +67,9 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
 
 @pytest.mark.both_databases
 def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     mine, other = stage.post("Mine to decide"), stage.post("Free")
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{mine}/claim")
     page = moderator.get("/desk").text
     for tile in ("<strong>1</strong> Mine", "<strong>1</strong> Unclaimed", "<strong>0</strong> Overdue"):
@@ -86,12 +81,14 @@ def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
     page = moderator.get("/desk").text
     assert "1 claim is released." in page
     assert "<strong>0</strong> Mine" in page
-    assert visit(cast.rater).get("/desk").status_code == 403
+    assert rater.get("/desk").status_code == 403
 
 
-def test_in_a_run_what_is_handed_over_opens_the_next_item(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_in_a_run_what_is_handed_over_opens_the_next_item(
+    moderator: Visitor, cast: Cast, stage: Stage
+) -> None:
     given, aside, sent, last = (stage.post(text) for text in ("One", "Two", "Three", "Four"))
-    moderator, order = visit(cast.moderator), "sort=oldest&next=1"
+    order = "sort=oldest&next=1"
     for action_id, verb, posted, following in (
         (given, "assign", {"assignee": str(cast.operator.account_id)}, aside),
         (aside, "snooze", {"snooze": "4"}, sent),

@@ -14,11 +14,10 @@ from app.core.raters import help_needed
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus, ReviewGroup
 from app.throttle import Throttle
 from app.wiring import Wiring
-from tests.cast import PLATFORM, Cast, Person
-from tests.web.conftest import HTMX, SCORE, Stage, Visitor
+from tests.cast import PLATFORM, Cast
+from tests.web.conftest import HTMX, SCORE, Stage, Visit, Visitor
 from tests.web.test_run import shown
 
-Visit = Callable[[Person | None], Visitor]
 YES, NO, UNSURE = (
     HelpfulnessLevel.HELPFUL,
     HelpfulnessLevel.NOT_HELPFUL,
@@ -29,10 +28,10 @@ YES, NO, UNSURE = (
 @pytest.mark.parametrize(("answer", "level"), [("yes", YES), ("no", NO), ("unsure", UNSURE)])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 def test_an_answer_is_a_rating_of_the_rationale(
-    visit: Visit, cast: Cast, stage: Stage, answer: str, level: HelpfulnessLevel, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, answer: str, level: HelpfulnessLevel, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
-    reply = visit(cast.rater).post(f"/help-needed/{action_id}", headers, answer=answer)
+    reply = rater.post(f"/help-needed/{action_id}", headers, answer=answer)
     assert reply.status_code == (200 if headers else 303)
     assert stage.own_rating(action_id, cast.rater) is level
 
@@ -53,61 +52,59 @@ def test_the_reply_says_how_many_ratings_are_needed_still(visit: Visit, cast: Ca
     )
 
 
-def test_the_reply_is_a_line_and_counts_what_is_done_and_left(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_reply_is_a_line_and_counts_what_is_done_and_left(rater: Visitor, stage: Stage) -> None:
     first, second = stage.post(), stage.post()
-    rita = visit(cast.rater)
-    assert ">0 today</a>, 2 left" in rita.get("/help-needed").text
-    reply = rita.post(f"/help-needed/{first}", HTMX, answer="no")
+    assert ">0 today</a>, 2 left" in rater.get("/help-needed").text
+    reply = rater.post(f"/help-needed/{first}", HTMX, answer="no")
     assert f'id="card-{first}"' in reply.text
     assert "<strong>No</strong>" in reply.text
     assert ">1 today</a>, 1 left" in reply.text
-    assert ">1 today</a>, 0 left" in rita.post(f"/help-needed/{second}", HTMX, skip="1").text
+    assert ">1 today</a>, 0 left" in rater.post(f"/help-needed/{second}", HTMX, skip="1").text
 
 
-def test_the_rating_that_decides_says_so(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_rating_that_decides_says_so(rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
     stage.rate(action_id, YES, YES, YES, YES)
-    reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    reply = rater.post(f"/help-needed/{action_id}", HTMX, answer="yes")
     assert "That decided it." in reply.text
 
 
-def test_an_answer_that_comes_after_the_decision_is_told_so(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_an_answer_that_comes_after_the_decision_is_told_so(rater: Visitor, cast: Cast, stage: Stage) -> None:
     action_id = stage.post()
     _lock(stage, action_id)
-    reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    reply = rater.post(f"/help-needed/{action_id}", HTMX, answer="yes")
     assert reply.status_code == 409
     assert "decided in the meantime" in reply.text
     assert stage.own_rating(action_id, cast.rater) is None
 
 
-def test_a_skipped_post_is_not_offered_again(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_skipped_post_is_not_offered_again(rater: Visitor, cast: Cast, stage: Stage) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
-    assert visitor.post(f"/help-needed/{action_id}", skip="1").status_code == 303
-    assert "Open it anyway" in visitor.get("/help-needed").text
-    assert str(action_id) not in visitor.get("/help-needed").text
+    assert rater.post(f"/help-needed/{action_id}", skip="1").status_code == 303
+    assert "Open it anyway" in rater.get("/help-needed").text
+    assert str(action_id) not in rater.get("/help-needed").text
     assert stage.own_rating(action_id, cast.rater) is None
 
 
 @pytest.mark.parametrize("answer", ["", "maybe", "HELPFUL"])
-def test_something_else_is_no_answer(visit: Visit, cast: Cast, stage: Stage, answer: str) -> None:
+def test_something_else_is_no_answer(rater: Visitor, cast: Cast, stage: Stage, answer: str) -> None:
     action_id = stage.post()
-    assert visit(cast.rater).post(f"/help-needed/{action_id}", answer=answer).status_code == 422
+    assert rater.post(f"/help-needed/{action_id}", answer=answer).status_code == 422
     assert stage.own_rating(action_id, cast.rater) is None
 
 
 @pytest.mark.both_databases
-def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_posts_one_rating_from_enough_come_first(rater: Visitor, stage: Stage) -> None:
     few, many = stage.post("post with few ratings here"), stage.post("post with many ratings here")
     stage.rate(many, YES, NO, UNSURE)
     stage.rate(few, YES)
-    text = visit(cast.rater).get("/help-needed").text
+    text = rater.get("/help-needed").text
     assert text.index("many ratings here") < text.index("few ratings here")
 
 
 @pytest.mark.both_databases
 def test_of_many_posts_the_oldest_and_the_newest_are_ranked(
-    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    rater: Visitor, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(help_needed, "LOOKED_AT", 3)
     monkeypatch.setattr(help_needed, "NEAREST", 1)
@@ -115,10 +112,9 @@ def test_of_many_posts_the_oldest_and_the_newest_are_ranked(
     oldest, _, between, newest = (stage.post(f"post {number}") for number in range(4))
     stage.rate(between, YES, NO, UNSURE)
     stage.rate(newest, YES, NO)
-    rita = visit(cast.rater)
-    assert shown(rita) == [str(newest), str(oldest)]
-    rita.post(f"/help-needed/{oldest}", answer="yes")
-    assert str(between) in shown(rita), "what was answered makes place for the next one"
+    assert shown(rater) == [str(newest), str(oldest)]
+    rater.post(f"/help-needed/{oldest}", answer="yes")
+    assert str(between) in shown(rater), "what was answered makes place for the next one"
 
 
 @pytest.mark.both_databases
@@ -161,7 +157,7 @@ def test_a_rater_is_asked_first_where_their_viewpoint_is_missing(
 
 @pytest.mark.both_databases
 def test_nobody_is_asked_about_what_they_posted_or_submitted_themselves(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     own, submitted, others = (
         stage.post("I wrote this"),
@@ -173,56 +169,55 @@ def test_nobody_is_asked_about_what_they_posted_or_submitted_themselves(
         for action_id, field in ((own, "platform_author_id"), (submitted, "requested_by")):
             request = session.get_one(Request, session.get_one(Action, action_id).request_id)
             setattr(request, field, "rita")
-    text = visit(cast.rater).get("/help-needed").text
+    text = rater.get("/help-needed").text
     assert str(others) in text
     assert str(own) not in text
     assert str(submitted) not in text
 
 
-def test_nothing_to_do_is_said(visit: Visit, cast: Cast) -> None:
-    assert "Nothing needs your help. Next check in 15 s." in visit(cast.rater).get("/help-needed").text
+def test_nothing_to_do_is_said(rater: Visitor) -> None:
+    assert "Nothing needs your help. Next check in 15 s." in rater.get("/help-needed").text
 
 
-def test_staff_reviews_are_not_for_raters(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_staff_reviews_are_not_for_raters(
+    moderator: Visitor, rater: Visitor, stage: Stage, wiring: Wiring
+) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         session.get_one(Action, action_id).review_group = ReviewGroup.STAFF
-    rater = visit(cast.rater)
     assert str(action_id) not in rater.get("/help-needed").text
     assert rater.get(f"/review/{action_id}").status_code == 404
     assert rater.post(f"/help-needed/{action_id}", answer="yes").status_code == 404
-    assert visit(cast.moderator).get(f"/review/{action_id}").status_code == 200
+    assert moderator.get(f"/review/{action_id}").status_code == 200
 
 
-def test_a_moderators_own_question_shows_no_tally_either(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_moderators_own_question_shows_no_tally_either(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
     stage.rate(action_id, YES, YES, NO)
-    visitor = visit(cast.moderator)
-    assert "said Yes" not in visitor.get(f"/review/{action_id}").text
-    cards = visitor.get("/help-needed").text
+    assert "said Yes" not in moderator.get(f"/review/{action_id}").text
+    cards = moderator.get("/help-needed").text
     for hidden in (str(SCORE), "0.83", "of 5 ratings", "said Yes", "Community is reviewing", *NoteStatus):
         assert hidden not in _without_ids(cards), hidden
 
 
-def test_what_people_write_is_never_markup(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_what_people_write_is_never_markup(rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring) -> None:
     attack = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{ 7*7 }}"
     action_id = stage.post(attack)
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).policy_text = attack
         session.get_one(Community, cast.community_id).name = attack
-    visitor = visit(cast.rater)
     for path in ("/help-needed", f"/review/{action_id}"):
-        text = visitor.get(path).text
+        text = rater.get(path).text
         assert "<script>alert" not in text
         assert "<img" not in text
         assert "49" not in _without_ids(text)
         assert "onerror=alert(1)" in text, "it is shown as it was written"
 
 
-def test_a_long_post_is_cut_around_what_was_matched(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_long_post_is_cut_around_what_was_matched(rater: Visitor, stage: Stage) -> None:
     stage.post("word " * 400)
     stage.post("First line.\n" + "And one more.\n" * 30 + "Last line.")
-    text = visit(cast.rater).get("/help-needed").text
+    text = rater.get("/help-needed").text
     assert text.count("Read the whole post") == 2
     assert text.count("word") < 200
     assert "t line." in text, "its beginning is marked"
@@ -249,46 +244,42 @@ def test_many_empty_lines_are_one_that_says_so(
         assert re.findall(r">(\d+ empty lines)<", text) == ([says] if says else [])
 
 
-def test_more_posts_cost_no_more_queries(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
-) -> None:
-    visitor = visit(cast.rater)
+def test_more_posts_cost_no_more_queries(rater: Visitor, stage: Stage, statements: Callable[[], Any]) -> None:
     stage.post()
     with statements() as for_one:
-        visitor.get("/help-needed")
+        rater.get("/help-needed")
     for _ in range(9):
         stage.post()
     with statements() as for_ten:
-        visitor.get("/help-needed")
+        rater.get("/help-needed")
     assert len(for_ten) == len(for_one)
 
 
 @pytest.mark.both_databases
-def test_new_posts_are_counted_once(visit: Visit, cast: Cast, stage: Stage) -> None:
-    visitor, since = visit(cast.rater), clock.iso(clock.now())
+def test_new_posts_are_counted_once(rater: Visitor, stage: Stage) -> None:
+    since = clock.iso(clock.now())
     poll = f"/help-needed/new-count?since={since}"
-    assert visitor.get(poll, **HTMX).status_code == 204
+    assert rater.get(poll, **HTMX).status_code == 204
     stage.post()
-    assert "1 new item – Show" in visitor.get(poll, **HTMX).text
+    assert "1 new item – Show" in rater.get(poll, **HTMX).text
     stage.post()
-    assert "2 new items – Show" in visitor.get(f"{poll}&seen=1", **HTMX).text
-    assert visitor.get(f"{poll}&seen=2", **HTMX).status_code == 204
+    assert "2 new items – Show" in rater.get(f"{poll}&seen=1", **HTMX).text
+    assert rater.get(f"{poll}&seen=2", **HTMX).status_code == 204
 
 
 @pytest.mark.parametrize("query", ["", "since=yesterday", "since=2026-01-01T00:00:00", "since=x&seen=y"])
-def test_a_silly_poll_is_refused(visit: Visit, cast: Cast, query: str) -> None:
-    assert visit(cast.rater).get(f"/help-needed/new-count?{query}").status_code == 422
+def test_a_silly_poll_is_refused(rater: Visitor, query: str) -> None:
+    assert rater.get(f"/help-needed/new-count?{query}").status_code == 422
 
 
-def test_too_many_ratings_are_refused(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_too_many_ratings_are_refused(rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring) -> None:
     limited = wiring.settings.model_copy(
         update={"rate_limit_enabled": True, "rate_limit_ratings": "1 per hour"}
     )
     wiring.throttle = Throttle.from_settings(limited)
     first, second = stage.post(), stage.post()
-    visitor = visit(cast.rater)
-    assert visitor.post(f"/help-needed/{first}", answer="yes").status_code == 303
-    refused = visitor.post(f"/review/{second}/answer", answer="yes")
+    assert rater.post(f"/help-needed/{first}", answer="yes").status_code == 303
+    refused = rater.post(f"/review/{second}/answer", answer="yes")
     assert refused.status_code == 429
     assert int(refused.headers["Retry-After"]) >= 1
     assert stage.own_rating(second, cast.rater) is None

@@ -27,9 +27,7 @@ from tests import factories
 from tests.cast import PLATFORM, Cast, Person
 from tests.clocks import advance, at
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import FixedClassifier, Stage, Visitor, only_hold
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import FixedClassifier, Stage, Visit, Visitor, the_hold
 
 
 def person(wiring: Wiring, who: Person) -> Actor:
@@ -49,11 +47,10 @@ def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
 
 
 def test_a_withdrawn_posts_text_is_in_no_view_of_the_history(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    visit: Visit, moderator: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post("Amethystine people like you")
     note_id = stage.note(action_id, text="Amethystine is no word")
-    moderator = visit(cast.moderator)
     assert "Amethystine" in moderator.get("/history?q=Amethystine").text
     with wiring.database.writing() as session:
         request = session.get_one(Request, session.get_one(Action, action_id).request_id)
@@ -86,15 +83,14 @@ def test_only_moderators_and_above_read_the_history(
     assert visitor.get(f"{path}?community=harbour-forum").status_code == status
 
 
-def test_a_community_without_actions_says_so(visit: Visit, cast: Cast) -> None:
-    assert "No actions in this period" in visit(cast.moderator).get("/history").text
+def test_a_community_without_actions_says_so(moderator: Visitor) -> None:
+    assert "No actions in this period" in moderator.get("/history").text
 
 
 def test_each_change_is_a_row_that_later_changes_leave_as_it_was(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     before = export(moderator)
     change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter between friends")
     after = export(moderator)
@@ -107,13 +103,13 @@ def test_each_change_is_a_row_that_later_changes_leave_as_it_was(
 
 
 def test_only_actions_that_can_be_overturned_now_link_to_it(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     applied, dismissed = stage.post("Applied one"), stage.post("Dismissed one")
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         change(wiring, factories.integration(cast), applied, state)
     change(wiring, factories.integration(cast), dismissed, ActionState.DISMISSED)
-    page = visit(cast.moderator).get("/history").text
+    page = moderator.get("/history").text
     assert page.count("Overturn: Applied one") == 1
     assert "Overturn: Dismissed one" not in page
 
@@ -142,13 +138,12 @@ def test_only_actions_that_can_be_overturned_now_link_to_it(
 )
 @pytest.mark.both_databases
 def test_filters_combine(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, query: str, found: set[str]
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, query: str, found: set[str]
 ) -> None:
     at(datetime(2026, 3, 1, 12, tzinfo=UTC))
     action_id = stage.post()
     at(datetime(2026, 3, 2, 12, tzinfo=UTC))
     change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter")
-    moderator = visit(cast.moderator)
     assert {row["state"] for row in export(moderator, query)} == found
     page = moderator.get(f"/history{query}").text
     is_period = set(re.findall(r"[?&](\w+)=", query)) <= {"from", "to"}
@@ -159,13 +154,12 @@ def test_filters_combine(
 
 @pytest.mark.both_databases
 def test_days_begin_at_midnight_where_the_reader_lives(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     with wiring.database.writing() as session:
         session.get_one(Account, cast.moderator.account_id).timezone = "Asia/Tokyo"
     at(datetime(2026, 3, 1, 15, 30, tzinfo=UTC))  # 00:30 on 2 March in Tokyo
     stage.post()
-    moderator = visit(cast.moderator)
     assert len(export(moderator, "?from=2026-03-02&to=2026-03-02")) == 1
     assert export(moderator, "?to=2026-03-01") == []
 
@@ -181,23 +175,20 @@ def test_days_begin_at_midnight_where_the_reader_lives(
     ],
 )
 @pytest.mark.parametrize("path", ["/history", "/history.csv"])
-def test_a_filter_that_cannot_be_read_is_named(
-    visit: Visit, cast: Cast, path: str, query: str, told: str
-) -> None:
-    answer = visit(cast.moderator).get(f"{path}{query}")
+def test_a_filter_that_cannot_be_read_is_named(moderator: Visitor, path: str, query: str, told: str) -> None:
+    answer = moderator.get(f"{path}{query}")
     assert answer.status_code == 422
     assert told in answer.text
 
 
 @pytest.mark.both_databases
 def test_pages_neither_repeat_nor_miss_a_row_when_more_happens_meanwhile(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_page, "PAGE_SIZE", 2)
     texts = [f"Post number {number}" for number in range(5)]
     for text in texts:
         change(wiring, factories.integration(cast), stage.post(text), ActionState.DISMISSED, text)
-    moderator = visit(cast.moderator)
     pages, url = [], "/history?state=dismissed"
     while url:
         page = moderator.get(url).text
@@ -210,10 +201,9 @@ def test_pages_neither_repeat_nor_miss_a_row_when_more_happens_meanwhile(
 
 
 def test_fifty_rows_cost_as_many_queries_as_one(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+    moderator: Visitor, stage: Stage, statements: Callable[[], Any]
 ) -> None:
     stage.post()
-    moderator = visit(cast.moderator)
     moderator.get("/history")
     with statements() as few:
         moderator.get("/history")
@@ -227,19 +217,19 @@ def test_fifty_rows_cost_as_many_queries_as_one(
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_of_the_file_is_a_formula(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, start: str
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, start: str
 ) -> None:
     action_id = stage.post()
     reason = f'{start}HYPERLINK("https://example.org","x")'
     change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, reason)
-    answer = visit(cast.moderator).get("/history.csv?state=dismissed")
+    answer = moderator.get("/history.csv?state=dismissed")
     (row,) = csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline=""))
     assert row["reason"] == f"'{reason}"
 
 
 @pytest.mark.both_databases
 def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_page, "PAGE_SIZE", 1)
     for number in range(3):
@@ -250,7 +240,7 @@ def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
             ActionState.DISMISSED,
             f"Naïve “quote”, {number}\nand 漢字",
         )
-    answer = visit(cast.moderator).get("/history.csv")
+    answer = moderator.get("/history.csv")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert "attachment" in answer.headers["Content-Disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
@@ -260,12 +250,11 @@ def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
 
 
 def test_an_entry_has_a_page_of_its_own_where_nothing_is_cut_short(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, outsider: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id, reason = stage.post(), "Why <b>exactly</b>. " * 60
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         change(wiring, factories.integration(cast), action_id, state, reason)
-    moderator = visit(cast.moderator)
     newest = export(moderator, "?state=applied")[0]
     page = moderator.get(f"/history/{newest['entry_id']}?state=applied").text
     assert 'href="/history?state=applied"' in page
@@ -274,21 +263,20 @@ def test_an_entry_has_a_page_of_its_own_where_nothing_is_cut_short(
     page = moderator.get(f"/history/{oldest['entry_id']}").text
     assert page.count("Why &lt;b&gt;exactly&lt;/b&gt;.") == 60
     assert "#decision-title" not in page
-    assert visit(cast.outsider).get(f"/history/{newest['entry_id']}").status_code == 404
-    assert visit(cast.rater).get(f"/history/{newest['entry_id']}").status_code == 403
+    assert outsider.get(f"/history/{newest['entry_id']}").status_code == 404
+    assert rater.get(f"/history/{newest['entry_id']}").status_code == 403
     assert moderator.get(f"/history/{uuid.uuid4()}").status_code == 404
 
 
 @pytest.mark.both_databases
 def test_beyond_what_is_counted_there_are_many(
-    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_pages, "COUNTED", 2)
     monkeypatch.setattr(action_history, "COUNTED_BY_ROW", 2)
     monkeypatch.setattr(history_filters, "FOUND_POSTS", 2)
     stage.post()
     stage.post()
-    moderator = visit(cast.moderator)
     assert "2 changes" in moderator.get("/history").text
     stage.post()
     assert "More than 2 changes" in moderator.get("/history").text
@@ -298,9 +286,9 @@ def test_beyond_what_is_counted_there_are_many(
     assert len(export(moderator, "?q=post")) == 3
 
 
-def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_another_communitys_changes_stay_there(moderator: Visitor, stage: Stage) -> None:
     stage.post(away=True)
-    assert export(visit(cast.moderator)) == []
+    assert export(moderator) == []
 
 
 def _link(page: str, rel: str) -> str:
@@ -309,15 +297,13 @@ def _link(page: str, rel: str) -> str:
 
 
 def test_a_decision_that_was_taken_back_leaves_a_trace_with_who_what_and_why(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post("A quarrel")
-    moderator = visit(cast.moderator)
     decision = {"verb": "dismiss", "reason": "Only banter", "version": "1"}
     moderator.post(f"/review/{action_id}/decide", **decision)
     assert next((row["event"], row["verb"]) for row in export(moderator)) == ("decision.held", "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
+    held = the_hold(wiring)
     moderator.post(f"/holds/{held.id}/undo")
     rows = export(moderator)
     assert [row["event"] for row in rows] == ["decision.undone", "decision.held", "action.under_review"]
@@ -346,10 +332,9 @@ def test_a_decision_that_was_taken_back_leaves_a_trace_with_who_what_and_why(
 
 
 def test_a_decision_that_could_not_be_carried_out_stands_there_too(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post("A quarrel")
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Only banter", version="1")
     change(wiring, factories.integration(cast), action_id, ActionState.PROPOSED)
     change(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
@@ -362,14 +347,13 @@ def test_a_decision_that_could_not_be_carried_out_stands_there_too(
 
 @pytest.mark.both_databases
 def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     stage.wiring.classifiers = [FixedClassifier(category="toxicity")]
     with wiring.database.writing() as session:
         post = submitting.Submission("post-1", "bot", "Words", platform_author_id="poster")
         request_id = submitting.submit(session, SYSTEM, cast.community_id, post).request.id
     stage.jobs.run_all()
-    moderator = visit(cast.moderator)
     actor = person(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()

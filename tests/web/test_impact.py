@@ -17,18 +17,16 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import PLATFORM, Cast, Person
+from tests.cast import PLATFORM, Cast
 from tests.web.conftest import Stage, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """Its SQL is tested in ``tests/unit/test_impact.py``, on both databases."""
 H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 EMPTY = "Impact appears after a first note gets a status."
 
 
-def test_it_begins_empty_and_tells_only_what_is_decided(visit: Visit, cast: Cast, stage: Stage) -> None:
-    rater = visit(cast.rater)
+def test_it_begins_empty_and_tells_only_what_is_decided(rater: Visitor, stage: Stage) -> None:
     assert EMPTY in rater.get("/me").text
     action_id = stage.post("Somebody wrote this")
     rater.post(f"/review/{action_id}/answer", answer="no")
@@ -48,10 +46,9 @@ def test_it_begins_empty_and_tells_only_what_is_decided(visit: Visit, cast: Cast
 
 
 def test_an_answer_can_be_changed_until_the_note_locks(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes")
     assert "Change answer" in rater.get("/me").text
     with wiring.database.writing() as session:
@@ -62,11 +59,8 @@ def test_an_answer_can_be_changed_until_the_note_locks(
     assert "Change answer" not in page
 
 
-def test_a_rating_that_does_not_count_says_why(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
-) -> None:
+def test_a_rating_that_does_not_count_says_why(rater: Visitor, wiring: Wiring, stage: Stage) -> None:
     action_id = stage.post()
-    rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes")
     assert "Not counted" not in rater.get("/me").text
     for excluded, told in (("submitter", "you submitted the post"), ("once", "an earlier rule left it out")):
@@ -75,7 +69,9 @@ def test_a_rating_that_does_not_count_says_why(
         assert f"Not counted: {told}" in rater.get("/me").text
 
 
-def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_notes_of_ones_own_stand_behind_the_writing_impact(
+    moderator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring
+) -> None:
     with wiring.database.writing() as session:
         me = session.get_one(Profile, cast.rater.profile_id)
         kind = Classification.MISLEADING
@@ -84,17 +80,16 @@ def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: C
             session, SYSTEM, cast.community_id, profiles.ensure(session, PLATFORM, "other"), "Theirs", kind
         )
         verdicts.force_publish(session, factories.integration(cast), mine, why=Why("Known"))
-    page = visit(cast.rater).get("/me?show=notes-helpful").text
+    page = rater.get("/me?show=notes-helpful").text
     assert "Mine is &lt;i&gt;good&lt;/i&gt;" in page
     assert "Theirs" not in page
-    assert EMPTY in visit(cast.moderator).get("/me").text, "nobody else's numbers"
+    assert EMPTY in moderator.get("/me").text, "nobody else's numbers"
 
 
 def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    rater: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post("Somebody wrote this")
-    rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes")
     with wiring.database.writing() as session:
         actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=UNSAID)
@@ -103,23 +98,21 @@ def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
 
 
 def test_sensitive_posts_stay_veiled_and_nonsense_is_refused_by_name(
-    visit: Visit, cast: Cast, stage: Stage
+    rater: Visitor, outsider: Visitor, stage: Stage
 ) -> None:
     action_id = stage.post("I know where you live", category="threat")
-    rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes", seen=str(action_id))
     page = rater.get("/me").text
     assert "I know where you live" not in page
     assert "Content hidden" in page
     for query in ("show=nonsense", "show=notes-nonsense", "after=nonsense"):
         assert rater.get(f"/me?{query}").status_code == 422, query
-    assert visit(cast.outsider).get("/me?community=harbour-forum").status_code == 404
+    assert outsider.get("/me?community=harbour-forum").status_code == 404
 
 
 def test_the_page_costs_the_same_however_many_rows(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+    rater: Visitor, stage: Stage, statements: Callable[[], Any]
 ) -> None:
-    rater = visit(cast.rater)
     costs: list[int] = []
     for _ in range(2):
         for _ in range(len(costs) * 3 + 1):
@@ -130,10 +123,11 @@ def test_the_page_costs_the_same_however_many_rows(
     assert costs[0] == costs[1]
 
 
-def test_a_rating_that_did_not_count_says_why(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+def test_a_rating_that_did_not_count_says_why(
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
     changed, final, locked = (stage.note(stage.post()) for _ in range(3))
     diverted = stage.post("This went to the moderators")
-    rater = visit(cast.rater)
     for note_id in (changed, final, locked):
         fields = {f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear"}
         rater.post(f"/notes/{note_id}/rating", **fields)

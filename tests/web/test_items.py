@@ -16,10 +16,9 @@ from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Role
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 YES, NO, UNSURE = (
     HelpfulnessLevel.HELPFUL,
     HelpfulnessLevel.NOT_HELPFUL,
@@ -27,67 +26,61 @@ YES, NO, UNSURE = (
 )
 
 
-def test_an_answer_can_be_given_and_changed(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_an_answer_can_be_given_and_changed(rater: Visitor, cast: Cast, stage: Stage) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
     page = f"/review/{action_id}"
-    assert 'name="answer" value="yes"' in visitor.get(page).text
-    assert visitor.post(f"{page}/answer", answer="yes").location == page
+    assert 'name="answer" value="yes"' in rater.get(page).text
+    assert rater.post(f"{page}/answer", answer="yes").location == page
     assert stage.own_rating(action_id, cast.rater) is YES
-    assert "Change answer" in visitor.get(page).text
-    reply = visitor.post(f"{page}/answer", HTMX, answer="no")
+    assert "Change answer" in rater.get(page).text
+    reply = rater.post(f"{page}/answer", HTMX, answer="no")
     assert "You said <strong>No</strong>" in reply.text
     assert "1 of 5 ratings. 4 more needed." in reply.text
     assert stage.own_rating(action_id, cast.rater) is NO
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
-def test_a_missing_answer_is_named(visit: Visit, cast: Cast, stage: Stage, headers: dict[str, str]) -> None:
+def test_a_missing_answer_is_named(rater: Visitor, stage: Stage, headers: dict[str, str]) -> None:
     action_id = stage.post()
-    reply = visit(cast.rater).post(f"/review/{action_id}/answer", headers)
+    reply = rater.post(f"/review/{action_id}/answer", headers)
     assert reply.status_code == 422
     assert "Choose an answer." in reply.text
 
 
-def test_tallies_appear_with_the_decision(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_tallies_appear_with_the_decision(rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
     stage.rate(action_id, YES, YES, YES, YES)
-    visitor.post(f"/review/{action_id}/answer", answer="yes")
-    text = visitor.get(f"/review/{action_id}").text
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    text = rater.get(f"/review/{action_id}").text
     assert "5 said Yes, 0 said No, 0 were not sure." in text
     assert "Waiting for platform" in text
 
 
-def test_a_split_stays_hidden_after_ones_answer_while_undecided(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_a_split_stays_hidden_after_ones_answer_while_undecided(rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
     stage.rate(action_id, YES, YES, NO, NO, UNSURE)
-    visitor = visit(cast.rater)
-    visitor.post(f"/review/{action_id}/answer", answer="yes")
-    text = visitor.get(f"/review/{action_id}").text
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    text = rater.get(f"/review/{action_id}").text
     assert "said No" not in text
     assert "6 ratings. Numbers alone do not decide" in text
 
 
-def test_a_locked_item_takes_no_answers(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_a_locked_item_takes_no_answers(rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         verdicts.dismiss(session, _moderator(cast), note, why=Why("Not a breach"))
-    visitor = visit(cast.rater)
-    text = visitor.get(f"/review/{action_id}").text
+    text = rater.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
     assert 'name="answer" value="yes"' not in text
-    reply = visitor.post(f"/review/{action_id}/answer", HTMX, answer="yes")
+    reply = rater.post(f"/review/{action_id}/answer", HTMX, answer="yes")
     assert reply.status_code == 409
     assert "not needed any more" in reply.text
     assert stage.own_rating(action_id, cast.rater) is None
 
 
 def test_what_moderators_wrote_inside_is_not_shown(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
@@ -95,7 +88,7 @@ def test_what_moderators_wrote_inside_is_not_shown(
         verdicts.dismiss(
             session, _moderator(cast), note, why=Why("inner reason", comment="an internal comment")
         )
-    text = visit(cast.rater).get(f"/review/{action_id}").text
+    text = rater.get(f"/review/{action_id}").text
     assert "inner reason" not in text
     assert "an internal comment" not in text
     assert "Moderator" not in text
@@ -114,66 +107,63 @@ def test_what_moderators_wrote_inside_is_not_shown(
     ],
 )
 def test_the_question_follows_what_would_be_done(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, verb: str, action_type: ActionType, words: str
+    rater: Visitor, stage: Stage, wiring: Wiring, verb: str, action_type: ActionType, words: str
 ) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         action.decided_verb, action.action_type = verb, action_type
-    assert words in visit(cast.rater).get(f"/review/{action_id}").text
+    assert words in rater.get(f"/review/{action_id}").text
 
 
-def test_a_withdrawn_submission_is_gone(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_a_withdrawn_submission_is_gone(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         request = session.get_one(Request, session.get_one(Action, action_id).request_id)
         request.withdrawn_at = clock.now()
-    assert visit(cast.rater).get(f"/review/{action_id}").status_code == 404
+    assert rater.get(f"/review/{action_id}").status_code == 404
 
 
 def test_switching_to_another_community_leaves_the_item(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         account = accounts.get(session, cast.rater.account_id)
         accounts.give_role(session, SYSTEM, account, cast.other_community_id, Role.RATER)
-    visitor = visit(cast.rater)
-    assert visitor.get(f"/review/{action_id}?community=harbour-forum").status_code == 200
-    left = visitor.get(f"/review/{action_id}?community=mountain-forum")
+    assert rater.get(f"/review/{action_id}?community=harbour-forum").status_code == 200
+    left = rater.get(f"/review/{action_id}?community=mountain-forum")
     assert left.status_code == 303
     assert left.location == "/?community=mountain-forum"
-    assert visitor.get(left.location).location == "/help-needed?community=mountain-forum"
-    assert visitor.get("/help-needed").location == "/welcome", "they are new there"
-    assert "Mountain forum" in visitor.get("/help-needed").text
+    assert rater.get(left.location).location == "/help-needed?community=mountain-forum"
+    assert rater.get("/help-needed").location == "/welcome", "they are new there"
+    assert "Mountain forum" in rater.get("/help-needed").text
 
 
 def test_more_notes_cost_no_more_queries(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
+    rater: Visitor, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
 ) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
     stage.note(action_id, 0)
     with statements() as for_one:
-        visitor.get(f"/review/{action_id}")
+        rater.get(f"/review/{action_id}")
     for number in range(1, 10):
         stage.note(action_id, number)
     with statements() as for_ten:
-        visitor.get(f"/review/{action_id}")
+        rater.get(f"/review/{action_id}")
     assert len(for_ten) == len(for_one)
 
 
 def test_an_action_that_nobody_is_asked_about_has_no_question(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         request = session.get_one(Request, session.get_one(Action, action_id).request_id)
         taken, _made = acknowledgements.record_taken(session, _adapter(cast), request, ActionType.WARN, None)
         taken_id = taken.id
-    visitor = visit(cast.rater)
-    assert "nothing to answer" in visitor.get(f"/review/{taken_id}").text
-    assert visitor.post(f"/review/{taken_id}/answer", answer="yes").status_code == 404
+    assert "nothing to answer" in rater.get(f"/review/{taken_id}").text
+    assert rater.post(f"/review/{taken_id}/answer", answer="yes").status_code == 404
 
 
 def _moderator(cast: Cast) -> Actor:
@@ -191,7 +181,7 @@ def _adapter(cast: Cast) -> Actor:
 
 
 def test_people_are_asked_with_the_fact_check_in_view(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    visit: Visit, rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     claim = "Drinking seawater every morning cures diabetes within two weeks"
     url = "https://checks.example.org/sea"
@@ -210,5 +200,5 @@ def test_people_are_asked_with_the_fact_check_in_view(
         assert "<bdi>Example Checks</bdi> rated it <strong><bdi>Pants on Fire</bdi></strong>" in text
         assert f'href="{url}"' in text
         assert "Fact-check of this claim" not in visit(person).get(f"/review/{plain_id}").text
-    blind = visit(cast.rater).get(f"/review/{action_id}").text
+    blind = rater.get(f"/review/{action_id}").text
     assert str(round(similarity, 2)) not in blind

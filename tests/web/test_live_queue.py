@@ -19,7 +19,6 @@ from tests.clocks import advance
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 LIVE = re.compile(r'data-live="([^"]+)"')
 
 
@@ -37,10 +36,9 @@ def row(page: str, action_id: uuid.UUID) -> str:
 
 
 def test_a_colleagues_claim_and_decision_change_only_their_row(
-    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, operator: Visitor, stage: Stage, jobs: InlineEngine
 ) -> None:
     one, other = stage.post("One"), stage.post("Other")
-    moderator, operator = visit(cast.moderator), visit(cast.operator)
     page = moderator.get("/review").text
     assert moderator.get(poll_of(page), **HTMX).status_code == 204
 
@@ -75,11 +73,10 @@ def lead(page: str) -> str:
 @pytest.mark.both_databases
 @pytest.mark.parametrize("query", ["", "?category=toxicity"])
 def test_the_count_below_the_heading_follows_the_rows(
-    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine, query: str
+    moderator: Visitor, operator: Visitor, stage: Stage, jobs: InlineEngine, query: str
 ) -> None:
     narrowed = " with these filters" if query else ""
     one, other, _elsewhere = stage.post("One"), stage.post("Other"), stage.post("Third", category="threat")
-    moderator, operator = visit(cast.moderator), visit(cast.operator)
     page = moderator.get(f"/review{query}").text
     assert lead(page) == f"{2 if query else 3} items wait for a decision{narrowed}."
     for action_id, left in ((one, 1), (other, 0)):
@@ -94,13 +91,12 @@ def test_the_count_below_the_heading_follows_the_rows(
 
 @pytest.mark.both_databases
 def test_a_row_changes_with_what_is_known_of_its_post(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    moderator: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     one, other = stage.post("One"), stage.post("Other")
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, one).note_id)
         note.ratings_count = 6
-    moderator = visit(cast.moderator)
 
     def reports() -> None:
         with wiring.database.writing() as session:
@@ -129,32 +125,30 @@ def test_a_row_changes_with_what_is_known_of_its_post(
 
 @pytest.mark.both_databases
 def test_the_number_of_waiting_items_stands_in_title_and_navigation(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, rater: Visitor, stage: Stage
 ) -> None:
-    moderator = visit(cast.moderator)
     assert "<title>Review queue" in moderator.get("/review").text
     stage.post("One")
     page = moderator.get("/review").text
     assert "<title>(1) Review queue" in page
     assert '<b class="waiting" id="count-review">1<span class="vh"> waiting</span></b>' in page
-    assert 'id="count-review"' not in visit(cast.rater).get("/me").text
+    assert 'id="count-review"' not in rater.get("/me").text
 
 
 def test_rows_of_another_community_or_of_nothing_are_ignored(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    moderator: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     stage.post("One")
-    moderator = visit(cast.moderator)
     url = poll_of(moderator.get("/review").text).partition("&rows=")[0]
     unknown = "AAAAAAAAAAAAAAAAAAAAAA.AAAA"
     assert moderator.get(f"{url}&rows=~!!~{unknown}~x.y", **HTMX).status_code == 204
 
 
 def test_a_poll_reads_the_same_little_however_much_is_shown(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+    moderator: Visitor, stage: Stage, statements: Callable[[], Any]
 ) -> None:
     stage.post("One")
-    moderator, counts = visit(cast.moderator), []
+    counts = []
     for url in ("/review", "/review?category=toxicity&claimed_by=nobody", "/second-look"):
         for _ in range(2):
             poll = poll_of(moderator.get(url).text)
@@ -169,10 +163,9 @@ def test_a_poll_reads_the_same_little_however_much_is_shown(
 
 @pytest.mark.parametrize("url", ["/review", "/second-look"])
 def test_who_may_no_longer_see_the_list_gets_no_answer_at_the_next_poll(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, url: str
+    moderator: Visitor, cast: Cast, stage: Stage, wiring: Wiring, url: str
 ) -> None:
     stage.post("One")
-    moderator = visit(cast.moderator)
     poll = poll_of(moderator.get(url).text)
     assert moderator.get(poll, **HTMX).status_code == 204
 
@@ -200,16 +193,15 @@ def test_who_may_no_longer_see_the_list_gets_no_answer_at_the_next_poll(
 
 
 def test_a_poll_follows_the_readers_own_settings(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    moderator: Visitor, operator: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     one = stage.post("Gruesome words", category="sexual")
     set_preferences(wiring, cast.moderator, content_warnings=False)
-    moderator = visit(cast.moderator)
     page = moderator.get("/review").text
     assert "Gruesome words" in row(page, one)
     assert moderator.get(poll_of(page), **HTMX).status_code == 204
     set_preferences(wiring, cast.moderator, content_warnings=True)
-    visit(cast.operator).post(f"/review/{one}/claim")
+    operator.post(f"/review/{one}/claim")
     changed = row(moderator.get(poll_of(page), **HTMX).text, one)
     assert "Claimed by Operator" in changed
     assert "Gruesome words" not in changed
@@ -223,9 +215,9 @@ def set_preferences(wiring: Wiring, person: Person, *, content_warnings: bool) -
 
 @pytest.mark.parametrize("path", ["/review/new-count", "/second-look/new-count"])
 @pytest.mark.parametrize("since", ["0001-01-01T00:00:00%2B14:00", "2026-01-01T00:00:00", "soon", ""])
-def test_a_poll_since_no_real_moment_gets_nothing(visit: Visit, cast: Cast, path: str, since: str) -> None:
-    assert visit(cast.moderator).get(f"{path}?since={since}").status_code == 204
+def test_a_poll_since_no_real_moment_gets_nothing(moderator: Visitor, path: str, since: str) -> None:
+    assert moderator.get(f"{path}?since={since}").status_code == 204
 
 
-def test_a_filter_with_a_nul_finds_nothing(visit: Visit, cast: Cast) -> None:
-    assert visit(cast.moderator).get("/second-look?category=sp%00am").status_code == 200
+def test_a_filter_with_a_nul_finds_nothing(moderator: Visitor) -> None:
+    assert moderator.get("/second-look?category=sp%00am").status_code == 200

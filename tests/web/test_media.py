@@ -1,7 +1,6 @@
 """Attachments on pages: shown from our own origin, to whoever may see the post, covered where the reader wants it."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -10,28 +9,25 @@ from app.core.models import Account, Action
 from app.core.vocabulary import MediaVeil
 from app.wiring import Wiring
 from tests.attached import SECRET, VIDEO, attach
-from tests.cast import Cast, Person
-from tests.web.conftest import Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import Stage, Visit, Visitor
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
-Visit = Callable[[Person | None], Visitor]
-
 
 def test_only_who_may_see_the_post_gets_its_files_and_nothing_in_them_can_run(
-    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
+    visit: Visit, rater: Visitor, stage: Stage, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     rows = attach(wiring, action_id)
     base = f"/review/{action_id}/media"
-    rita = visit(cast.rater)
     for path, kind, disposition in (
         ("/1", "image/jpeg", "inline; filename=attachment-1.jpg"),
         ("/1/preview", "image/webp", "inline; filename=attachment-1.webp"),
         ("/2", "video/mp4", "inline; filename=attachment-2.mp4"),
         ("/3", "application/octet-stream", "attachment; filename=attachment-3.bin"),
     ):
-        answer = rita.get(base + path)
+        answer = rater.get(base + path)
         assert answer.data
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, kind)
         assert answer.headers["Content-Disposition"] == disposition
@@ -40,29 +36,29 @@ def test_only_who_may_see_the_post_gets_its_files_and_nothing_in_them_can_run(
         assert answer.headers["Cache-Control"] == "private, max-age=600"
         told = "\n".join(f"{name}: {value}" for name, value in answer.headers)
         assert not any(word in told for word in (SECRET, "pier", *(row.sha256 or "-" * 9 for row in rows)))
-    assert rita.get(f"{base}/2").data == VIDEO
+    assert rater.get(f"{base}/2").data == VIDEO
     for path in ("/0", "/4", "/5", "/6", "/7", "/2/preview", "/99999999999999999999"):
-        assert rita.get(base + path).status_code == 404, path
+        assert rater.get(base + path).status_code == 404, path
 
     # Another community's, a staff item, and a post whose content is gone: unknown; signed out: to the sign-in.
     away = stage.post(away=True)
     attach(wiring, away)
-    assert rita.get(f"/review/{away}/media/1").status_code == 404
+    assert rater.get(f"/review/{away}/media/1").status_code == 404
     assert visit(None).get(f"{base}/1").status_code == 303
     with wiring.database.writing() as session:
         session.get_one(Action, action_id).review_group = "staff"
-    assert rita.get(f"{base}/1").status_code == 404
+    assert rater.get(f"{base}/1").status_code == 404
     assert visit(cast.moderator).get(f"{base}/1").data
     wiring.media.remove(rows[0].sha256 or "")
     assert visit(cast.moderator).get(f"{base}/1").status_code == 404
 
 
 def test_a_video_is_served_in_the_parts_that_a_browser_asks_for(
-    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
+    rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     attach(wiring, action_id)
-    rita, path = visit(cast.rater), f"/review/{action_id}/media/2"
+    path = f"/review/{action_id}/media/2"
     for asked, status, body, part in (
         ("bytes=0-", 206, VIDEO, "bytes 0-1023/1024"),
         ("bytes=10-19", 206, VIDEO[10:20], "bytes 10-19/1024"),
@@ -72,22 +68,21 @@ def test_a_video_is_served_in_the_parts_that_a_browser_asks_for(
         ("bytes=0-1,4-5", 200, VIDEO, None),
         ("nonsense", 200, VIDEO, None),
     ):
-        answer = rita.get(path, Range=asked)
+        answer = rater.get(path, Range=asked)
         assert (answer.status_code, answer.data) == (status, body), asked
         assert answer.headers.get("Content-Range") == part, asked
         assert answer.headers["Content-Length"] == str(len(body)), asked
 
 
 def test_pages_show_our_own_copies_and_say_what_is_not_shown(
-    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
+    moderator: Visitor, rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post(category="toxicity")
     attach(wiring, action_id)
-    rita, mo = visit(cast.rater), visit(cast.moderator)
     pages = {
-        "card": rita.get("/help-needed").text,
-        "item": rita.get(f"/review/{action_id}").text,
-        "queue": mo.get("/review").text,
+        "card": rater.get("/help-needed").text,
+        "item": rater.get(f"/review/{action_id}").text,
+        "queue": moderator.get("/review").text,
     }
     for where, text in pages.items():
         assert f'src="/review/{action_id}/media/1/preview"' in text, where
@@ -105,13 +100,11 @@ def test_pages_show_our_own_copies_and_say_what_is_not_shown(
         assert re.search(rf"download>.*?{SECRET}.html", text)
 
 
-def test_a_note_card_shows_the_pictures_of_its_post(
-    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
-) -> None:
+def test_a_note_card_shows_the_pictures_of_its_post(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
     attach(wiring, action_id)
     note_id = stage.note(action_id)
-    page = visit(cast.rater).get("/help-needed").text
+    page = rater.get("/help-needed").text
     _, _, card = page.partition(f'id="card-{note_id}"')
     assert f'src="/review/{action_id}/media/1/preview"' in card.partition("</article>")[0]
     ids = re.findall(r' id="([^"]+)"', page)
@@ -119,23 +112,23 @@ def test_a_note_card_shows_the_pictures_of_its_post(
 
 
 def test_sensitive_pictures_are_covered_as_the_reader_chose(
-    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
+    moderator: Visitor, rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post(category="threat")
     attach(wiring, action_id)
-    rita, path = visit(cast.rater), f"/review/{action_id}"
-    queue = visit(cast.moderator).get("/review").text
+    path = f"/review/{action_id}"
+    queue = moderator.get("/review").text
     assert "3 pictures, 1 video, 1 file, 1 link" in queue
     assert "preview" not in queue  # the row's content is hidden, and so are its pictures
     with wiring.database.writing() as session:
         session.execute(sa.update(Account).values(content_warnings=False))
     for choice, covers in ((MediaVeil.BLUR, True), (MediaVeil.GREYSCALE, True), (MediaVeil.NEITHER, False)):
-        saved = rita.post("/settings", theme="system", timezone="UTC", media_veil=choice.value)
+        saved = rater.post("/settings", theme="system", timezone="UTC", media_veil=choice.value)
         assert saved.status_code == 303
-        text = rita.get(path).text
+        text = rater.get(path).text
         assert f'class="media {choice.value}"' in text
         assert (text.count('class="vh reveal"') == 2) is covers, choice
-    assert rita.post("/settings", theme="system", timezone="UTC", media_veil="red").status_code == 422
+    assert rater.post("/settings", theme="system", timezone="UTC", media_veil="red").status_code == 422
 
 
 def test_markup_is_rendered_with_the_source_beside_it_and_marks_come_first(

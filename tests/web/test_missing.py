@@ -20,7 +20,7 @@ from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visit
+from tests.web.conftest import Stage, Visit, Visitor
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 UNHEARD = "No webhook is registered and nobody polls"
@@ -46,15 +46,21 @@ def proposed(wiring: Wiring, cast: Cast, stage: Stage, jobs: InlineEngine) -> st
 
 
 def test_an_item_that_waits_for_the_platform_says_when_nobody_would_hear(
-    visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient, proposed: str
+    visit: Visit,
+    moderator: Visitor,
+    rater: Visitor,
+    cast: Cast,
+    wiring: Wiring,
+    client: FlaskClient,
+    proposed: str,
 ) -> None:
     page = visit(cast.operator).get(proposed).text
     assert f"{UNHEARD}: register one or poll." in page
     assert 'href="/endpoints"' in page
     assert 'href="/api/public/v1/docs"' in page
-    told = visit(cast.moderator).get(proposed).text
+    told = moderator.get(proposed).text
     assert f"{UNHEARD}, so the platform does nothing. An operator can register one." in told
-    assert UNHEARD not in visit(cast.rater).get(proposed).text
+    assert UNHEARD not in rater.get(proposed).text
     assert client.get("/api/public/v1/moderation-actions", headers=cast.headers).status_code == 200
     assert UNHEARD not in visit(cast.operator).get(proposed).text, "somebody polls"
     advance(seconds=timedelta(hours=2).total_seconds())
@@ -90,15 +96,15 @@ def test_a_poll_with_a_key_that_was_revoked_is_no_poll(
 
 
 def test_a_review_says_when_there_are_too_few_raters_to_decide_it(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    visit: Visit, moderator: Visitor, rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     item = f"/review/{stage.post()}"
     words = "5 ratings are needed, and only 4 people can rate here: invite raters, or decide it yourself."
     page = visit(cast.admin).get(item).text
     assert words in page
     assert 'href="/people"' in page
-    assert "ask an admin to invite raters" in visit(cast.moderator).get(item).text
-    assert "ratings are needed, and" not in visit(cast.rater).get(item).text
+    assert "ask an admin to invite raters" in moderator.get(item).text
+    assert "ratings are needed, and" not in rater.get(item).text
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         community.settings = {**community.settings, "min_ratings": 4}
@@ -121,20 +127,19 @@ def test_an_empty_queue_without_a_key_says_that_nothing_can_arrive(
 
 
 def test_without_a_policy_text_its_writers_are_led_to_it(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    visit: Visit, moderator: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     item = f"/review/{stage.post()}"
     assert "has no policy text" in visit(cast.operator).get(item).text
-    assert "has no policy text" not in visit(cast.moderator).get(item).text
+    assert "has no policy text" not in moderator.get(item).text
     with wiring.database.writing() as session:
         session.get_one(Community, cast.community_id).policy_text = "Be kind."
     assert "has no policy text" not in visit(cast.operator).get(item).text
 
 
 def test_without_a_mail_server_an_invitation_is_a_link_to_hand_on(
-    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
+    visit: Visit, admin: Visitor, wiring: Wiring, jobs: InlineEngine
 ) -> None:
-    admin = visit(cast.admin)
     assert "No mail server is set up" in admin.get("/people").text
     shown = admin.post("/people/invite", email="ann@example.org", role="moderator")
     assert shown.status_code == 200
@@ -154,10 +159,9 @@ def test_without_a_mail_server_an_invitation_is_a_link_to_hand_on(
 
 
 def test_with_a_mail_server_the_link_is_mailed_and_never_shown(
-    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
+    admin: Visitor, wiring: Wiring, jobs: InlineEngine
 ) -> None:
     wiring.settings = wiring.settings.model_copy(update={"smtp_host": "mail.example.org"})
-    admin = visit(cast.admin)
     assert "No mail server is set up" not in admin.get("/people").text
     answer = admin.post("/people/invite", email="ann@example.org", role="rater")
     assert (answer.status_code, answer.location) == (303, "/people")

@@ -19,9 +19,7 @@ from tests import factories
 from tests.cast import Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor, events_of, only_hold
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import HTMX, Stage, Visit, Visitor, events_of, only_hold, the_hold
 
 
 def action_of(wiring: Wiring, action_id: uuid.UUID) -> Action:
@@ -52,9 +50,9 @@ def test_others_do_not_get_the_panel(visit: Visit, cast: Cast, stage: Stage, who
     assert "Force-publish" not in answer.text
 
 
-def test_the_panel_shows_score_thresholds_and_what_matched(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_panel_shows_score_thresholds_and_what_matched(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post("This is what somebody wrote.")
-    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    page = moderator.get(f"/review/{action_id}").text
     assert "0.83" in page
     assert "Review above 0.55, never act alone" in page
     assert "fixed-rule" in page
@@ -63,7 +61,7 @@ def test_the_panel_shows_score_thresholds_and_what_matched(visit: Visit, cast: C
 
 
 def test_the_panel_says_what_a_post_only_quotes_and_what_nothing_could_read_it_for(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    moderator: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post("This is what somebody wrote.")
     with wiring.database.writing() as session:
@@ -72,7 +70,7 @@ def test_the_panel_says_what_a_post_only_quotes_and_what_nothing_could_read_it_f
         details = action.evidence["details"]
         quoted = [{**match, "quoted": True} for match in details["matches"]]
         action.evidence = {**action.evidence, "details": {**details, "matches": quoted}}
-    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    page = moderator.get(f"/review/{action_id}").text
     assert "fixed-rule (in a quotation)" in page
     assert "no classifier reads the post’s language for them" in page
 
@@ -89,21 +87,25 @@ def test_the_panel_says_what_a_post_only_quotes_and_what_nothing_could_read_it_f
     ],
 )
 def test_the_buttons_are_the_moves_open_from_the_state(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, steps: tuple[ActionState, ...], shown: set[str]
+    moderator: Visitor,
+    cast: Cast,
+    wiring: Wiring,
+    stage: Stage,
+    steps: tuple[ActionState, ...],
+    shown: set[str],
 ) -> None:
     action_id = stage.post()
     for state in steps:
         move_to(wiring, staff(cast), action_id, state)
-    panel = visit(cast.moderator).get(f"/review/{action_id}/panel", **HTMX).text
+    panel = moderator.get(f"/review/{action_id}/panel", **HTMX).text
     drawn = {verb for verb in ActionVerb if f'name="verb" value="{verb.value}"' in panel}
     assert {verb.value.replace("_", "-").capitalize() for verb in drawn} == shown
 
 
 def test_force_publish_is_held_then_decides_once_and_tells_both_events(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     answer = decide(moderator, action_id, "force_publish", comment="See the thread")
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"/review/{action_id}"
@@ -132,60 +134,11 @@ def test_force_publish_is_held_then_decides_once_and_tells_both_events(
     assert "Plain abuse" in page
 
 
-def test_undo_in_time_restores_everything_and_nothing_was_sent(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
-) -> None:
-    action_id = stage.post()
-    moderator = visit(cast.moderator)
-    decide(moderator, action_id, "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
-    answer = moderator.post(f"/holds/{held.id}/undo")
-    assert answer.headers["Location"] == f"/review/{action_id}"
-    advance(11)
-    jobs.run_all()
-    assert only_hold(wiring) is None
-    assert action_of(wiring, action_id).action_state is ActionState.UNDER_REVIEW
-    assert events_of(wiring) == []
-    assert "Force-publish" in moderator.get(f"/review/{action_id}").text
-
-
-def test_undo_after_it_was_carried_out_says_that_it_is_too_late(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
-) -> None:
-    action_id = stage.post()
-    moderator = visit(cast.moderator)
-    decide(moderator, action_id, "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
-    advance(11)
-    jobs.run_all()
-    assert moderator.post(f"/holds/{held.id}/undo").status_code == 409
-    moderator.post(f"/holds/{held.id}/undo?item={action_id}")
-    assert "Too late to undo" in moderator.get(f"/review/{action_id}").text
-    assert action_of(wiring, action_id).action_state is ActionState.DISMISSED
-
-
-@pytest.mark.parametrize(("who", "status"), [("rater", 403), ("outsider", 404), (None, 401)])
-def test_others_cannot_undo(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, who: str | None, status: int
-) -> None:
-    action_id = stage.post()
-    decide(visit(cast.moderator), action_id, "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
-    visitor = visit(getattr(cast, who) if who else None)
-    assert visitor.post(f"/holds/{held.id}/undo").status_code == status
-    visitor.post("/holds/undo", hold=str(held.id))
-    assert only_hold(wiring) is not None
-
-
 def test_decide_and_next_opens_the_next_item_with_the_undo_of_the_one_before(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     first, second = stage.post("The first post", category="spam"), stage.post("The second", category="spam")
     stage.post("Not in the filter")
-    moderator = visit(cast.moderator)
     answer = moderator.post(
         f"/review/{first}/decide?category=spam", verb="dismiss", reason="Fine", version="1", next="1"
     )
@@ -193,107 +146,34 @@ def test_decide_and_next_opens_the_next_item_with_the_undo_of_the_one_before(
     assert action_of(wiring, second).claimed_by_id == cast.moderator.account_id
     page = moderator.get(answer.headers["Location"]).text
     assert "“The first post” stays as it is." in page
-    held = only_hold(wiring)
-    assert held is not None
+    held = the_hold(wiring)
     assert f"/holds/{held.id}/undo" in page
 
 
-def test_after_the_last_item_the_flow_ends_at_the_queue(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_after_the_last_item_the_flow_ends_at_the_queue(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     answer = decide(moderator, action_id, "dismiss", next="1")
     assert answer.headers["Location"] == "/review"
 
 
-@pytest.mark.parametrize("headers", [{}, HTMX])
-def test_a_stale_page_gets_409_says_who_decided_and_keeps_the_text(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
-) -> None:
-    action_id = stage.post()
-    with wiring.database.writing() as session:
-        action = session.get_one(Action, action_id)
-        verbs.change_action(
-            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("Banter")
-        )
-    advance(125)
-    answer = visit(cast.moderator).post(
-        f"/review/{action_id}/decide",
-        headers,
-        verb="force_publish",
-        reason="A long and thoughtful reason",
-        comment="And a comment",
-        version="1",
-    )
-    assert answer.status_code == 409
-    assert "Already decided by Operator, 2 min ago" in answer.text
-    assert "A long and thoughtful reason" in answer.text
-    assert "And a comment" in answer.text
-    assert only_hold(wiring) is None
-
-
-def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
-) -> None:
-    action_id = stage.post()
-    decide(visit(cast.operator), action_id, "force_publish")
-    answer = decide(visit(cast.moderator), action_id, "dismiss", reason="I think it is fine")
-    assert answer.status_code == 409
-    assert "Operator is deciding this right now" in answer.text
-    assert "I think it is fine" in answer.text
-    held = only_hold(wiring)
-    assert held is not None
-    assert held.verb is ActionVerb.FORCE_PUBLISH
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX])
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ({"reason": ""}, "Enter a reason."),
-        ({"reason": "  \n "}, "Reason must not be blank."),
-        ({"reason": "x" * 2_001}, "Reason must be at most 2,000 characters; it has 2,001."),
-        ({"reason": "ok", "comment": "y" * 2_001}, "Comment must be at most 2,000 characters; it has 2,001."),
-        ({"reason": "ok", "verb": ""}, "Choose what to decide"),
-        ({"reason": "ok", "verb": "explode"}, "Choose what to decide"),
-        ({"reason": "nul \x00 inside"}, "must not contain NUL"),
-    ],
-)
-def test_a_decision_that_cannot_be_taken_names_the_field_and_keeps_the_rest(
-    visit: Visit,
-    cast: Cast,
-    wiring: Wiring,
-    stage: Stage,
-    headers: dict[str, str],
-    typed: dict[str, str],
-    told: str,
-) -> None:
-    action_id = stage.post()
-    form = {"verb": "dismiss", "comment": "kept comment", "version": "1", **typed}
-    answer = visit(cast.moderator).post(f"/review/{action_id}/decide", headers, **form)
-    assert answer.status_code == 422
-    assert told in answer.text
-    assert form["comment"] in answer.text
-    assert only_hold(wiring) is None
-
-
 def test_a_decision_that_is_not_open_in_this_state_is_refused(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    answer = decide(visit(cast.moderator), action_id, "overturn")
+    answer = decide(moderator, action_id, "overturn")
     assert answer.status_code == 409
     assert "By now this is under review by the community." in answer.text
     assert only_hold(wiring) is None
 
 
 def test_overturning_an_applied_action_proposes_to_show_the_post_again(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         move_to(wiring, staff(cast), action_id, state)
     version = str(action_of(wiring, action_id).version)
-    answer = decide(visit(cast.moderator), action_id, "overturn", version=version)
+    answer = decide(moderator, action_id, "overturn", version=version)
     assert answer.status_code == 303
     advance(11)
     jobs.run_all()
@@ -304,12 +184,12 @@ def test_overturning_an_applied_action_proposes_to_show_the_post_again(
 
 
 def test_a_moderator_asks_for_a_second_look_at_what_was_done(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         move_to(wiring, staff(cast), action_id, state)
-    moderator, path = visit(cast.moderator), f"/review/{action_id}/second-look"
+    path = f"/review/{action_id}/second-look"
     assert f'formaction="{path}"' in moderator.get(f"/review/{action_id}").text
     assert moderator.post(path, reason="").status_code == 422
     assert moderator.post(path, reason="The author explained it").status_code == 303
@@ -324,33 +204,31 @@ def test_a_moderator_asks_for_a_second_look_at_what_was_done(
 
 
 def test_messages_are_kept_in_the_timeline_for_moderators_alone(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/message", message="He was warned before <b>twice</b>")
     page = moderator.get(f"/review/{action_id}").text
     assert "He was warned before &lt;b&gt;twice&lt;/b&gt;" in page
-    assert "He was warned" not in visit(cast.rater).get(f"/review/{action_id}").text
+    assert "He was warned" not in rater.get(f"/review/{action_id}").text
     with wiring.database.reading() as session:
         assert "action.commented" in set(session.scalars(sa.select(HistoryEntry.what)))
 
 
 def test_with_script_a_message_swaps_the_timeline_and_leaves_the_decision_alone(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
     action_id = stage.post()
-    answer = visit(cast.moderator).post(f"/review/{action_id}/message", HTMX, message="Seen before")
+    answer = moderator.post(f"/review/{action_id}/message", HTMX, message="Seen before")
     assert answer.text.lstrip().startswith('<section id="moderator-timeline"')
     assert "Seen before" in answer.text
     assert "Force-publish" not in answer.text
 
 
 def test_when_the_time_to_undo_is_over_the_panel_brings_the_timeline_and_no_form_that_may_hold_text(
-    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     decide(moderator, action_id, "force_publish")
     advance(11)
     jobs.run_all()
@@ -359,9 +237,8 @@ def test_when_the_time_to_undo_is_over_the_panel_brings_the_timeline_and_no_form
     assert "Message to other moderators" not in part
 
 
-def test_the_link_back_to_the_queue_keeps_its_filters(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_link_back_to_the_queue_keeps_its_filters(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     assert '<a href="/review?category=toxicity&amp;sort=newest">' in (
         moderator.get(f"/review/{action_id}?category=toxicity&sort=newest&next=1").text
     )
@@ -371,42 +248,40 @@ def test_the_link_back_to_the_queue_keeps_its_filters(visit: Visit, cast: Cast, 
 
 @pytest.mark.parametrize(("path", "typed"), [("decide", {"verb": "dismiss"}), ("message", {})])
 def test_errors_are_announced_in_the_pages_title(
-    visit: Visit, cast: Cast, stage: Stage, path: str, typed: dict[str, Any]
+    moderator: Visitor, stage: Stage, path: str, typed: dict[str, Any]
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     assert "<title>Error: " in moderator.post(f"/review/{action_id}/{path}", **typed).text
     assert "<title>Error: " not in moderator.get(f"/review/{action_id}").text
 
 
 def test_the_keyboard_help_says_what_skipping_does_for_the_role(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, rater: Visitor, stage: Stage
 ) -> None:
     action_id = stage.post()
     words = "Skip: release and open the next"
-    assert words in visit(cast.moderator).get(f"/review/{action_id}").text
-    assert words not in visit(cast.rater).get(f"/review/{action_id}").text
+    assert words in moderator.get(f"/review/{action_id}").text
+    assert words not in rater.get(f"/review/{action_id}").text
 
 
-def test_reasons_of_the_service_are_told_without_ids(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_reasons_of_the_service_are_told_without_ids(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    page = moderator.get(f"/review/{action_id}").text
     assert "Scored 0.8317, above 0.55" in page
     assert "toxicity 0.8317" not in page
 
 
-def test_an_empty_message_is_named(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_an_empty_message_is_named(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     assert "Write a message." in moderator.post(f"/review/{action_id}/message", message="").text
     answer = moderator.post(f"/review/{action_id}/message", message="   ")
     assert answer.status_code == 422
     assert "must not be blank" in answer.text
 
 
-def test_with_script_a_decision_swaps_the_panel_and_says_it(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_with_script_a_decision_swaps_the_panel_and_says_it(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    answer = visit(cast.moderator).post(
+    answer = moderator.post(
         f"/review/{action_id}/decide", HTMX, verb="force_publish", reason="Abuse", version="1"
     )
     assert answer.status_code == 200
@@ -414,17 +289,15 @@ def test_with_script_a_decision_swaps_the_panel_and_says_it(visit: Visit, cast: 
     assert "You can still undo it." in answer.text
 
 
-def test_an_unknown_item_is_not_found(visit: Visit, cast: Cast) -> None:
-    moderator = visit(cast.moderator)
+def test_an_unknown_item_is_not_found(moderator: Visitor) -> None:
     assert moderator.post(f"/review/{uuid.uuid4()}/claim").status_code == 404
     assert moderator.get(f"/review/{uuid.uuid4()}/panel").status_code == 404
 
 
 def test_the_panel_costs_as_many_queries_with_a_long_history(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+    moderator: Visitor, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.get(f"/review/{action_id}/panel")
     with statements() as few:
         moderator.get(f"/review/{action_id}/panel")

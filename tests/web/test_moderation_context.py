@@ -1,7 +1,6 @@
 """What a moderator decides with: the policy it falls under, the thread, the author's past, other windows."""
 
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -18,11 +17,9 @@ from app.core.review import verbs
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, FixedClassifier, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import HTMX, FixedClassifier, Stage, Visit, Visitor
 
 
 def carry_out(jobs: InlineEngine) -> None:
@@ -40,10 +37,9 @@ def describe(wiring: Wiring, action_id: uuid.UUID, **columns: Any) -> None:
 
 
 def test_a_decision_under_another_policy_is_filed_and_told(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post(
         f"/review/{action_id}/decide",
         verb="force_publish",
@@ -64,12 +60,10 @@ def test_a_decision_under_another_policy_is_filed_and_told(
 
 @pytest.mark.parametrize("policy", ["toxicity", ""])
 def test_the_items_own_policy_files_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, policy: str
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine, policy: str
 ) -> None:
     action_id = stage.post()
-    visit(cast.moderator).post(
-        f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1", policy=policy
-    )
+    moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1", policy=policy)
     carry_out(jobs)
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
@@ -77,9 +71,9 @@ def test_the_items_own_policy_files_nothing(
 
 
 def test_a_policy_that_the_community_does_not_have_is_named(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
-    answer = visit(cast.moderator).post(
+    answer = moderator.post(
         f"/review/{stage.post()}/decide", verb="dismiss", reason="Kept words", version="1", policy="astrology"
     )
     assert answer.status_code == 422
@@ -89,10 +83,9 @@ def test_a_policy_that_the_community_does_not_have_is_named(
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_the_same_moderator_in_a_second_window_is_told_and_keeps_the_text(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+    moderator: Visitor, wiring: Wiring, stage: Stage, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="First", version="1")
     answer = moderator.post(
         f"/review/{action_id}/decide", headers, verb="force_publish", reason="On second thoughts", version="1"
@@ -105,13 +98,13 @@ def test_the_same_moderator_in_a_second_window_is_told_and_keeps_the_text(
 
 
 def test_a_message_after_the_decision_does_not_hide_who_decided(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, operator: Visitor, admin: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    visit(cast.operator).post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+    operator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
     carry_out(jobs)
-    visit(cast.admin).post(f"/review/{action_id}/message", message="Good call")
-    answer = visit(cast.moderator).post(
+    admin.post(f"/review/{action_id}/message", message="Good call")
+    answer = moderator.post(
         f"/review/{action_id}/decide", verb="force_publish", reason="Too late", version="1"
     )
     assert "Already decided by Operator" in answer.text
@@ -159,11 +152,11 @@ def test_the_thread_stands_beside_the_post_for_raters_too_escaped_and_without_sc
     ],
 )
 def test_metadata_of_another_shape_is_as_if_it_were_not_there(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, metadata: dict[str, Any]
+    rater: Visitor, wiring: Wiring, stage: Stage, metadata: dict[str, Any]
 ) -> None:
     action_id = stage.post("The post itself")
     describe(wiring, action_id, extra=metadata)
-    answer = visit(cast.rater).get(f"/review/{action_id}")
+    answer = rater.get(f"/review/{action_id}")
     assert answer.status_code == 200
     assert "evil.example" not in answer.text
     assert len(answer.text) < 120_000
@@ -171,7 +164,7 @@ def test_metadata_of_another_shape_is_as_if_it_were_not_there(
 
 @pytest.mark.both_databases
 def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     hidden, open_, foreign = (
         stage.post("Hidden one"),
@@ -185,27 +178,26 @@ def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         with wiring.database.writing() as session:
             verbs.change_action(session, staff, session.get_one(Action, hidden), state, why=Why("Known"))
-    page = visit(cast.moderator).get(f"/review/{here}").text
+    page = moderator.get(f"/review/{here}").text
     assert "2 earlier submissions by this author, 1 hidden" in page
     assert f'href="/review/{hidden}"' in page
     assert f'href="/review/{open_}"' in page
     assert "Far away" not in page
     assert "A later one" not in page
-    assert "earlier submissions" not in visit(cast.rater).get(f"/review/{here}").text
+    assert "earlier submissions" not in rater.get(f"/review/{here}").text
 
 
 def test_a_moderators_own_answer_is_behind_a_disclosure_and_opens_when_it_has_an_error(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, rater: Visitor, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     assert "Answer as a member" in moderator.get(f"/review/{action_id}").text
-    assert "Answer as a member" not in visit(cast.rater).get(f"/review/{action_id}").text
+    assert "Answer as a member" not in rater.get(f"/review/{action_id}").text
     assert '<details class="disclosure as-member" open>' in moderator.post(f"/review/{action_id}/answer").text
 
 
 def test_moderators_read_what_a_category_that_only_observes_would_have_done_and_raters_do_not(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     drafts = [
         CategoryDraft("toxicity", 0.55),
@@ -220,13 +212,13 @@ def test_moderators_read_what_a_category_that_only_observes_would_have_done_and_
     hate = FixedClassifier(category="hate", name="third", score_given=0.6)
     wiring.classifiers = [FixedClassifier(), spam, hate]
     action_id = factories.scored_action(wiring, cast)
-    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    page = moderator.get(f"/review/{action_id}").text
     assert "Spam 0.90, above 0.8 (Tier 1): the post would have been deleted at once" in page
     assert (
         "Hate 0.60, above 0.55 (Tier 2): people would have been asked whether the post should be hidden"
         in page
     )
-    blind = visit(cast.rater).get(f"/review/{action_id}")
+    blind = rater.get(f"/review/{action_id}")
     assert blind.status_code == 200
     assert "Observed only" not in blind.text
     assert "would have been" not in blind.text

@@ -1,7 +1,6 @@
 """Drafts that moderators ask for: seen by them alone, submitted as their own note with AI help, or discarded."""
 
 import uuid
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -15,10 +14,9 @@ from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification
 from app.web.item import note_forms
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 CLAIM = "Drinking seawater every morning cures diabetes within two weeks"
 URL = "https://checks.example.org/seawater"
 
@@ -36,9 +34,8 @@ def drafts(wiring: Wiring) -> int:
 
 
 def test_a_draft_becomes_the_moderators_own_note_which_says_that_ai_helped(
-    visit: Visit, cast: Cast, wiring: Wiring, action_id: uuid.UUID
+    visit: Visit, moderator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring, action_id: uuid.UUID
 ) -> None:
-    moderator, rater = visit(cast.moderator), visit(cast.rater)
     path = f"/review/{action_id}"
     assert "Draft a note" in moderator.get(path).text
     assert "Draft a note" not in rater.get(path).text
@@ -77,9 +74,8 @@ def test_a_draft_becomes_the_moderators_own_note_which_says_that_ai_helped(
 
 
 def test_a_draft_is_discarded_and_a_note_without_one_has_no_ai_in_it(
-    visit: Visit, cast: Cast, wiring: Wiring, action_id: uuid.UUID
+    moderator: Visitor, wiring: Wiring, action_id: uuid.UUID
 ) -> None:
-    moderator = visit(cast.moderator)
     path = f"/review/{action_id}"
     part = moderator.post(f"{path}/draft", HTMX)
     assert "Discard draft" in part.text
@@ -96,14 +92,13 @@ def test_a_draft_is_discarded_and_a_note_without_one_has_no_ai_in_it(
 
 
 def test_a_provider_that_fails_says_so_and_switched_off_there_is_no_button(
-    visit: Visit, cast: Cast, wiring: Wiring, action_id: uuid.UUID
+    moderator: Visitor, wiring: Wiring, action_id: uuid.UUID
 ) -> None:
     class Failing:
         def write(self, post: Post, item: Item | None) -> Draft:
             raise UpstreamTimeout("AI provider did not answer in time")
 
     wiring.note_writer = Failing()
-    moderator = visit(cast.moderator)
     path = f"/review/{action_id}"
     failed = moderator.post(f"{path}/draft", HTMX)
     assert failed.status_code == 409

@@ -1,7 +1,6 @@
 """A note in a moderator's hands: force-publish or dismiss, undone in time, carried out once, locked for good."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from app.core.models import Action, Note, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import ActionState, ActionVerb, Classification, EventName, NoteStatus, Role
+from app.core.vocabulary import ActionState, Classification, EventName, NoteStatus, Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor, events_of, only_hold
+from tests.web.conftest import HTMX, Stage, Visit, Visitor, events_of, only_hold, the_hold
 
-Visit = Callable[[Person | None], Visitor]
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 
 
@@ -72,20 +70,16 @@ def test_others_do_not_get_the_panel(
     assert answer.status_code == status
 
 
-def test_a_moderator_sees_the_status_and_the_post_before_rating(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_a_moderator_sees_the_status_and_the_post_before_rating(moderator: Visitor, stage: Stage) -> None:
     note_id = stage.note(stage.post("What the note is about."))
-    page = visit(cast.moderator).get(f"/notes/{note_id}").text
+    page = moderator.get(f"/notes/{note_id}").text
     assert "Needs more ratings" in page
     assert " is about." in page
 
 
-def test_a_sensitive_post_beside_its_note_is_behind_show_content(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_a_sensitive_post_beside_its_note_is_behind_show_content(moderator: Visitor, stage: Stage) -> None:
     note_id = stage.note(stage.post(category="threat"))
-    assert "Show content" in visit(cast.moderator).get(f"/notes/{note_id}").text
+    assert "Show content" in moderator.get(f"/notes/{note_id}").text
 
 
 @pytest.mark.parametrize(
@@ -96,8 +90,7 @@ def test_a_sensitive_post_beside_its_note_is_behind_show_content(
     ],
 )
 def test_a_decision_is_held_then_carried_out_once_and_the_page_says_who_and_why(
-    visit: Visit,
-    cast: Cast,
+    moderator: Visitor,
     wiring: Wiring,
     stage: Stage,
     jobs: InlineEngine,
@@ -106,7 +99,6 @@ def test_a_decision_is_held_then_carried_out_once_and_the_page_says_who_and_why(
     words: str,
 ) -> None:
     note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
     answer = decide(moderator, note_id, verb, comment="For our eyes")
     assert answer.headers["Location"] == f"/notes/{note_id}"
     page = moderator.get(f"/notes/{note_id}").text
@@ -133,7 +125,7 @@ def test_a_decision_is_held_then_carried_out_once_and_the_page_says_who_and_why(
 
 
 def test_raters_learn_that_it_was_a_moderator_but_not_who_and_why(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     note_id = stage.note(stage.post())
     with wiring.database.writing() as session:
@@ -143,68 +135,15 @@ def test_raters_learn_that_it_was_a_moderator_but_not_who_and_why(
             session.get_one(Note, note_id),
             why=Why("inner reason", comment="inner comment"),
         )
-    page = visit(cast.rater).get(f"/notes/{note_id}").text
+    page = rater.get(f"/notes/{note_id}").text
     assert "A moderator decided about this note" in page
     assert "inner" not in page
 
 
-@BOTH
-def test_undo_in_time_leaves_the_note_as_it_was_and_sends_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, headers: dict[str, str]
-) -> None:
-    note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
-    page = decide(moderator, note_id, "dismiss", headers).text
-    held = only_hold(wiring)
-    assert held is not None
-    page = page if headers else moderator.get(f"/notes/{note_id}").text
-    assert f"/holds/{held.id}/undo" in page
-    answer = moderator.post(f"/holds/{held.id}/undo?note={note_id}")
-    assert answer.headers["Location"] == f"/notes/{note_id}"
-    advance(11)
-    jobs.run_all()
-    assert only_hold(wiring) is None
-    assert note_of(wiring, note_id).locked is False
-    assert events_of(wiring) == []
-    page = moderator.get(f"/notes/{note_id}").text
-    assert "Undone. Nothing was sent." in page
-    assert "Force-publish" in page
-
-
-def test_undo_too_late_returns_to_the_note_and_says_so(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
-) -> None:
-    note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
-    decide(moderator, note_id, "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
-    advance(11)
-    jobs.run_all()
-    answer = moderator.post(f"/holds/{held.id}/undo?note={note_id}")
-    assert answer.headers["Location"] == f"/notes/{note_id}"
-    assert "Too late to undo" in moderator.get(f"/notes/{note_id}").text
-    assert note_of(wiring, note_id).locked is True
-
-
-@pytest.mark.parametrize(("who", "status"), [("rater", 403), ("outsider", 404), (None, 401)])
-def test_others_cannot_undo(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, who: str | None, status: int
-) -> None:
-    note_id = stage.note(stage.post())
-    decide(visit(cast.moderator), note_id, "dismiss")
-    held = only_hold(wiring)
-    assert held is not None
-    visitor = visit(getattr(cast, who) if who else None)
-    assert visitor.post(f"/holds/{held.id}/undo?note={note_id}").status_code == status
-    assert only_hold(wiring) is not None
-
-
 def test_when_the_time_is_over_the_panel_brings_the_locked_note_along(
-    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, stage: Stage, jobs: InlineEngine
 ) -> None:
     note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
     decide(moderator, note_id, "force_publish")
     assert "it cannot be rated any more" not in moderator.get(f"/notes/{note_id}/moderation", **HTMX).text
     advance(11)
@@ -215,48 +154,12 @@ def test_when_the_time_is_over_the_panel_brings_the_locked_note_along(
     assert "it cannot be rated any more" in part
 
 
-@BOTH
-def test_a_note_that_somebody_decided_meanwhile_gets_409_who_and_the_text_kept(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
-) -> None:
-    note_id = stage.note(stage.post())
-    with wiring.database.writing() as session:
-        verdicts.dismiss(
-            session, actor_of(wiring, cast.operator), session.get_one(Note, note_id), why=Why("Off topic")
-        )
-    advance(125)
-    answer = decide(
-        visit(cast.moderator), note_id, "force_publish", headers, reason="Long and thoughtful", comment="Mine"
-    )
-    assert answer.status_code == 409
-    assert "Already decided by Operator, 2 min ago" in answer.text
-    assert "Long and thoughtful" in answer.text
-    assert "Mine" in answer.text
-    assert "Off topic" in answer.text
-    assert only_hold(wiring) is None
-
-
-@BOTH
-def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
-) -> None:
-    note_id = stage.note(stage.post())
-    decide(visit(cast.operator), note_id, "force_publish")
-    answer = decide(visit(cast.moderator), note_id, "dismiss", headers, reason="I doubt it")
-    assert answer.status_code == 409
-    assert "Operator is deciding this right now" in answer.text
-    assert "I doubt it" in answer.text
-    held = only_hold(wiring)
-    assert held is not None
-    assert held.verb is ActionVerb.FORCE_PUBLISH
-
-
 def test_a_text_that_was_changed_since_the_page_was_made_is_not_decided_about(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     note_id = stage.note(stage.post())
     _rewrite(wiring, note_id, "Something else entirely.")
-    answer = decide(visit(cast.moderator), note_id, "force_publish")
+    answer = decide(moderator, note_id, "force_publish")
     assert answer.status_code == 409
     assert "was changed meanwhile" in answer.text
     assert "The minutes say so" in answer.text
@@ -265,10 +168,9 @@ def test_a_text_that_was_changed_since_the_page_was_made_is_not_decided_about(
 
 
 def test_a_text_that_is_changed_while_the_decision_is_held_is_not_published(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
     decide(moderator, note_id, "force_publish")
     advance(2)
     _rewrite(wiring, note_id, "Something else entirely.")
@@ -281,45 +183,12 @@ def test_a_text_that_is_changed_while_the_decision_is_held_is_not_published(
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ({"reason": ""}, "Enter a reason."),
-        ({"reason": " \n "}, "Reason must not be blank."),
-        ({"reason": "x" * 2_001}, "Reason must be at most 2,000 characters; it has 2,001."),
-        ({"comment": "kept comment" + "y" * 2_000}, "Comment must be at most 2,000 characters"),
-        ({"verb": ""}, "Choose what to decide"),
-        ({"verb": "overturn"}, "Choose what to decide"),
-        ({"reason": "nul \x00 inside"}, "must not contain NUL"),
-    ],
-    ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
-)
-def test_a_decision_that_cannot_be_taken_names_the_field_and_keeps_the_rest(
-    visit: Visit,
-    cast: Cast,
-    wiring: Wiring,
-    stage: Stage,
-    headers: dict[str, str],
-    typed: dict[str, str],
-    told: str,
-) -> None:
-    note_id = stage.note(stage.post())
-    form = {"verb": "dismiss", "comment": "kept comment", **typed}
-    answer = decide(visit(cast.moderator), note_id, form.pop("verb"), headers, **form)
-    assert answer.status_code == 422
-    assert told in answer.text
-    assert "kept comment" in answer.text
-    assert headers or "<title>Error: Note" in answer.text
-    assert only_hold(wiring) is None
-
-
-@BOTH
 def test_the_rationale_of_an_item_is_decided_as_the_item(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, headers: dict[str, str]
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
     rationale = stage.rationale(action_id)
-    answer = decide(visit(cast.moderator), rationale.id, "dismiss", headers)
+    answer = decide(moderator, rationale.id, "dismiss", headers)
     assert answer.headers["HX-Redirect" if headers else "Location"] == f"/review/{action_id}"
     advance(11)
     jobs.run_all()
@@ -328,11 +197,10 @@ def test_the_rationale_of_an_item_is_decided_as_the_item(
 
 
 def test_what_is_refused_about_a_rationale_is_said_on_its_items_page(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     rationale = stage.rationale(action_id)
-    moderator = visit(cast.moderator)
     assert decide(moderator, rationale.id, "dismiss", reason="").location == f"/review/{action_id}"
     assert "Enter a reason." in moderator.get(f"/review/{action_id}").text
     assert moderator.get(f"/notes/{rationale.id}/moderation").location == f"/review/{action_id}"
@@ -340,15 +208,13 @@ def test_what_is_refused_about_a_rationale_is_said_on_its_items_page(
 
 
 def test_ratings_that_come_while_a_decision_is_held_count_once_it_is_undone(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     note_id = stage.note(stage.post())
-    moderator = visit(cast.moderator)
     decide(moderator, note_id, "dismiss")
     fields: dict[str, Any] = {f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear"}
-    visit(cast.rater).post(f"/notes/{note_id}/rating", **fields)
-    held = only_hold(wiring)
-    assert held is not None
+    rater.post(f"/notes/{note_id}/rating", **fields)
+    held = the_hold(wiring)
     moderator.post(f"/holds/{held.id}/undo?note={note_id}")
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Rating.note_id)).all() == [note_id]
@@ -356,21 +222,20 @@ def test_ratings_that_come_while_a_decision_is_held_count_once_it_is_undone(
 
 
 def test_a_moderator_who_was_demoted_meanwhile_decides_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     note_id = stage.note(stage.post())
-    decide(visit(cast.moderator), note_id, "dismiss")
+    decide(moderator, note_id, "dismiss")
     with wiring.database.writing() as session:
         account = accounts.get(session, cast.moderator.account_id)
         accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
     advance(11)
     jobs.run_all()
     assert note_of(wiring, note_id).locked is False
-    assert "was not carried out" in visit(cast.operator).get(f"/notes/{note_id}").text
+    assert "was not carried out" in operator.get(f"/notes/{note_id}").text
 
 
-def test_an_unknown_note_is_not_found(visit: Visit, cast: Cast) -> None:
-    moderator = visit(cast.moderator)
+def test_an_unknown_note_is_not_found(moderator: Visitor) -> None:
     assert decide(moderator, uuid.uuid4(), "dismiss").status_code == 404
     assert moderator.get(f"/notes/{uuid.uuid4()}/moderation").status_code == 404
 

@@ -1,7 +1,6 @@
 """Notes: written, previewed, rated, edited (docs/develop/design-system.md)."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,9 +11,8 @@ from app.core.models import Action, Note, Rating
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 HELPFUL = HelpfulnessLevel.HELPFUL
 NOTE: dict[str, Any] = {
     "classification": Classification.MISLEADING.value,
@@ -47,10 +45,10 @@ def _rating(wiring: Wiring, note_id: uuid.UUID, person: Person) -> Rating | None
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 def test_a_note_is_kept_with_reasons_and_sources(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     action_id = stage.post(category="misinformation")
-    reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **NOTE)
+    reply = rater.post(f"/review/{action_id}/notes", headers, **NOTE)
     (note,) = _people_notes(wiring)
     assert note.summary == "The minutes say otherwise."
     assert note.classification is Classification.MISLEADING
@@ -64,11 +62,9 @@ def test_a_note_is_kept_with_reasons_and_sources(
         assert reply.location == f"/review/{action_id}#note-{note.id}"
 
 
-def test_a_note_that_defends_a_post_needs_no_source(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
-) -> None:
+def test_a_note_that_defends_a_post_needs_no_source(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post(category="misinformation")
-    assert visit(cast.rater).post(f"/review/{action_id}/notes", **FINE).status_code == 303
+    assert rater.post(f"/review/{action_id}/notes", **FINE).status_code == 303
     (note,) = _people_notes(wiring)
     assert (note.reasons, note.sources) == (["correct"], [])
 
@@ -77,23 +73,22 @@ def test_a_note_that_defends_a_post_needs_no_source(
     ("category", "asks"), [("misinformation", True), ("toxicity", False), ("spam", False)]
 )
 def test_only_misinformation_is_asked_whether_it_misleads(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, category: str, asks: bool
+    rater: Visitor, stage: Stage, wiring: Wiring, category: str, asks: bool
 ) -> None:
     action_id = stage.post(category=category)
-    rita = visit(cast.rater)
-    page = rita.get(f"/review/{action_id}").text
+    page = rater.get(f"/review/{action_id}").text
     assert ("This post is" in page) is asks
     assert ("Your note" in page) is asks
     assert ("What should readers know?" in page) is not asks
-    reply = rita.post(f"/review/{action_id}/notes", summary="He apologised the same evening.")
+    reply = rater.post(f"/review/{action_id}/notes", summary="He apologised the same evening.")
     assert reply.status_code == (422 if asks else 303)
     if asks:
         return
     (note,) = _people_notes(wiring)
     assert (note.classification, note.reasons) == (Classification.NOT_MISLEADING, [])
     for path in (f"/review/{action_id}", f"/notes/{note.id}"):
-        assert "isleading" not in rita.get(path).text, "nobody asked"
-    edited = rita.post(f"/notes/{note.id}/edit", summary="He apologised.", sources="https://example.org/a")
+        assert "isleading" not in rater.get(path).text, "nobody asked"
+    edited = rater.post(f"/notes/{note.id}/edit", summary="He apologised.", sources="https://example.org/a")
     assert edited.status_code == 303
     (note,) = _people_notes(wiring)
     assert (note.summary, note.sources) == ("He apologised.", ["https://example.org/a"])
@@ -134,11 +129,11 @@ def test_what_is_wrong_with_a_note_is_named_and_the_text_kept(
 
 
 def test_a_note_may_be_as_long_as_the_limit_counted_with_plain_line_ends(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
     text = "x\r\n" * (limits.FORM_SUMMARY_MAX // 2)
-    assert visit(cast.rater).post(f"/review/{action_id}/notes", **NOTE | {"summary": text}).status_code == 303
+    assert rater.post(f"/review/{action_id}/notes", **NOTE | {"summary": text}).status_code == 303
     (note,) = _people_notes(wiring)
     assert note.summary == text.replace("\r\n", "\n")
 
@@ -155,35 +150,31 @@ def test_a_preview_shows_the_note_and_keeps_nothing(
     assert _people_notes(wiring) == []
 
 
-def test_a_second_note_is_refused_and_its_text_kept(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
-) -> None:
+def test_a_second_note_is_refused_and_its_text_kept(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
-    visitor.post(f"/review/{action_id}/notes", **NOTE)
-    reply = visitor.post(f"/review/{action_id}/notes", HTMX, **NOTE | {"summary": "A second thought."})
+    rater.post(f"/review/{action_id}/notes", **NOTE)
+    reply = rater.post(f"/review/{action_id}/notes", HTMX, **NOTE | {"summary": "A second thought."})
     assert reply.status_code == 409
     assert "A second thought." in reply.text
     assert len(_people_notes(wiring)) == 1
 
 
-def test_markup_in_a_note_is_shown_as_text(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_markup_in_a_note_is_shown_as_text(rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
     attack = "<script>alert(1)</script>"
     note_id = stage.note(action_id, text=attack)
-    visitor = visit(cast.rater)
     for path in (f"/review/{action_id}", f"/notes/{note_id}"):
-        assert attack not in visitor.get(path).text
-        assert "&lt;script&gt;alert(1)" in visitor.get(path).text
+        assert attack not in rater.get(path).text
+        assert "&lt;script&gt;alert(1)" in rater.get(path).text
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 def test_a_note_is_rated_with_reasons(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     note_id = stage.note(stage.post())
     fields = _rating_fields(note_id, level="HELPFUL", good=["clear"], bad=["misses_point"], on="note")
-    reply = visit(cast.rater).post(f"/notes/{note_id}/rating", headers, **fields)
+    reply = rater.post(f"/notes/{note_id}/rating", headers, **fields)
     assert reply.status_code == (200 if headers else 303)
     rating = _rating(wiring, note_id, cast.rater)
     assert rating is not None
@@ -212,82 +203,76 @@ def test_a_rating_needs_a_level_and_a_reason(
     assert _rating(wiring, note_id, cast.rater) is None
 
 
-def test_ones_own_note_cannot_be_rated(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_ones_own_note_cannot_be_rated(rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
-    visitor = visit(cast.rater)
-    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    rater.post(f"/review/{action_id}/notes", **NOTE)
     (note,) = _people_notes(wiring)
-    assert "Submit rating" not in visitor.get(f"/notes/{note.id}").text
+    assert "Submit rating" not in rater.get(f"/notes/{note.id}").text
     fields = _rating_fields(note.id, level="HELPFUL", good=["clear"])
-    assert visitor.post(f"/notes/{note.id}/rating", **fields).status_code == 403
+    assert rater.post(f"/notes/{note.id}/rating", **fields).status_code == 403
     assert _rating(wiring, note.id, cast.rater) is None
 
 
-def test_a_notes_status_waits_for_ones_own_rating(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_notes_status_waits_for_ones_own_rating(rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
     note_id = stage.note(action_id)
     stage.rate_note(note_id, *[HELPFUL] * 5)
-    visitor = visit(cast.rater)
     for path in (f"/notes/{note_id}", f"/review/{action_id}"):
-        assert "Currently rated helpful" not in visitor.get(path).text
-    visitor.post(f"/notes/{note_id}/rating", **_rating_fields(note_id, level="HELPFUL", good=["clear"]))
-    text = visitor.get(f"/notes/{note_id}").text
+        assert "Currently rated helpful" not in rater.get(path).text
+    rater.post(f"/notes/{note_id}/rating", **_rating_fields(note_id, level="HELPFUL", good=["clear"]))
+    text = rater.get(f"/notes/{note_id}").text
     assert "Currently rated helpful" in text
     assert "Enough people found it helpful" in text
 
 
-def test_its_author_edits_a_note(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_its_author_edits_a_note(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post(category="misinformation")
-    visitor = visit(cast.rater)
-    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    rater.post(f"/review/{action_id}/notes", **NOTE)
     (note,) = _people_notes(wiring)
     stage.rate_note(note.id, HELPFUL)
-    page = visitor.get(f"/notes/{note.id}/edit").text
+    page = rater.get(f"/notes/{note.id}/edit").text
     assert "their ratings stop counting" in page
     assert "https://example.org/minutes" in page
-    refused = visitor.post(f"/notes/{note.id}/edit", **NOTE | {"summary": "Clearer.", "sources": ""})
+    refused = rater.post(f"/notes/{note.id}/edit", **NOTE | {"summary": "Clearer.", "sources": ""})
     assert refused.status_code == 422
     assert "Give at least one source" in refused.text
     assert "Clearer." in refused.text
     changes = {"summary": "Clearer.", "why_misleading": ["outdated"], "sources": "https://example.org/c"}
-    assert visitor.post(f"/notes/{note.id}/edit", **NOTE | changes).location == f"/notes/{note.id}"
+    assert rater.post(f"/notes/{note.id}/edit", **NOTE | changes).location == f"/notes/{note.id}"
     (changed,) = _people_notes(wiring)
     assert (changed.summary, changed.version, changed.ratings_count) == ("Clearer.", 2, 0)
     assert (changed.reasons, changed.sources) == (["outdated"], ["https://example.org/c"])
 
 
-def test_other_sources_alone_make_a_note_another_one(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
-) -> None:
-    visitor = visit(cast.rater)
-    visitor.post(f"/review/{stage.post()}/notes", **NOTE)
+def test_other_sources_alone_make_a_note_another_one(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
+    rater.post(f"/review/{stage.post()}/notes", **NOTE)
     (note,) = _people_notes(wiring)
     stage.rate_note(note.id, HELPFUL)
-    visitor.post(f"/notes/{note.id}/edit", **NOTE | {"why_misleading": ["satire"]})
+    rater.post(f"/notes/{note.id}/edit", **NOTE | {"why_misleading": ["satire"]})
     assert [one.version for one in _people_notes(wiring)] == [1]
-    visitor.post(f"/notes/{note.id}/edit", **NOTE | {"sources": "https://example.org/elsewhere"})
+    rater.post(f"/notes/{note.id}/edit", **NOTE | {"sources": "https://example.org/elsewhere"})
     assert [(one.version, one.ratings_count) for one in _people_notes(wiring)] == [(2, 0)]
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 def test_what_comes_after_a_moderators_word_is_told_so_and_nothing_typed_is_lost(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
-    visitor, other_id = visit(cast.rater), stage.note(action_id)
-    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    other_id = stage.note(action_id)
+    rater.post(f"/review/{action_id}/notes", **NOTE)
     with wiring.database.writing() as session:
         notes = session.scalars(sa.select(Note).where(Note.rationale.is_(False))).all()
         for note in notes:
             note.locked = True
         own_id = next(note.id for note in notes if note.author_id == cast.rater.profile_id)
-    edited = visitor.post(f"/notes/{own_id}/edit", headers, **NOTE | {"summary": "Typed meanwhile."})
+    edited = rater.post(f"/notes/{own_id}/edit", headers, **NOTE | {"summary": "Typed meanwhile."})
     assert edited.status_code == 409
     assert "Typed meanwhile." in edited.text
     fields = _rating_fields(other_id, level="HELPFUL", good=["clear"], on="note")
-    rated = visitor.post(f"/notes/{other_id}/rating", headers, **fields)
+    rated = rater.post(f"/notes/{other_id}/rating", headers, **fields)
     assert rated.status_code == (409 if headers else 303)
-    told = rated.text if headers else visitor.get(rated.location).text
+    told = rated.text if headers else rater.get(rated.location).text
     assert "Your rating was not needed any more" in told
     assert _rating(wiring, other_id, cast.rater) is None
 
@@ -303,13 +288,12 @@ def test_nobody_else_edits_it(visit: Visit, cast: Cast, stage: Stage, wiring: Wi
     assert note.summary == "A member explains."
 
 
-def test_the_rationale_is_shown_with_its_post(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+def test_the_rationale_is_shown_with_its_post(rater: Visitor, stage: Stage, wiring: Wiring) -> None:
     action_id = stage.post()
     with wiring.database.reading() as session:
         note_id = session.get_one(Action, action_id).note_id
     assert note_id is not None
-    visitor = visit(cast.rater)
-    assert visitor.get(f"/notes/{note_id}").location == f"/review/{action_id}"
-    assert visitor.get(f"/notes/{note_id}/edit").status_code == 403
+    assert rater.get(f"/notes/{note_id}").location == f"/review/{action_id}"
+    assert rater.get(f"/notes/{note_id}/edit").status_code == 403
     fields = _rating_fields(note_id, level="HELPFUL", good=["clear"])
-    assert visitor.post(f"/notes/{note_id}/rating", **fields).status_code == 404
+    assert rater.post(f"/notes/{note_id}/rating", **fields).status_code == 404

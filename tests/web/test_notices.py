@@ -71,13 +71,12 @@ def recipients(wiring: Wiring) -> list[uuid.UUID]:
 
 @pytest.mark.both_databases
 def test_whoever_decided_is_told_by_whom_and_why_until_they_have_read_it(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    visit: Visit, moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post("A quotation <b>only</b>")
     move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
     operator = actor_of(wiring, cast.operator)
     move(wiring, operator, action_id, ActionState.DISMISSED, reason="It quotes somebody else")
-    moderator = visit(cast.moderator)
     assert bell(moderator) == "Notices, 1 unread"
     page = moderator.get("/notices").text
     assert "Force-publish" in page
@@ -109,7 +108,7 @@ def test_one_is_not_told_of_what_one_did_oneself_nor_twice_of_the_same(
 
 
 def test_an_overturned_action_is_told_to_whoever_decided_to_act(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
@@ -120,16 +119,15 @@ def test_an_overturned_action_is_told_to_whoever_decided_to_act(
         verbs.change_action(
             session, SYSTEM, action, ActionState.OVERTURNED, why=Why("Raters do not agree with it")
         )
-    page = visit(cast.moderator).get("/notices").text
+    page = moderator.get("/notices").text
     assert "the community" in page
     assert "Raters do not agree with it" in page
 
 
 def test_a_decision_that_could_not_be_carried_out_is_told_too(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
     move(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
     later = clock.now() + timedelta(seconds=11)
@@ -143,7 +141,7 @@ def test_a_decision_that_could_not_be_carried_out_is_told_too(
 
 
 def test_notices_of_a_community_that_one_no_longer_moderates_are_not_shown(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
@@ -153,16 +151,14 @@ def test_notices_of_a_community_that_one_no_longer_moderates_are_not_shown(
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
         accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
-    demoted = visit(cast.moderator)
-    assert demoted.get("/notices").status_code == 403
-    assert bell(demoted, "/help-needed") is None
+    assert moderator.get("/notices").status_code == 403
+    assert bell(moderator, "/help-needed") is None
 
 
 def test_the_bell_rings_on_a_page_that_stays_open(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     page = moderator.get("/review").text
     poll = html.unescape(page.split('hx-get="/review/new-count')[1].split('"')[0])
     asked = f"/review/new-count{poll}"
@@ -180,10 +176,15 @@ def test_the_bell_rings_on_a_page_that_stays_open(
 
 
 def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    visit: Visit,
+    operator: Visitor,
+    admin: Visitor,
+    cast: Cast,
+    wiring: Wiring,
+    stage: Stage,
+    jobs: InlineEngine,
 ) -> None:
     wiring.mailer = postbox = Postbox()
-    operator, admin = visit(cast.operator), visit(cast.admin)
     assert "Mail me when something needs an operator" not in visit(cast.moderator).get("/settings").text
     ticked = re.search(r'<input[^>]*name="attention_mail"[^>]*>', operator.get("/settings").text)
     assert ticked is not None
@@ -223,8 +224,8 @@ def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
     assert "Operators were told that something needs one" in admin.get("/history/settings").text
 
 
-def test_the_bell_is_there_for_moderators_and_above_alone(visit: Visit, cast: Cast) -> None:
-    assert bell(visit(cast.rater), "/help-needed") is None
+def test_the_bell_is_there_for_moderators_and_above_alone(visit: Visit, rater: Visitor, cast: Cast) -> None:
+    assert bell(rater, "/help-needed") is None
     for who in (cast.moderator, cast.operator, cast.admin):
         assert bell(visit(who), "/settings") == "Notices"
 

@@ -1,7 +1,6 @@
 """The item page offers other actions, escalation and the note about the author, to moderators alone."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -9,18 +8,15 @@ import sqlalchemy as sa
 from app.core.models import Action, AuthorNote, Hold, Request
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReviewGroup
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 from tests.web.test_second_looks import applied
-
-Visit = Callable[[Person | None], Visitor]
 
 
 def test_a_moderator_warns_instead_of_hiding_and_the_page_says_what_will_happen(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     page = moderator.get(f"/review/{action_id}").text
     names = re.findall(r'aria-label="((?:Warn|Silence|Delete|Hide) [^"]+)"', page)
     assert names == [
@@ -70,8 +66,7 @@ def held(wiring: Wiring) -> list[tuple[ActionVerb, ActionType | None, str | None
     ],
 )
 def test_a_decision_that_carries_no_text_asks_before_it_goes_without_the_one_that_was_typed(
-    visit: Visit,
-    cast: Cast,
+    moderator: Visitor,
     wiring: Wiring,
     stage: Stage,
     headers: dict[str, str],
@@ -80,7 +75,6 @@ def test_a_decision_that_carries_no_text_asks_before_it_goes_without_the_one_tha
     decided: tuple[ActionVerb, ActionType | None, str | None],
 ) -> None:
     path = f"/review/{stage.post()}/decide"
-    moderator = visit(cast.moderator)
     typed = {"reason": WHY, "author_text": TEXT, "version": "1"}
     asked = moderator.post(path, headers, verb=verb, **typed)
     assert asked.status_code == 422
@@ -100,20 +94,20 @@ def test_a_decision_that_carries_no_text_asks_before_it_goes_without_the_one_tha
 
 @pytest.mark.parametrize("verb", ["force_publish.warn", "force_publish.silence"])
 def test_a_warning_and_a_silence_carry_the_text_and_are_not_asked_about(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, verb: str
+    moderator: Visitor, wiring: Wiring, stage: Stage, verb: str
 ) -> None:
     typed = {"reason": WHY, "author_text": TEXT, "version": "1"}
-    visit(cast.moderator).post(f"/review/{stage.post()}/decide", verb=verb, **typed)
+    moderator.post(f"/review/{stage.post()}/decide", verb=verb, **typed)
     ((_, act_as, text),) = held(wiring)
     assert (f"force_publish.{act_as}", text) == (verb, TEXT)
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 def test_escalating_asks_about_the_text_to_the_author_too(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+    moderator: Visitor, wiring: Wiring, stage: Stage, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
-    moderator, typed = visit(cast.moderator), {"reason": WHY, "author_text": TEXT, "version": "1"}
+    typed = {"reason": WHY, "author_text": TEXT, "version": "1"}
     asked = moderator.post(f"/review/{action_id}/escalate", headers, **typed)
     assert asked.status_code == 422
     assert "Escalate without the text" in asked.text
@@ -126,14 +120,14 @@ def test_escalating_asks_about_the_text_to_the_author_too(
 
 
 def test_asking_for_a_second_look_asks_about_the_text_to_the_author_too(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = applied(wiring, cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         action.action_state = ActionState.APPLIED
         action.retro_review_at = None
-    moderator, typed = visit(cast.moderator), {"reason": WHY, "author_text": TEXT}
+    typed = {"reason": WHY, "author_text": TEXT}
     asked = moderator.post(f"/review/{action_id}/second-look", **typed)
     assert asked.status_code == 422
     assert "Ask for a second look without the text" in asked.text
@@ -156,30 +150,28 @@ def test_a_text_to_the_author_stays_when_the_item_is_claimed_and_is_shown_when_a
 
 
 def test_an_escalated_item_leaves_the_members_and_offers_it_no_more(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     assert moderator.post(f"/review/{action_id}/escalate", HTMX, reason="").status_code == 422
     answer = moderator.post(f"/review/{action_id}/escalate", HTMX, reason="Is this legal here?")
     assert "Sent to staff. The operators are told." in answer.text
     assert "/escalate" not in answer.text
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).review_group is ReviewGroup.STAFF
-    notices = visit(cast.operator).get("/notices").text
+    notices = operator.get("/notices").text
     assert "<bdi>Moderator</bdi> sent" in notices
     assert "Is this legal here?" in notices
 
 
 def test_the_note_about_an_author_is_for_moderators(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, rater: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         action.platform_author_id = "mallory"
         session.get_one(Request, action.request_id).platform_author_id = "mallory"
-    moderator, rater = visit(cast.moderator), visit(cast.rater)
     path = f"/review/{action_id}/author-note"
     answer = moderator.post(path, HTMX, about_author="Quotes abuse to report it")
     assert "The note about the author is saved." in answer.text

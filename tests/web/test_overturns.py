@@ -1,6 +1,5 @@
 """Overturning in bulk, as operators do it: preview, reason, progress, stop; what is refused."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -12,21 +11,19 @@ from app.core.models import Action, Overturn
 from app.core.vocabulary import ActionState, OverturnState
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.web.conftest import HTMX, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 URL = "/community/overturns"
 
 
 @pytest.mark.both_databases
 def test_an_operator_previews_gives_a_reason_watches_and_stops(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, operator: Visitor, rater: Visitor, outsider: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
-    operator, moderator = visit(cast.operator), visit(cast.moderator)
     since = f"{clock.now() - timedelta(hours=2):%Y-%m-%dT%H:%M}"
     asked = f"{URL}?category=spam&since={since}"
     assert moderator.get(URL).status_code == 403
@@ -53,8 +50,8 @@ def test_an_operator_previews_gives_a_reason_watches_and_stops(
     page = operator.get(begun.location).text
     assert "Running" in page
     assert "0 of 1" in page
-    assert visit(cast.outsider).get(begun.location).status_code == 404
-    assert visit(cast.rater).post(f"{begun.location}/stop").status_code == 403
+    assert outsider.get(begun.location).status_code == 404
+    assert rater.post(f"{begun.location}/stop").status_code == 403
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     part = operator.get(f"{begun.location}/progress", **HTMX).text
     assert "<html" not in part

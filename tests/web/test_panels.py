@@ -1,7 +1,6 @@
 """Drawn panels in the dashboard: the setting, a drawn rater's card, what moderators and admins see."""
 
 import uuid
-from collections.abc import Callable
 
 import pytest
 
@@ -11,11 +10,10 @@ from app.jobs import communities as jobs
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.panels import answer, seated, set_up, settle_in
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit, Visitor
 from tests.web.test_community import as_form
 from tests.web.test_run import CARD
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 DRAWN = "You were drawn"
 
@@ -70,7 +68,7 @@ def test_declining_gives_the_seat_away_and_asks_no_more(
 
 
 def test_moderators_see_until_when_a_panel_can_decide_and_after_the_decision_admins_what_to_check(
-    visit: Visit, wiring: Wiring, cast: Cast, drawn: tuple[uuid.UUID, list[uuid.UUID]]
+    moderator: Visitor, admin: Visitor, wiring: Wiring, cast: Cast, drawn: tuple[uuid.UUID, list[uuid.UUID]]
 ) -> None:
     action_id, people = drawn
     with wiring.database.reading() as session:
@@ -80,7 +78,7 @@ def test_moderators_see_until_when_a_panel_can_decide_and_after_the_decision_adm
     volunteers = [one for one in people if one not in seats]
     answer(wiring, cast, note_id, volunteers, "NNN")
     answer(wiring, cast, note_id, seats, "H")
-    moderator, admin, path = visit(cast.moderator), visit(cast.admin), f"/review/{action_id}"
+    path = f"/review/{action_id}"
     assert "Decides by" in moderator.get(path).text
     answer(wiring, cast, note_id, seats[1:], "H")
     before = moderator.get(path).text
@@ -96,9 +94,8 @@ def test_moderators_see_until_when_a_panel_can_decide_and_after_the_decision_adm
 
 
 def test_who_decides_is_set_with_a_reason_and_listed_with_its_words(
-    visit: Visit, wiring: Wiring, cast: Cast
+    operator: Visitor, wiring: Wiring, cast: Cast
 ) -> None:
-    operator = visit(cast.operator)
     assert operator.post("/community", **as_form(wiring, cast, panel_seats="6")).status_code == 422
     sent = as_form(wiring, cast, who_decides="panel_when_needed", panel_seats="15", panel_hours="48")
     assert operator.post("/community", **sent).status_code == 303

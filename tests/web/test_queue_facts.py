@@ -1,19 +1,16 @@
 """What a row of the queue says about its post, and the filters in use as chips."""
 
 import re
-from collections.abc import Callable
 from html import unescape
 
 from app.core.models import Action, Note, Request
 from app.core.policies.routing import ESCALATED
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visit, Visitor
 from tests.web.test_live_queue import row
-
-Visit = Callable[[Person | None], Visitor]
 
 
 def test_a_row_says_who_where_how_much_and_how_late(
@@ -38,11 +35,8 @@ def test_a_row_says_who_where_how_much_and_how_late(
     assert re.search(r"overdue by \d+ [dh]", row(visit(cast.moderator).get("/review").text, action_id))
 
 
-def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(moderator: Visitor, stage: Stage) -> None:
     stage.post("Buy followers here", category="spam")
-    moderator = visit(cast.moderator)
     page = moderator.get(
         "/review?category=spam&category=toxicity&claimed_by=nobody&overdue=1&sort=newest"
     ).text
@@ -63,11 +57,11 @@ def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(
     assert "Remove the filter" not in moderator.get("/review?sort=newest").text
 
 
-def test_what_no_score_brought_has_no_score(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+def test_what_no_score_brought_has_no_score(moderator: Visitor, wiring: Wiring, stage: Stage) -> None:
     scored, escalated = stage.post("One"), stage.post("Two")
     with wiring.database.writing() as session:
         session.get_one(Action, escalated).category = ESCALATED
-    page = visit(cast.moderator).get("/review").text
+    page = moderator.get("/review").text
     why = "Somebody asked staff to look at this post"
     assert why not in row(page, scored)
     assert f"– {why}" in row(page, escalated)

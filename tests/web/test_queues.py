@@ -2,25 +2,21 @@
 
 import re
 import uuid
-from collections.abc import Callable
 
 import pytest
 
 from app.core.models import SavedFilter
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.web.conftest import Stage, Visitor
 from tests.web.test_saved_filters import kept, links
-
-Visit = Callable[[Person | None], Visitor]
 
 
 @pytest.mark.both_databases
 def test_a_queue_stands_in_its_order_and_is_seen_by_its_members_alone(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, outsider: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     stage.post(category="spam")
-    operator, moderator = visit(cast.operator), visit(cast.moderator)
     for name, category in (("Alpha", "spam"), ("Beta", "toxicity"), ("Private", "hate")):
         shared = {} if name == "Private" else {"shared": "y"}
         operator.post(f"/review/filters?category={category}", name=name, **shared)
@@ -43,7 +39,7 @@ def test_a_queue_stands_in_its_order_and_is_seen_by_its_members_alone(
 
     assert queue(moderator, "Alpha", position="1") == 403
     assert queue(operator, "Private", position="1") == 404
-    assert queue(visit(cast.outsider), "Alpha", position="1") == 404
+    assert queue(outsider, "Alpha", position="1") == 404
     number = "Order must be a whole number from 1 to 99."
     for refused, why in (
         ({"position": "100"}, number),

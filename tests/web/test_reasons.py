@@ -1,17 +1,14 @@
 """Reasons and policies: operators write what moderators choose from; history tells what they changed."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.models import HistoryEntry, Hold, ReasonTemplate
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.cast import Cast
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 BANTER = {"title": "Banter", "text": "Friends teasing each other.", "category": ""}
 
@@ -43,9 +40,10 @@ def test_only_operators_and_above_open_the_page(
     assert visitor.get("/reasons?community=harbour-forum").status_code == status
 
 
-def test_a_moderator_cannot_change_what_they_choose_from(visit: Visit, cast: Cast, wiring: Wiring) -> None:
-    reason = added(visit(cast.operator), wiring)
-    moderator, outsider = visit(cast.moderator), visit(cast.outsider)
+def test_a_moderator_cannot_change_what_they_choose_from(
+    moderator: Visitor, operator: Visitor, outsider: Visitor, wiring: Wiring
+) -> None:
+    reason = added(operator, wiring)
     for path in ("/reasons", f"/reasons/{reason.id}", f"/reasons/{reason.id}/retire"):
         assert moderator.post(path, **BANTER).status_code == 403, path
     assert outsider.post(f"/reasons/{reason.id}", **BANTER).status_code == 404
@@ -54,9 +52,8 @@ def test_a_moderator_cannot_change_what_they_choose_from(visit: Visit, cast: Cas
 
 
 def test_adding_changing_retiring_and_bringing_back_are_told_with_before_and_after(
-    visit: Visit, cast: Cast, wiring: Wiring
+    operator: Visitor, wiring: Wiring
 ) -> None:
-    operator = visit(cast.operator)
     reason = added(operator, wiring)
     operator.post(
         f"/reasons/{reason.id}",
@@ -104,9 +101,8 @@ def test_adding_changing_retiring_and_bringing_back_are_told_with_before_and_aft
     ],
 )
 def test_a_reason_that_cannot_be_kept_is_named_and_the_rest_is_kept(
-    visit: Visit, cast: Cast, wiring: Wiring, fields: dict[str, str], words: str
+    operator: Visitor, wiring: Wiring, fields: dict[str, str], words: str
 ) -> None:
-    operator = visit(cast.operator)
     added(operator, wiring)
     answer = operator.post(
         "/reasons", **{"title": "Another", "text": "A text to keep", "category": "", **fields}
@@ -119,9 +115,8 @@ def test_a_reason_that_cannot_be_kept_is_named_and_the_rest_is_kept(
 
 
 def test_two_operators_change_one_reason_and_the_second_hears_who_was_first(
-    visit: Visit, cast: Cast, wiring: Wiring
+    operator: Visitor, admin: Visitor, wiring: Wiring
 ) -> None:
-    operator, admin = visit(cast.operator), visit(cast.admin)
     reason = added(operator, wiring)
     admin.post(f"/reasons/{reason.id}", title="Banter", text="The admin's text", version="1", why="Mine")
     theirs = {"title": "Banter", "text": "The operator's text", "version": "1", "why": "Theirs"}
@@ -133,15 +128,14 @@ def test_two_operators_change_one_reason_and_the_second_hears_who_was_first(
 
 
 def test_moderators_choose_from_the_reasons_in_use_that_suit_the_item(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
-    operator = visit(cast.operator)
     added(operator, wiring, title="For all", text="Suits everything")
     added(operator, wiring, title="For insults", text="An insult", category="toxicity")
     added(operator, wiring, title="For spam", text="An advertisement", category="spam")
     retired = added(operator, wiring, title="Retired", text="No longer used")
     operator.post(f"/reasons/{retired.id}/retire", why="Not used")
-    page = visit(cast.moderator).get(f"/review/{stage.post()}").text
+    page = moderator.get(f"/review/{stage.post()}").text
     assert page.index("For insults") < page.index("For all")
     assert "For spam" not in page
     assert "Retired" not in page
@@ -157,10 +151,16 @@ def test_moderators_choose_from_the_reasons_in_use_that_suit_the_item(
 )
 @pytest.mark.parametrize("several", [False, True], ids=["one", "bulk"])
 def test_without_script_the_chosen_text_is_put_before_what_was_typed(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, typed: str, expected: str, several: bool
+    moderator: Visitor,
+    operator: Visitor,
+    wiring: Wiring,
+    stage: Stage,
+    typed: str,
+    expected: str,
+    several: bool,
 ) -> None:
-    reason = added(visit(cast.operator), wiring)
-    action_id, moderator = stage.post(), visit(cast.moderator)
+    reason = added(operator, wiring)
+    action_id = stage.post()
     form = {"reason": typed, "template": str(reason.id)}
     if several:
         answer = moderator.post("/review/dismiss", item=f"{action_id}.1", **form)
@@ -173,7 +173,7 @@ def test_without_script_the_chosen_text_is_put_before_what_was_typed(
 
 @pytest.mark.parametrize("template", ["nonsense", "00000000-0000-7000-8000-000000000009", "foreign"])
 def test_a_template_that_is_not_ours_adds_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, template: str
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, template: str
 ) -> None:
     if template == "foreign":
         with wiring.database.writing() as session:
@@ -182,7 +182,7 @@ def test_a_template_that_is_not_ours_adds_nothing(
             session.flush()
             template = str(row.id)
     action_id = stage.post()
-    answer = visit(cast.moderator).post(
+    answer = moderator.post(
         f"/review/{action_id}/decide", HTMX, verb="dismiss", version="1", reason="", template=template
     )
     assert answer.status_code == 422
@@ -191,10 +191,9 @@ def test_a_template_that_is_not_ours_adds_nothing(
 
 
 def test_a_reason_is_the_default_of_one_decision_in_its_category(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post("Sharp words")
-    operator, moderator = visit(cast.operator), visit(cast.moderator)
     general = added(operator, wiring, verb="dismiss")
     own = added(operator, wiring, title="Sharp", category="toxicity", verb="dismiss")
     added(operator, wiring, title="Plain", category="toxicity")

@@ -13,12 +13,11 @@ from app.core.people import accounts
 from app.core.review import reopening, verbs
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, ReopenTo
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor, events_of, only_hold
+from tests.web.conftest import HTMX, Stage, Visit, Visitor, events_of, only_hold
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """Its SQL is tested in ``tests/unit/test_reopening.py``, on both databases."""
 
@@ -44,11 +43,10 @@ def pages(visitor: Visitor, action_id: uuid.UUID) -> list[str]:
 
 @pytest.mark.parametrize("headers", [HTMX, {}], ids=["with script", "without"])
 def test_acting_at_once_is_held_then_sent_as_a_new_action(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, headers: dict[str, str]
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, headers: dict[str, str]
 ) -> None:
     action_id = dismissed(wiring, cast, stage)
     before = len(events_of(wiring))
-    moderator = visit(cast.moderator)
     assert "Act at once: the post will be hidden" in moderator.get(f"/review/{action_id}").text
     answer = moderator.post(
         f"/review/{action_id}/reopen", headers, to="act", reason="It was a threat", version="2"
@@ -74,10 +72,9 @@ def test_acting_at_once_is_held_then_sent_as_a_new_action(
 
 
 def test_what_is_missing_is_asked_for_and_nothing_typed_is_lost(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = dismissed(wiring, cast, stage)
-    moderator = visit(cast.moderator)
     answer = moderator.post(f"/review/{action_id}/reopen", HTMX, reason="It was a threat", version="2")
     assert answer.status_code == 422
     assert "Choose where it goes." in answer.text
@@ -89,11 +86,11 @@ def test_what_is_missing_is_asked_for_and_nothing_typed_is_lost(
 
 
 def test_a_page_that_a_colleague_overtook_is_refused_with_the_text_kept(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    admin: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = dismissed(wiring, cast, stage)
     reopen(wiring, cast, action_id, ReopenTo.STAFF)
-    answer = visit(cast.admin).post(
+    answer = admin.post(
         f"/review/{action_id}/reopen", HTMX, to="act", reason="Three careful sentences", version="2"
     )
     assert answer.status_code == 409
@@ -116,11 +113,10 @@ def test_it_is_offered_in_the_history_too_for_as_long_as_it_can_be_done(
 
 
 def test_members_who_are_asked_again_do_not_see_how_the_first_review_came_out(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
     stage.rate(action_id, *[HelpfulnessLevel.NOT_HELPFUL] * 5)
-    rater = visit(cast.rater)
     assert "5 said No" in rater.get(f"/review/{action_id}").text
     second = reopen(wiring, cast, action_id, ReopenTo.COMMUNITY)
     answer = rater.get(f"/review/{action_id}")
@@ -134,13 +130,13 @@ def test_members_who_are_asked_again_do_not_see_how_the_first_review_came_out(
 
 
 def test_whoever_dismissed_it_reads_that_it_was_reopened(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = dismissed(wiring, cast, stage)
     with wiring.database.reading() as session:
         name = session.get_one(Account, cast.moderator.account_id).display_name
     reopen(wiring, cast, action_id, ReopenTo.STAFF)
-    page = visit(cast.operator).get("/notices").text
+    page = operator.get("/notices").text
     assert "was reopened by" in page
     assert name in page
     assert "A threat" in page

@@ -13,12 +13,10 @@ from app.core.models import Account, Action, Hold, Request
 from app.core.vocabulary import ActionState, ActionVerb, HelpfulnessLevel
 from app.web.moderate import review as review_page
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import HTMX, Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 
 def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
@@ -74,9 +72,8 @@ def test_only_moderators_and_above_act_on_the_queue(
 
 
 def test_the_empty_queue_says_so_and_so_do_filters_that_match_nothing(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
-    moderator = visit(cast.moderator)
     assert "Queue clear" in moderator.get("/review").text
     stage.post("An ordinary insult")
     page = moderator.get("/review?q=unfindable").text
@@ -85,10 +82,9 @@ def test_the_empty_queue_says_so_and_so_do_filters_that_match_nothing(
 
 
 @pytest.mark.both_databases
-def test_filters_narrow_the_list_and_stay_in_the_address(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_filters_narrow_the_list_and_stay_in_the_address(moderator: Visitor, stage: Stage) -> None:
     stage.post("Buy followers here", category="spam")
     stage.post("You are an idiot", category="toxicity")
-    moderator = visit(cast.moderator)
     page = moderator.get("/review?category=spam").text
     assert "Buy followers here" in page
     assert "You are an idiot" not in page
@@ -97,9 +93,9 @@ def test_filters_narrow_the_list_and_stay_in_the_address(visit: Visit, cast: Cas
     assert "Buy followers here" not in moderator.get("/review?q=IDIOT").text
 
 
-def test_a_filter_that_cannot_be_read_is_named(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_filter_that_cannot_be_read_is_named(moderator: Visitor, stage: Stage) -> None:
     stage.post()
-    answer = visit(cast.moderator).get("/review?sort=sideways")
+    answer = moderator.get("/review?sort=sideways")
     assert answer.status_code == 422
     assert "Not a valid choice" in answer.text
 
@@ -107,8 +103,7 @@ def test_a_filter_that_cannot_be_read_is_named(visit: Visit, cast: Cast, stage: 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
 def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
-    visit: Visit,
-    cast: Cast,
+    moderator: Visitor,
     wiring: Wiring,
     stage: Stage,
     jobs: InlineEngine,
@@ -119,7 +114,6 @@ def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
     for number in range(5):
         action_id = stage.post(f"Post number {number}")
         stage.rate(action_id, *[HelpfulnessLevel.SOMEWHAT_HELPFUL] * (number % 3))
-    moderator = visit(cast.moderator)
     first = moderator.get(f"/review?sort={sort}").text
     assert "1 to 2 of 5" in first
     second = moderator.get(_link(first, "next")).text
@@ -141,10 +135,9 @@ def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
 
 @pytest.mark.both_databases
 def test_beyond_the_end_stands_the_last_page_and_an_unknown_row_begins_anew(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
     action_id, foreign = stage.post("The only one"), stage.post("Elsewhere", away=True)
-    moderator = visit(cast.moderator)
     for query in (
         f"after={action_id}",
         f"before={action_id}",
@@ -167,25 +160,24 @@ def test_beyond_the_end_stands_the_last_page_and_an_unknown_row_begins_anew(
     ],
 )
 def test_search_takes_each_character_as_itself_and_knows_ids(
-    visit: Visit, cast: Cast, stage: Stage, query: str, found: set[str]
+    moderator: Visitor, stage: Stage, query: str, found: set[str]
 ) -> None:
     texts = ("A discount of 100% today", "A face: 0_o", "Neither of both")
     for text in texts:
         stage.post(text)
-    page = visit(cast.moderator).get(f"/review?q={query}").text
+    page = moderator.get(f"/review?q={query}").text
     assert {text for text in texts if text in page} == found
 
 
 @pytest.mark.both_databases
 def test_search_finds_an_item_by_its_author_its_message_and_our_ids(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     wanted, other = stage.post("The one"), stage.post("Another")
     with wiring.database.writing() as session:
         request = session.get_one(Request, session.get_one(Action, wanted).request_id)
         request.platform_author_id, request.platform_message_id = "kai-7", "m-4711"
         request_id = request.id
-    moderator = visit(cast.moderator)
     for text in ("KAI-7", "4711", str(wanted), str(request_id)):
         page = moderator.get(f"/review?q={text}").text
         assert str(wanted) in page, text
@@ -193,9 +185,8 @@ def test_search_finds_an_item_by_its_author_its_message_and_our_ids(
 
 
 def test_fifty_rows_cost_as_many_queries_as_one(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+    moderator: Visitor, stage: Stage, statements: Callable[[], Any]
 ) -> None:
-    moderator = visit(cast.moderator)
     stage.post()
     moderator.get("/review")
     with statements() as few:
@@ -209,11 +200,11 @@ def test_fifty_rows_cost_as_many_queries_as_one(
 
 
 def test_two_moderators_claim_one_item_and_the_second_hears_who_has_it(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    assert visit(cast.moderator).post(f"/review/{action_id}/claim", HTMX).status_code == 200
-    answer = visit(cast.operator).post(f"/review/{action_id}/claim", HTMX)
+    assert moderator.post(f"/review/{action_id}/claim", HTMX).status_code == 200
+    answer = operator.post(f"/review/{action_id}/claim", HTMX)
     assert answer.status_code == 409
     assert "Claimed by Moderator" in answer.text
     assert claimant_of(wiring, action_id) == cast.moderator.account_id
@@ -221,10 +212,9 @@ def test_two_moderators_claim_one_item_and_the_second_hears_who_has_it(
 
 @pytest.mark.both_databases
 def test_a_claim_ends_after_ten_minutes_unless_the_open_page_renews_it(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post()
-    moderator, operator = visit(cast.moderator), visit(cast.operator)
     moderator.post(f"/review/{action_id}/claim")
     advance(8 * 60)
     assert moderator.post(f"/review/{action_id}/renew", HTMX).status_code == 204
@@ -235,39 +225,38 @@ def test_a_claim_ends_after_ten_minutes_unless_the_open_page_renews_it(
     assert claimant_of(wiring, action_id) == cast.operator.account_id
 
 
-def test_released_items_are_free_again(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+def test_released_items_are_free_again(moderator: Visitor, wiring: Wiring, stage: Stage) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post(f"/review/{action_id}/claim?at=queue")
     answer = moderator.post(f"/review/{action_id}/release?at=queue&category=spam")
     assert answer.headers["Location"] == f"/review?category=spam#row-{action_id}"
     assert claimant_of(wiring, action_id) is None
 
 
-def test_a_row_claimed_with_script_comes_back_alone(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_a_row_claimed_with_script_comes_back_alone(moderator: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    answer = visit(cast.moderator).post(f"/review/{action_id}/claim?at=queue", HTMX)
+    answer = moderator.post(f"/review/{action_id}/claim?at=queue", HTMX)
     assert answer.text.lstrip().startswith("<tr")
     assert "Release" in answer.text
 
 
 def test_review_next_claims_the_first_free_item_of_the_filtered_queue(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     stage.post("Oldest, but an insult")
     taken = stage.post("Taken by somebody", category="spam")
     wanted = stage.post("The one", category="spam")
-    visit(cast.operator).post(f"/review/{taken}/claim")
-    answer = visit(cast.moderator).post("/review/next?category=spam")
+    operator.post(f"/review/{taken}/claim")
+    answer = moderator.post("/review/next?category=spam")
     assert answer.headers["Location"] == f"/review/{wanted}?category=spam&next=1"
     assert claimant_of(wiring, wanted) == cast.moderator.account_id
 
 
 def test_skipping_goes_round_the_queue_and_lets_go_of_each(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     ids = [stage.post() for _ in range(3)]
-    moderator, seen, url = visit(cast.moderator), [], "/review/next"
+    seen, url = [], "/review/next"
     for _ in range(4):
         target = moderator.post(url).headers["Location"]
         seen.append(target.split("?")[0].rsplit("/", 1)[-1])
@@ -278,11 +267,9 @@ def test_skipping_goes_round_the_queue_and_lets_go_of_each(
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
-def test_skipping_reaches_every_item_in_every_order(
-    visit: Visit, cast: Cast, stage: Stage, sort: str
-) -> None:
+def test_skipping_reaches_every_item_in_every_order(moderator: Visitor, stage: Stage, sort: str) -> None:
     ids = {str(stage.post()) for _ in range(3)}
-    moderator, seen, url = visit(cast.moderator), [], f"/review/next?sort={sort}"
+    seen, url = [], f"/review/next?sort={sort}"
     for _ in range(3):
         target = moderator.post(url).headers["Location"]
         seen.append(target.split("?")[0].rsplit("/", 1)[-1])
@@ -290,17 +277,15 @@ def test_skipping_reaches_every_item_in_every_order(
     assert set(seen) == ids
 
 
-def test_review_next_says_so_when_everything_is_taken(visit: Visit, cast: Cast, stage: Stage) -> None:
-    moderator = visit(cast.moderator)
+def test_review_next_says_so_when_everything_is_taken(moderator: Visitor, stage: Stage) -> None:
     assert moderator.post("/review/next").headers["Location"] == "/review"
     assert "Nothing else waits here" in moderator.get("/review").text
 
 
 def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     first, second, other = (stage.post() for _ in range(3))
-    moderator = visit(cast.moderator)
     answer = moderator.post("/review/dismiss", item=chosen(wiring, first, second), reason="Banter")
     assert answer.status_code == 303
     held = holds_on(wiring)
@@ -321,10 +306,9 @@ def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
 
 
 def test_what_was_dismissed_together_is_undone_together(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     ids = [stage.post() for _ in range(2)]
-    moderator = visit(cast.moderator)
     moderator.post("/review/dismiss", item=chosen(wiring, *ids), reason="Banter")
     moderator.post("/holds/undo", hold=[str(hold.id) for hold in holds_on(wiring).values()])
     advance(11)
@@ -334,13 +318,13 @@ def test_what_was_dismissed_together_is_undone_together(
 
 
 def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     fine, deciding = stage.post("A fine one"), stage.post("Somebody is deciding this one")
     foreign = stage.post("Of the other community", away=True)
     ticks = chosen(wiring, fine, deciding, foreign)
-    visit(cast.operator).post(f"/review/{deciding}/decide", verb="force_publish", reason="Abuse", version="1")
-    answer = visit(cast.moderator).post("/review/dismiss", item=ticks, reason="Banter between friends")
+    operator.post(f"/review/{deciding}/decide", verb="force_publish", reason="Abuse", version="1")
+    answer = moderator.post("/review/dismiss", item=ticks, reason="Banter between friends")
     assert answer.status_code == 409
     assert "“Somebody is deciding this one” was not dismissed: Operator is deciding" in answer.text
     assert "Of the other community" not in answer.text
@@ -359,11 +343,11 @@ def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
     ],
 )
 def test_dismiss_selected_needs_items_and_a_reason(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, count: int, reason: str, told: str
+    moderator: Visitor, wiring: Wiring, stage: Stage, count: int, reason: str, told: str
 ) -> None:
     action_id = stage.post()
     ticks = chosen(wiring, action_id) + [f"{uuid.uuid4()}.1" for _ in range(count - 1)]
-    answer = visit(cast.moderator).post("/review/dismiss", item=ticks[:count], reason=reason)
+    answer = moderator.post("/review/dismiss", item=ticks[:count], reason=reason)
     assert answer.status_code in {409, 422}
     assert told in answer.text
     assert holds_on(wiring) == {}
@@ -371,10 +355,9 @@ def test_dismiss_selected_needs_items_and_a_reason(
 
 @pytest.mark.both_databases
 def test_the_poll_answers_only_when_something_is_new_and_never_with_rows(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
     stage.post("Old")
-    moderator = visit(cast.moderator)
     page = moderator.get("/review").text
     address = re.search(r'id="new-count"[^>]* hx-get="([^"]+)"', page)
     assert address
@@ -391,15 +374,14 @@ def test_the_poll_answers_only_when_something_is_new_and_never_with_rows(
 
 
 @pytest.mark.parametrize("since", ["", "yesterday", "2026-01-01T00:00:00"])
-def test_a_poll_without_a_readable_moment_changes_nothing(visit: Visit, cast: Cast, since: str) -> None:
-    assert visit(cast.moderator).get(f"/review/new-count?since={since}", **HTMX).status_code == 204
+def test_a_poll_without_a_readable_moment_changes_nothing(moderator: Visitor, since: str) -> None:
+    assert moderator.get(f"/review/new-count?since={since}", **HTMX).status_code == 204
 
 
 def test_the_bar_takes_back_the_newest_decision_alone_or_all_of_them(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     ids = [stage.post(f"Post {number}") for number in range(3)]
-    moderator = visit(cast.moderator)
     for action_id in ids:
         moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Banter")
         advance(0.1)
@@ -415,10 +397,9 @@ def test_the_bar_takes_back_the_newest_decision_alone_or_all_of_them(
 
 
 def test_rows_whose_time_is_over_come_back_decided(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
     action_id = stage.post()
-    moderator = visit(cast.moderator)
     moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Banter")
     advance(11)
     jobs.run_all()
@@ -428,23 +409,22 @@ def test_rows_whose_time_is_over_come_back_decided(
     assert "Undo" not in answer
 
 
-def test_the_first_view_of_a_long_queue_stays_light(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_first_view_of_a_long_queue_stays_light(moderator: Visitor, stage: Stage) -> None:
     for _ in range(51):
         stage.post("A post that is long enough to fill the whole width of the column and then some more" * 3)
-    page = visit(cast.moderator).get("/review").text
+    page = moderator.get("/review").text
     assert "1 to 50 of 51" in page
     assert len(re.findall(r"<[a-z]", page)) < 1_500
 
 
 def test_sensitive_posts_are_not_shown_in_lists_while_content_warnings_are_on(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     action_id = stage.post("Words that hurt somebody", category="threat")
     with wiring.database.writing() as session:
         request_id = session.get_one(Action, action_id).request_id
         session.get_one(Request, request_id).platform_author_id = "kim"
     stage.post("A harmless quarrel")
-    moderator = visit(cast.moderator)
     page = moderator.get("/review").text
     assert "hurt" not in page
     assert "Content hidden" in page

@@ -3,7 +3,6 @@
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from html import unescape
 
 import pytest
@@ -16,10 +15,9 @@ from app.core.review import verbs
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.web.conftest import HTMX, FixedClassifier, Stage, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 ALIKE = "You are such an idiot, and everybody here has known it for years"
 
 
@@ -60,11 +58,9 @@ def alike(wiring: Wiring, stage: Stage) -> list[uuid.UUID]:
 
 
 @pytest.mark.usefixtures("alike")
-def test_rows_of_the_queue_that_begin_alike_have_names_of_their_own(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_rows_of_the_queue_that_begin_alike_have_names_of_their_own(moderator: Visitor, stage: Stage) -> None:
     stage.post("Something else entirely")
-    page = visit(cast.moderator).get("/review").text
+    page = moderator.get("/review").text
     for verb in ("Select", "Open", "Claim"):
         names = labels(page, verb)
         assert len(names) == 5
@@ -75,19 +71,18 @@ def test_rows_of_the_queue_that_begin_alike_have_names_of_their_own(
 
 
 def test_a_row_that_is_swapped_alone_keeps_a_name_of_its_own(
-    visit: Visit, cast: Cast, alike: list[uuid.UUID]
+    moderator: Visitor, alike: list[uuid.UUID]
 ) -> None:
-    moderator = visit(cast.moderator)
     rows = [moderator.post(f"/review/{action_id}/claim?at=queue", _headers=HTMX).text for action_id in alike]
     names = [name for row in rows for name in labels(row, "Release")]
     assert len(names) == 4
     assert repeated(names) == []
 
 
-def test_veiled_rows_are_told_apart_without_their_words(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_veiled_rows_are_told_apart_without_their_words(moderator: Visitor, stage: Stage) -> None:
     for _ in range(3):
         stage.post(ALIKE, category="threat")
-    page = visit(cast.moderator).get("/review").text
+    page = moderator.get("/review").text
     names = labels(page, "Select")
     assert len(names) == 3
     assert repeated(names) == []
@@ -95,14 +90,13 @@ def test_veiled_rows_are_told_apart_without_their_words(visit: Visit, cast: Cast
 
 
 def test_rows_of_the_history_and_second_looks_have_names_of_their_own(
-    visit: Visit, cast: Cast, wiring: Wiring, alike: list[uuid.UUID]
+    moderator: Visitor, cast: Cast, wiring: Wiring, alike: list[uuid.UUID]
 ) -> None:
     for action_id in alike:
         for state in (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW):
             with wiring.database.writing() as session:
                 action = session.get_one(Action, action_id)
                 verbs.change_action(session, factories.integration(cast), action, state, why=Why("Again"))
-    moderator = visit(cast.moderator)
     history = moderator.get("/history").text
     assert len(links(history)) == 16
     assert repeated(links(history)) == []

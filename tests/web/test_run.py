@@ -48,65 +48,64 @@ def fields(note_id: uuid.UUID, level: str, **points: str) -> dict[str, str]:
 
 @BOTH
 def test_an_answer_is_taken_back_and_the_card_stands_there_again(
-    visit: Visit, cast: Cast, stage: Stage, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, headers: dict[str, str]
 ) -> None:
     action_id = stage.post("Take me back")
-    rita = visit(cast.rater)
-    rita.post(f"/help-needed/{action_id}", answer="yes")
-    after = rita.get(f"/help-needed?done={action_id}").text
+    rater.post(f"/help-needed/{action_id}", answer="yes")
+    after = rater.get(f"/help-needed?done={action_id}").text
     assert f'action="/help-needed/{action_id}/undo"' in after, "without script the page offers it"
-    reply = rita.post(f"/help-needed/{action_id}/undo", headers)
+    reply = rater.post(f"/help-needed/{action_id}/undo", headers)
     assert stage.own_rating(action_id, cast.rater) is None
-    assert shown(rita) == [str(action_id)]
+    assert shown(rater) == [str(action_id)]
     if headers:
         assert CARD.findall(reply.text) == [str(action_id)]
         assert ">0 today</a>, 1 left" in reply.text
-    rita.post(f"/help-needed/{action_id}", skip="1")
-    assert shown(rita) == []
-    rita.post(f"/help-needed/{action_id}/undo", headers)
-    assert shown(rita) == [str(action_id)]
+    rater.post(f"/help-needed/{action_id}", skip="1")
+    assert shown(rater) == []
+    rater.post(f"/help-needed/{action_id}/undo", headers)
+    assert shown(rater) == [str(action_id)]
 
 
 @BOTH
 def test_an_answer_that_decided_cannot_be_taken_back(
-    visit: Visit, cast: Cast, stage: Stage, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, headers: dict[str, str]
 ) -> None:
     action_id = stage.post()
     stage.rate(action_id, YES, YES, YES, YES)
-    rita = visit(cast.rater)
-    assert "/undo" not in rita.post(f"/help-needed/{action_id}", HTMX, answer="yes").text
-    reply = rita.post(f"/help-needed/{action_id}/undo", headers)
+    assert "/undo" not in rater.post(f"/help-needed/{action_id}", HTMX, answer="yes").text
+    reply = rater.post(f"/help-needed/{action_id}/undo", headers)
     assert reply.status_code == (409 if headers else 303)
     assert stage.own_rating(action_id, cast.rater) is YES
 
 
-def test_only_ones_own_answer_can_be_taken_back(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_only_ones_own_answer_can_be_taken_back(
+    moderator: Visitor, rater: Visitor, outsider: Visitor, cast: Cast, stage: Stage
+) -> None:
     action_id = stage.post()
-    visit(cast.rater).post(f"/help-needed/{action_id}", answer="yes")
-    visit(cast.moderator).post(f"/help-needed/{action_id}/undo")
+    rater.post(f"/help-needed/{action_id}", answer="yes")
+    moderator.post(f"/help-needed/{action_id}/undo")
     assert stage.own_rating(action_id, cast.rater) is YES
-    assert visit(cast.outsider).post(f"/help-needed/{action_id}/undo").status_code == 404
+    assert outsider.post(f"/help-needed/{action_id}/undo").status_code == 404
 
 
-def test_the_next_cards_are_those_that_are_not_on_the_page(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_next_cards_are_those_that_are_not_on_the_page(rater: Visitor, stage: Stage) -> None:
     ids = {str(stage.post()) for _ in range(12)}
-    rita = visit(cast.rater)
-    first = shown(rita)
+    first = shown(rater)
     assert len(first) == 10
-    more = rita.get("/help-needed/more?at=11&" + "&".join(f"card={one}" for one in first), **HTMX)
+    more = rater.get("/help-needed/more?at=11&" + "&".join(f"card={one}" for one in first), **HTMX)
     assert {*first, *CARD.findall(more.text)} == ids
     assert "Post 12" in more.text
     assert "more-cards" not in more.text, "there are no others"
-    assert rita.get("/help-needed/more").status_code == 303, "a part is no page"
+    assert rater.get("/help-needed/more").status_code == 303, "a part is no page"
     many = "&".join(f"card={uuid.uuid4()}" for _ in range(60))
-    full = rita.get(f"/help-needed/more?at=61&{many}", **HTMX).text
+    full = rater.get(f"/help-needed/more?at=61&{many}", **HTMX).text
     assert "Show more" in full
     assert "hx-get" not in full, "a page of 60 cards is loaded anew instead of growing"
     assert "<article" not in full
 
 
 def test_notes_come_in_the_same_run_and_never_ones_own(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post("The post above it")
     theirs, own, locked = stage.note(action_id), stage.note(action_id, 1), stage.note(action_id, 2)
@@ -114,8 +113,7 @@ def test_notes_come_in_the_same_run_and_never_ones_own(
         session.get_one(Note, own).author_id = cast.rater.profile_id
         session.get_one(Note, locked).locked = True
         session.get_one(Note, theirs).ai_generated = True
-    rita = visit(cast.rater)
-    page = rita.get("/help-needed").text
+    page = rater.get("/help-needed").text
     assert {*CARD.findall(page)} == {str(action_id), str(theirs)}
     card = page[page.index(f'id="card-{theirs}"') :]
     card = card[: card.index("</article>")]
@@ -137,7 +135,7 @@ def test_notes_come_in_the_same_run_and_never_ones_own(
     ],
 )
 def test_a_note_is_rated_with_reasons_of_the_side_that_was_chosen(
-    visit: Visit,
+    rater: Visitor,
     cast: Cast,
     stage: Stage,
     wiring: Wiring,
@@ -147,50 +145,48 @@ def test_a_note_is_rated_with_reasons_of_the_side_that_was_chosen(
     stored: Any,
 ) -> None:
     note_id = stage.note(stage.post())
-    rita = visit(cast.rater)
-    reply = rita.post(f"/help-needed/notes/{note_id}", headers, **fields(note_id, level, **points))
+    reply = rater.post(f"/help-needed/notes/{note_id}", headers, **fields(note_id, level, **points))
     assert given(wiring, note_id, cast.rater) == stored
     if stored is None:
         assert reply.status_code == 422
         assert CARD.findall(reply.text).count(str(note_id)) == 1
         assert "There is a problem" in reply.text
     else:
-        assert str(note_id) not in shown(rita)
-        rita.post(f"/help-needed/notes/{note_id}/undo", headers)
+        assert str(note_id) not in shown(rater)
+        rater.post(f"/help-needed/notes/{note_id}/undo", headers)
         assert given(wiring, note_id, cast.rater) is None
-        assert str(note_id) in shown(rita)
+        assert str(note_id) in shown(rater)
 
 
 @BOTH
 def test_a_note_about_an_unseen_post_is_not_rated(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     action_id = stage.post("A threat.", category="threat")
     note_id = stage.note(action_id)
-    rita = visit(cast.rater)
     path, rating = f"/help-needed/notes/{note_id}", fields(note_id, "HELPFUL", good="clear")
-    refused = rita.post(path, headers, **rating)
+    refused = rater.post(path, headers, **rating)
     assert refused.status_code == 422
     assert "Choose “Show content” first" in refused.text
     assert given(wiring, note_id, cast.rater) is None
-    rita.post(path, headers, **rating | {"seen": [str(note_id), str(action_id)]})
+    rater.post(path, headers, **rating | {"seen": [str(note_id), str(action_id)]})
     assert given(wiring, note_id, cast.rater) == (YES, ["clear"])
 
 
 @BOTH
 def test_a_note_that_was_not_read_to_its_end_is_not_rated_and_what_was_chosen_stays(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     note_id = stage.note(stage.post())
-    rita, path = visit(cast.rater), f"/help-needed/notes/{note_id}"
+    path = f"/help-needed/notes/{note_id}"
     rating = fields(note_id, "HELPFUL", good="clear")
     for seen in ("", str(uuid.uuid4())):
-        refused = rita.post(path, headers, **rating | {"seen": seen})
+        refused = rater.post(path, headers, **rating | {"seen": seen})
         assert refused.status_code == 422
         assert "Read the note first" in refused.text
         assert re.search(r'value="HELPFUL"[^>]*checked|checked[^>]*value="HELPFUL"', refused.text)
     assert given(wiring, note_id, cast.rater) is None
-    assert rita.post(path, headers, skip="1").status_code in (200, 303), "skipping needs no reading"
+    assert rater.post(path, headers, skip="1").status_code in (200, 303), "skipping needs no reading"
 
 
 def test_the_page_says_for_a_browser_without_script_that_the_note_above_the_answers_was_read(
@@ -205,19 +201,16 @@ def test_the_page_says_for_a_browser_without_script_that_the_note_above_the_answ
     assert sent[1] == str(note_id)
 
 
-def test_a_skipped_note_is_not_offered_again_until_that_is_undone(
-    visit: Visit, cast: Cast, stage: Stage
-) -> None:
+def test_a_skipped_note_is_not_offered_again_until_that_is_undone(rater: Visitor, stage: Stage) -> None:
     note_id = stage.note(stage.post())
-    rita = visit(cast.rater)
-    assert "Skipped." in rita.post(f"/help-needed/notes/{note_id}", HTMX, skip="1").text
-    assert str(note_id) not in shown(rita)
-    rita.post(f"/help-needed/notes/{note_id}/undo")
-    assert str(note_id) in shown(rita)
+    assert "Skipped." in rater.post(f"/help-needed/notes/{note_id}", HTMX, skip="1").text
+    assert str(note_id) not in shown(rater)
+    rater.post(f"/help-needed/notes/{note_id}/undo")
+    assert str(note_id) in shown(rater)
 
 
 def test_notes_on_posts_that_staff_review_or_that_are_gone_are_not_in_the_run(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     actions = [stage.post() for _ in range(2)]
     staffs, gone = (stage.note(one) for one in actions)
@@ -225,14 +218,13 @@ def test_notes_on_posts_that_staff_review_or_that_are_gone_are_not_in_the_run(
         session.get_one(Action, actions[0]).review_group = ReviewGroup.STAFF
         request = session.get_one(Request, session.get_one(Action, actions[1]).request_id)
         request.withdrawn_at = clock.now()
-    rita = visit(cast.rater)
-    assert not {str(staffs), str(gone)} & {*shown(rita)}
+    assert not {str(staffs), str(gone)} & {*shown(rater)}
     for note_id in (staffs, gone):
-        assert rita.post(f"/help-needed/notes/{note_id}/undo", HTMX).status_code == 404
+        assert rater.post(f"/help-needed/notes/{note_id}/undo", HTMX).status_code == 404
 
 
 def test_being_asked_about_a_note_does_not_tell_its_status(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
     notes = [stage.note(stage.post()) for _ in range(3)]
     near, far, open_ = notes
@@ -240,14 +232,14 @@ def test_being_asked_about_a_note_does_not_tell_its_status(
         for note_id, score in ((near, 0.41), (far, 0.9)):
             note = session.get_one(Note, note_id)
             note.status, note.intercept, note.ratings_count = NoteStatus.CURRENTLY_RATED_HELPFUL, score, 6
-    cards = shown(visit(cast.rater))
+    cards = shown(rater)
     assert str(near) in cards
     assert str(open_) in cards
     assert str(far) not in cards, "no single rating can change it"
 
 
 def test_posts_in_the_readers_language_come_first(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     german, english, unknown = (stage.post(f"Post {number}") for number in range(3))
     stage.rate(german, YES, YES, YES)
@@ -255,42 +247,39 @@ def test_posts_in_the_readers_language_come_first(
         for action_id, tag in ((german, "de"), (english, "en"), (unknown, "und")):
             action = session.get_one(Action, action_id)
             action.language = session.get_one(Request, action.request_id).language = tag
-    rita = visit(cast.rater)
-    assert shown(rita)[0] == str(german), "where one more rating helps most, without a language"
-    assert shown(rita, **{"Accept-Language": "en-GB,en;q=0.9"})[-1] == str(german)
+    assert shown(rater)[0] == str(german), "where one more rating helps most, without a language"
+    assert shown(rater, **{"Accept-Language": "en-GB,en;q=0.9"})[-1] == str(german)
     with wiring.database.writing() as session:
         session.get_one(Account, cast.rater.account_id).languages = ["de"]
-    assert shown(rita, **{"Accept-Language": "en-GB"})[-1] == str(english), (
+    assert shown(rater, **{"Accept-Language": "en-GB"})[-1] == str(english), (
         "the setting goes before the browser"
     )
 
 
 def test_nobody_is_asked_about_categories_that_they_prefer_not_to_see(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     spam, threat = stage.post(category="spam"), stage.post(category="threat")
     stage.note(threat)
     with wiring.database.writing() as session:
         session.get_one(Account, cast.rater.account_id).avoided_categories = ["threat"]
-    rita = visit(cast.rater)
-    page = rita.get("/help-needed").text
+    page = rater.get("/help-needed").text
     assert CARD.findall(page) == [str(spam)]
     assert ">0 today</a>, 1 left" in page
-    assert rita.get(f"/help-needed/new-count?since={clock.iso(clock.now() - timedelta(hours=1))}").text.count(
-        "1 new"
-    )
+    assert rater.get(
+        f"/help-needed/new-count?since={clock.iso(clock.now() - timedelta(hours=1))}"
+    ).text.count("1 new")
 
 
 def test_a_break_is_offered_after_many_answers_and_after_severe_posts(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+    rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "BREAK_AFTER", 3)
-    rita = visit(cast.rater)
 
     def offered(category: str) -> bool:
         action_id = stage.post(category=category)
         seen = {"seen": str(action_id)}
-        return "data-pause" in rita.post(f"/help-needed/{action_id}", HTMX, answer="yes", **seen).text
+        return "data-pause" in rater.post(f"/help-needed/{action_id}", HTMX, answer="yes", **seen).text
 
     assert [offered("spam") for _ in range(4)] == [False, False, True, False]
     with wiring.database.writing() as session:
@@ -301,28 +290,24 @@ def test_a_break_is_offered_after_many_answers_and_after_severe_posts(
     assert [offered(name) for name in ("spam", "threat")] == [True, False]
 
 
-def test_more_notes_cost_no_more_queries(
-    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
-) -> None:
-    visitor = visit(cast.rater)
+def test_more_notes_cost_no_more_queries(rater: Visitor, stage: Stage, statements: Callable[[], Any]) -> None:
     action_id = stage.post()
     stage.note(action_id)
     with statements() as for_one:
-        visitor.get("/help-needed")
+        rater.get("/help-needed")
     for number in range(1, 6):
         stage.note(action_id, number)
     stage.note(stage.post())
     with statements() as for_seven:
-        visitor.get("/help-needed")
+        rater.get("/help-needed")
     assert len(for_seven) == len(for_one)
 
 
 def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
-    visit: Visit, cast: Cast, wiring: Wiring
+    rater: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
-    rita = visit(cast.rater)
     chosen = {"languages": ["de", "fr"], "avoided": ["threat", "no_such_category"], "break_after_severe": "3"}
-    assert rita.post("/settings/run", **chosen).status_code == 303
+    assert rater.post("/settings/run", **chosen).status_code == 303
 
     def kept() -> tuple[list[str], list[str], int | None]:
         with wiring.database.reading() as session:
@@ -330,22 +315,23 @@ def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
             return account.languages, account.avoided_categories, account.break_after_severe
 
     assert kept() == (["de", "fr"], ["threat"], 3)
-    assert "German, French" in rita.get("/settings").text
+    assert "German, French" in rater.get("/settings").text
     for wrong in ({"languages": ["xx"]}, {"break_after_severe": "101"}, {"break_after_severe": "-1"}):
-        assert rita.post("/settings/run", **wrong).status_code == 422
+        assert rater.post("/settings/run", **wrong).status_code == 422
     assert kept() == (["de", "fr"], ["threat"], 3)
-    rita.post("/settings/run")
+    rater.post("/settings/run")
     assert kept() == ([], [], None)
 
 
-def test_my_impact_says_how_much_of_what_was_answered_today(visit: Visit, cast: Cast, stage: Stage) -> None:
-    rita = visit(cast.rater)
+def test_my_impact_says_how_much_of_what_was_answered_today(
+    moderator: Visitor, rater: Visitor, stage: Stage
+) -> None:
     spam, threat = stage.post(category="spam"), stage.post(category="threat")
-    rita.post(f"/help-needed/{spam}", answer="yes")
-    rita.post(f"/help-needed/{threat}", answer="no", seen=str(threat))
-    rita.post(f"/help-needed/{stage.post()}", skip="1")
-    rita.post(f"/help-needed/{threat}", skip="1")
-    page = rita.get("/me").text
+    rater.post(f"/help-needed/{spam}", answer="yes")
+    rater.post(f"/help-needed/{threat}", answer="no", seen=str(threat))
+    rater.post(f"/help-needed/{stage.post()}", skip="1")
+    rater.post(f"/help-needed/{threat}", skip="1")
+    page = rater.get("/me").text
     assert "2 answered, 1 of them severe; 1 skipped." in page
     assert re.search(r"<dt>Threat</dt>\s*<dd>1</dd>", page)
-    assert "Nothing answered yet." in visit(cast.moderator).get("/me").text
+    assert "Nothing answered yet." in moderator.get("/me").text

@@ -18,10 +18,8 @@ from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.wiring import Wiring
 from tests import clocks
-from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, FixedClassifier, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.cast import Cast
+from tests.web.conftest import HTMX, FixedClassifier, Visit, Visitor
 
 
 class Unmarked(FixedClassifier):
@@ -110,34 +108,37 @@ def test_a_sample_looks_and_answers_like_an_item(
 
 @pytest.mark.both_databases
 def test_once_it_has_ended_it_says_what_it_was_for(
-    visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+    rater: Visitor, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
 ) -> None:
-    sample, reader = asked[1], visit(cast.rater)
-    assert reader.post(f"/help-needed/{sample}", HTMX, answer="yes").status_code == 200
+    sample = asked[1]
+    assert rater.post(f"/help-needed/{sample}", HTMX, answer="yes").status_code == 200
     with wiring.database.writing() as session:
         session.get_one(SampledPost, sample).ends_at = clock.now()
-    page = reader.get(f"/review/{sample}").text
+    page = rater.get(f"/review/{sample}").text
     assert "You said <strong>Yes</strong>" in page
     assert "It was asked to learn from the answers: nothing was decided about this post." in page
     assert "Change answer" not in page
-    late = reader.post(f"/help-needed/{sample}", HTMX, answer="no")
+    late = rater.post(f"/help-needed/{sample}", HTMX, answer="no")
     assert late.status_code == 409
     assert "decided in the meantime" in late.text
 
 
-def test_nobody_else_sees_a_sample(visit: Visit, cast: Cast, asked: tuple[uuid.UUID, uuid.UUID]) -> None:
+def test_nobody_else_sees_a_sample(
+    visit: Visit, moderator: Visitor, cast: Cast, asked: tuple[uuid.UUID, uuid.UUID]
+) -> None:
     sample = str(asked[1])
     for person in (cast.moderator, cast.operator, cast.outsider):
         reader = visit(person)
         assert sample not in reader.get("/help-needed").text
         assert reader.get(f"/review/{sample}").status_code == 404
         assert reader.post(f"/help-needed/{sample}", answer="yes").status_code == 404
-    queue = visit(cast.moderator).get("/review").text
+    queue = moderator.get("/review").text
     assert sample not in queue
 
 
-def test_an_operator_chooses_how_many_posts_are_sampled(visit: Visit, cast: Cast, wiring: Wiring) -> None:
-    operator = visit(cast.operator)
+def test_an_operator_chooses_how_many_posts_are_sampled(
+    moderator: Visitor, operator: Visitor, cast: Cast, wiring: Wiring
+) -> None:
     assert "no post yet" not in operator.get("/classifiers").text
     assert operator.post("/classifiers/learning", is_on="y", samples="1").status_code == 422
     saved = operator.post("/classifiers/learning", is_on="y", samples="1", reason="What do we miss?")
@@ -149,7 +150,7 @@ def test_an_operator_chooses_how_many_posts_are_sampled(visit: Visit, cast: Cast
         assert session.get_one(Learning, cast.community_id).sample_share == 0.01
     history = operator.get("/history/settings").text
     assert "Other posts that raters are asked about: none → 1 %" in re.sub(r"\s+", " ", history)
-    refused = visit(cast.moderator).post("/classifiers/learning", is_on="y", samples="5", reason="More")
+    refused = moderator.post("/classifiers/learning", is_on="y", samples="5", reason="More")
     assert refused.status_code in (403, 404)
 
 
@@ -183,9 +184,8 @@ def test_my_data_does_not_tell_a_sample_from_an_item_open_or_ended(
 
 
 def test_my_data_lists_skips_of_samples_and_items_alike(
-    visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+    rater: Visitor, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
 ) -> None:
-    rater = visit(cast.rater)
     for one in asked:
         rater.post(f"/help-needed/{one}", skip="y")
     first, second = json.loads(rater.get("/settings/my-data.json").text)["skipped_posts"]

@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
@@ -10,10 +9,8 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.models import HistoryEntry, SavedFilter
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import Stage, Visitor
-
-Visit = Callable[[Person | None], Visitor]
+from tests.cast import Cast
+from tests.web.conftest import Stage, Visit, Visitor
 
 
 def kept(wiring: Wiring) -> dict[str, SavedFilter]:
@@ -30,11 +27,10 @@ def links(page: str) -> dict[str, str]:
 
 @pytest.mark.both_databases
 def test_filters_are_kept_under_a_name_and_their_link_asks_for_the_same(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     stage.post("Buy followers here", category="spam")
     stage.post("You are an idiot", category="toxicity")
-    moderator = visit(cast.moderator)
     answer = moderator.post("/review/filters?category=spam&sort=newest&q=buy", name="Spam <first>")
     assert answer.headers["Location"] == "/review?q=buy&category=spam&sort=newest"
     (address,) = links(moderator.get("/review").text).values()
@@ -51,10 +47,9 @@ def test_filters_are_kept_under_a_name_and_their_link_asks_for_the_same(
 
 
 def test_ones_own_are_seen_by_oneself_and_shared_ones_by_the_communitys_moderators(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, operator: Visitor, outsider: Visitor, stage: Stage
 ) -> None:
     stage.post()
-    moderator, operator, outsider = visit(cast.moderator), visit(cast.operator), visit(cast.outsider)
     moderator.post("/review/filters?sort=newest", name="Mine")
     moderator.post("/review/filters?sort=score", name="Ours", shared="y")
     assert set(links(moderator.get("/review").text)) == {"Mine", "Ours"}
@@ -101,10 +96,10 @@ def test_one_deletes_ones_own_and_an_operator_any_that_is_shared(
     ],
 )
 def test_a_name_that_cannot_be_kept_is_named(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, name: str, told: str
+    moderator: Visitor, wiring: Wiring, stage: Stage, name: str, told: str
 ) -> None:
     stage.post()
-    answer = visit(cast.moderator).post("/review/filters?category=spam", name=name)
+    answer = moderator.post("/review/filters?category=spam", name=name)
     assert answer.status_code == 422
     assert told in answer.text
     assert kept(wiring) == {}
@@ -112,11 +107,10 @@ def test_a_name_that_cannot_be_kept_is_named(
 
 @pytest.mark.both_databases
 def test_nobody_keeps_more_than_a_few(
-    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "OWN_FILTERS", limits.OWN_FILTERS._replace(number=2))
     stage.post()
-    moderator = visit(cast.moderator)
     for number in range(2):
         moderator.post("/review/filters?sort=newest", name=f"Number {number}")
     answer = moderator.post("/review/filters?sort=newest", name="One more")
@@ -124,5 +118,5 @@ def test_nobody_keeps_more_than_a_few(
     assert "delete one first" in answer.text
 
 
-def test_an_unknown_filter_is_not_found(visit: Visit, cast: Cast) -> None:
-    assert visit(cast.moderator).post(f"/review/filters/{uuid.uuid4()}/delete").status_code == 404
+def test_an_unknown_filter_is_not_found(moderator: Visitor) -> None:
+    assert moderator.post(f"/review/filters/{uuid.uuid4()}/delete").status_code == 404

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -19,16 +18,14 @@ from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
 from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
-from tests.cast import Cast, Person
-from tests.web.conftest import Stage, Visitor
+from tests.cast import Cast
+from tests.web.conftest import Stage, Visit, Visitor
 from tests.web.hooks import MISSING, Hooks
-
-Visit = Callable[[Person | None], Visitor]
 
 
 @pytest.mark.both_databases
 def test_an_operator_reads_every_setting_change_and_takes_it_along(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    visit: Visit, operator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     stage.post()
     with wiring.database.writing() as session:
@@ -44,7 +41,6 @@ def test_an_operator_reads_every_setting_change_and_takes_it_along(
             webhooks.register(
                 session, admin, wiring.sealer, wiring.allow, community, address, "a-secret-of-mine"
             )
-    operator = visit(cast.operator)
     assert 'href="/history/settings"' in operator.get("/history").text
     page = operator.get("/history/settings").text
     assert "Too many false alarms" in page
@@ -70,26 +66,25 @@ def test_an_operator_reads_every_setting_change_and_takes_it_along(
     assert "Too many false alarms" in operator.get(entry[1]).text
 
 
-def test_keys_and_people_are_not_an_operators_to_read(visit: Visit, cast: Cast) -> None:
+def test_keys_and_people_are_not_an_operators_to_read(
+    moderator: Visitor, operator: Visitor, admin: Visitor
+) -> None:
     minted = re.search(
         r'href="(/history/settings/[0-9a-f-]{36})[^"]*"[^>]*>Role given',
-        visit(cast.admin).get("/history/settings?area=people").text,
+        admin.get("/history/settings?area=people").text,
     )
     assert minted, "the cast's roles were given"
-    operator = visit(cast.operator)
     assert operator.get(minted[1]).status_code == 403
     answer = operator.get("/history/settings?area=people")
     assert answer.status_code == 422
     assert "Not a valid choice" in answer.text
-    assert "/history/settings" not in visit(cast.moderator).get("/history").text
+    assert "/history/settings" not in moderator.get("/history").text
 
 
 @pytest.mark.both_databases
-def test_pages_follow_one_another(
-    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_follow_one_another(admin: Visitor, wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.web.history.settings.PAGE_SIZE", 2)
-    admin, url, told = visit(cast.admin), "/history/settings", []
+    url, told = "/history/settings", []
     while url:
         page = admin.get(url).text
         told += re.findall(r"/history/settings/([0-9a-f-]{36})", page)
@@ -99,11 +94,10 @@ def test_pages_follow_one_another(
     assert {row["entry_id"] for row in export(admin)} == set(told)
 
 
-def test_what_was_sent_again_is_a_link_away(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+def test_what_was_sent_again_is_a_link_away(operator: Visitor, cast: Cast, wiring: Wiring) -> None:
     hooks = Hooks(wiring, cast.community_id)
     one, *_ = hooks.tell(hooks.register(), count=3)
     hooks.attempt(MISSING)
-    operator = visit(cast.operator)
     assert operator.post(f"/deliveries/{one}/replay").status_code == 303
     begun = operator.post("/deliveries/replay", which="dead").headers["Location"]
     page = operator.get("/history/settings?area=webhooks").text

@@ -1,7 +1,6 @@
 """Decision 0030: in the dashboard an answer stands once its outcome could be seen; integrations may still rate."""
 
 import uuid
-from collections.abc import Callable
 
 import pytest
 
@@ -15,11 +14,10 @@ from app.core.raters import impact
 from app.core.vocabulary import ActionState, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 YES, NO = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 
 
@@ -41,37 +39,35 @@ def answered(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> uuid.UUI
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 def test_once_the_tally_is_shown_an_answer_cannot_be_changed(
-    visit: Visit, cast: Cast, stage: Stage, answered: uuid.UUID, headers: dict[str, str]
+    rater: Visitor, cast: Cast, stage: Stage, answered: uuid.UUID, headers: dict[str, str]
 ) -> None:
-    rita = visit(cast.rater)
-    page = rita.get(f"/review/{answered}").text
+    page = rater.get(f"/review/{answered}").text
     assert "12 said Yes, 1 said No" in page
     assert "Your answer stands as you gave it" in page
     for gone in ("Change answer", 'name="answer" value="yes"'):
         assert gone not in page
-        assert gone not in rita.get("/me").text
+        assert gone not in rater.get("/me").text
     for path in (f"/review/{answered}/answer", f"/help-needed/{answered}"):
-        refused = rita.post(path, headers, answer="yes")
+        refused = rater.post(path, headers, answer="yes")
         if headers:
             assert refused.status_code in {409, 422}
-        said = refused.text if headers else rita.get(f"/review/{answered}").text
+        said = refused.text if headers else rater.get(f"/review/{answered}").text
         assert "so answers stand as they were given" in said
         assert stage.own_rating(answered, cast.rater) is NO
 
 
 def test_whoever_had_not_answered_is_told_that_it_was_decided(
-    visit: Visit, cast: Cast, stage: Stage, answered: uuid.UUID
+    operator: Visitor, cast: Cast, stage: Stage, answered: uuid.UUID
 ) -> None:
-    late = visit(cast.operator)
-    refused = late.post(f"/review/{answered}/answer", HTMX, answer="yes")
+    refused = operator.post(f"/review/{answered}/answer", HTMX, answer="yes")
     assert refused.status_code == 409
     assert "decided in the meantime" in refused.text
     assert stage.own_rating(answered, cast.operator) is None
-    assert 'name="answer" value="yes"' not in late.get(f"/review/{answered}").text
+    assert 'name="answer" value="yes"' not in operator.get(f"/review/{answered}").text
 
 
 def test_an_integration_may_still_change_it_and_my_impact_judges_what_was_said_before(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, answered: uuid.UUID
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage, answered: uuid.UUID
 ) -> None:
     forum = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
     with wiring.database.writing() as session:
@@ -92,23 +88,22 @@ def test_an_integration_may_still_change_it_and_my_impact_judges_what_was_said_b
         assert (found.matched, found.mismatched) == (0, 1)
         (row,) = impact.ratings(session, reader, cast.community_id, Slice()).rows
         assert row.rating.blind_level is NO
-    assert "Opposite view" in visit(cast.rater).get("/me").text
+    assert "Opposite view" in rater.get("/me").text
 
 
 def test_in_a_second_look_earlier_answers_stand_and_others_are_asked(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, answered: uuid.UUID
+    operator: Visitor, rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage, answered: uuid.UUID
 ) -> None:
     advance(60)
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         acknowledgements.acknowledge(session, staff, session.get_one(Action, answered))
         actions.open_second_look(session, staff, session.get_one(Action, answered), why=Why("An appeal"))
-    rita, other = visit(cast.rater), visit(cast.operator)
-    page = rita.get(f"/review/{answered}").text
+    page = rater.get(f"/review/{answered}").text
     assert "Your answer stands: you have been shown how the first review ended." in page
     assert "Change answer" not in page
-    assert rita.post(f"/review/{answered}/answer", HTMX, answer="yes").status_code == 422
+    assert rater.post(f"/review/{answered}/answer", HTMX, answer="yes").status_code == 422
     assert stage.own_rating(answered, cast.rater) is NO
-    assert 'name="answer" value="yes"' in other.get(f"/review/{answered}").text
-    other.post(f"/review/{answered}/answer", answer="no")
+    assert 'name="answer" value="yes"' in operator.get(f"/review/{answered}").text
+    operator.post(f"/review/{answered}/answer", answer="no")
     assert stage.own_rating(answered, cast.operator) is NO

@@ -19,7 +19,7 @@ from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
-from tests.web.conftest import Stage, Visit, Visitor
+from tests.web.conftest import Stage, Visitor
 
 KINDS = (ActionType.HIDE, ActionType.WARN, ActionType.DELETE)
 
@@ -90,9 +90,8 @@ def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUI
 @pytest.mark.both_databases
 @pytest.mark.usefixtures("kinds")
 def test_the_history_is_filtered_by_several_types_and_states(
-    visit: Visit, cast: Cast, query: str, found: list[tuple[str, str]]
+    moderator: Visitor, query: str, found: list[tuple[str, str]]
 ) -> None:
-    moderator = visit(cast.moderator)
     assert export(moderator, query) == found
     page = moderator.get(f"/history{query}").text
     assert posts(page) == {f"Post {kind}" for kind, _ in found}
@@ -102,10 +101,9 @@ def test_the_history_is_filtered_by_several_types_and_states(
 
 
 @pytest.mark.both_databases
-def test_the_history_is_filtered_by_several_categories(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_history_is_filtered_by_several_categories(moderator: Visitor, stage: Stage) -> None:
     for category in ("spam", "toxicity", "misinformation"):
         stage.post(f"Post {category}", category=category)
-    moderator = visit(cast.moderator)
     query = "?category=spam&category=misinformation"
     assert len(export(moderator, query)) == 2
     page = moderator.get(f"/history{query}").text
@@ -123,19 +121,19 @@ def test_the_history_is_filtered_by_several_categories(visit: Visit, cast: Cast,
 )
 @pytest.mark.parametrize("path", ["/history", "/history.csv"])
 def test_an_unknown_value_is_named_with_its_field(
-    visit: Visit, cast: Cast, path: str, query: str, told: str
+    moderator: Visitor, path: str, query: str, told: str
 ) -> None:
-    answer = visit(cast.moderator).get(f"{path}{query}")
+    answer = moderator.get(f"{path}{query}")
     assert answer.status_code == 422
     assert told in answer.text
 
 
 @pytest.mark.parametrize("path", ["/history", "/history.csv", "/review"])
 def test_an_unknown_category_finds_nothing_and_stays_to_be_unticked(
-    visit: Visit, cast: Cast, stage: Stage, path: str
+    moderator: Visitor, stage: Stage, path: str
 ) -> None:
     stage.post("Post one")
-    answer = visit(cast.moderator).get(f"{path}?category=nothing-like-it%00")
+    answer = moderator.get(f"{path}?category=nothing-like-it%00")
     assert answer.status_code == 200
     assert posts(answer.text) == set()
     if path != "/history.csv":
@@ -145,10 +143,9 @@ def test_an_unknown_category_finds_nothing_and_stays_to_be_unticked(
 @pytest.mark.both_databases
 @pytest.mark.usefixtures("kinds")
 def test_pages_entries_tabs_and_the_file_keep_every_value(
-    visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_page, "PAGE_SIZE", 1)
-    moderator = visit(cast.moderator)
     query = "type=hide&type=warn&state=dismissed&state=under_review"
     page = moderator.get(f"/history?community=harbour-forum&{query}").text
     assert posts(page) == {"Post warn"}
@@ -169,9 +166,8 @@ def test_pages_entries_tabs_and_the_file_keep_every_value(
 
 
 def test_several_values_cost_no_more_queries_than_none(
-    visit: Visit, cast: Cast, kinds: dict[ActionType, uuid.UUID], statements: Callable[[], Any]
+    moderator: Visitor, kinds: dict[ActionType, uuid.UUID], statements: Callable[[], Any]
 ) -> None:
-    moderator = visit(cast.moderator)
     with statements() as plain:
         moderator.get("/history")
     with statements() as narrowed:
@@ -182,12 +178,12 @@ def test_several_values_cost_no_more_queries_than_none(
 
 @pytest.mark.both_databases
 def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
-    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    moderator: Visitor, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(review_page, "PAGE_SIZE", 1)
     for category in ("spam", "toxicity", "misinformation"):
         stage.post(f"Post {category}", category=category)
-    moderator, query = visit(cast.moderator), "category=misinformation&category=spam"
+    query = "category=misinformation&category=spam"
     page = moderator.get(f"/review?{query}").text
     assert posts(page) == {"Post misinformation"}, "the graver one first"
     assert "2 items wait" in page
@@ -206,11 +202,10 @@ def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
 
 
 def test_several_categories_are_saved_under_a_name_and_what_was_saved_with_one_still_works(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:
     for category in ("spam", "toxicity", "misinformation"):
         stage.post(f"Post {category}", category=category)
-    moderator = visit(cast.moderator)
     moderator.post("/review/filters?category=misinformation&category=spam&sort=newest", name="Night shift")
     with wiring.database.writing() as session:
         session.add(
@@ -242,10 +237,9 @@ ENGLISH_POST = "Post english: The ferry leaves at seven today, so please be at t
 
 @pytest.mark.both_databases
 def test_the_language_of_a_post_is_shown_and_filters_queue_and_history(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
     english = stage.post(ENGLISH_POST)
-    moderator = visit(cast.moderator)
     assert 'name="language"' not in moderator.get("/review").text, "there is only one to choose from"
     german, short = stage.post(GERMAN_POST), stage.post("Post short")
     for action_id, words in ((english, "English"), (german, "German"), (short, "Not known")):

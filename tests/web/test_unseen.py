@@ -10,7 +10,7 @@ from app.core.models import Account, Hold
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import Cast
-from tests.web.conftest import HTMX, Stage, Visit, only_hold
+from tests.web.conftest import HTMX, Stage, Visitor, only_hold
 from tests.web.test_second_looks import applied
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -36,44 +36,40 @@ def fields(**more: str) -> dict[str, str]:
 @BOTH
 @pytest.mark.parametrize("path", ["/help-needed/{}", "/review/{}/answer"])
 def test_an_answer_about_an_unseen_post_is_refused_and_one_about_a_seen_post_is_kept(
-    visit: Visit, cast: Cast, stage: Stage, veiled: uuid.UUID, headers: dict[str, str], path: str
+    rater: Visitor, cast: Cast, stage: Stage, veiled: uuid.UUID, headers: dict[str, str], path: str
 ) -> None:
-    rita = visit(cast.rater)
     for seen in ({}, {"seen": ""}, {"seen": str(uuid.uuid4())}):
-        refused = rita.post(path.format(veiled), headers, answer="yes", **seen)
+        refused = rater.post(path.format(veiled), headers, answer="yes", **seen)
         assert refused.status_code == 422
         assert WORDS in refused.text
     assert stage.own_rating(veiled, cast.rater) is None
-    rita.post(path.format(veiled), headers, answer="yes", seen=str(veiled))
+    rater.post(path.format(veiled), headers, answer="yes", seen=str(veiled))
     assert stage.own_rating(veiled, cast.rater) is HelpfulnessLevel.HELPFUL
 
 
-def test_a_post_can_be_skipped_unseen(visit: Visit, cast: Cast, veiled: uuid.UUID) -> None:
-    rita = visit(cast.rater)
-    assert rita.post(f"/help-needed/{veiled}", skip="1").status_code == 303
-    assert "Nothing needs your help" in rita.get("/help-needed").text
+def test_a_post_can_be_skipped_unseen(rater: Visitor, veiled: uuid.UUID) -> None:
+    assert rater.post(f"/help-needed/{veiled}", skip="1").status_code == 303
+    assert "Nothing needs your help" in rater.get("/help-needed").text
 
 
 @BOTH
 def test_a_decision_about_an_unseen_post_is_refused_and_its_text_and_verb_stay(
-    visit: Visit, cast: Cast, wiring: Wiring, veiled: uuid.UUID, headers: dict[str, str]
+    moderator: Visitor, wiring: Wiring, veiled: uuid.UUID, headers: dict[str, str]
 ) -> None:
-    max_ = visit(cast.moderator)
-    refused = max_.post(f"/review/{veiled}/decide", headers, **fields())
+    refused = moderator.post(f"/review/{veiled}/decide", headers, **fields())
     assert refused.status_code == 422
     assert WORDS in refused.text
     assert "A long and careful reason" in refused.text
     assert "You chose <strong>Dismiss</strong>." in refused.text
     assert only_hold(wiring) is None
-    max_.post(f"/review/{veiled}/decide", headers, **fields(seen=str(veiled)))
+    moderator.post(f"/review/{veiled}/decide", headers, **fields(seen=str(veiled)))
     assert only_hold(wiring) is not None
 
 
 def test_showing_the_content_after_a_refusal_keeps_what_was_typed(
-    visit: Visit, cast: Cast, wiring: Wiring, veiled: uuid.UUID
+    moderator: Visitor, wiring: Wiring, veiled: uuid.UUID
 ) -> None:
-    max_ = visit(cast.moderator)
-    shown = max_.post(f"/review/{veiled}/decide", **fields(show=str(veiled)))
+    shown = moderator.post(f"/review/{veiled}/decide", **fields(show=str(veiled)))
     assert shown.status_code == 200
     assert "A long and careful reason" in shown.text
     assert "Hide content" in shown.text
@@ -82,67 +78,67 @@ def test_showing_the_content_after_a_refusal_keeps_what_was_typed(
 
 
 def test_a_second_look_at_an_unseen_post_is_asked_about_first(
-    visit: Visit, cast: Cast, wiring: Wiring
+    moderator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = applied(wiring, cast)
     with wiring.database.writing() as session:
         session.execute(sa.text("UPDATE moderation_actions SET category = 'threat'"))
-    max_ = visit(cast.moderator)
     ticked = {"item": f"{action_id}.2", "verb": "confirm", "reason": "A long and careful reason"}
-    refused = max_.post("/second-look/decide", **ticked)
+    refused = moderator.post("/second-look/decide", **ticked)
     assert refused.status_code == 422
     assert "1 post is hidden by your settings" in refused.text
     assert "A long and careful reason" in refused.text
     assert holds(wiring) == 0
-    max_.post("/second-look/decide", unseen="1", **ticked)
+    moderator.post("/second-look/decide", unseen="1", **ticked)
     assert holds(wiring) == 1
 
 
 @pytest.mark.parametrize("path", ["/help-needed", "/review/{}"])
 def test_the_address_that_shows_the_content_lets_the_form_say_so(
-    visit: Visit, cast: Cast, veiled: uuid.UUID, path: str
+    rater: Visitor, veiled: uuid.UUID, path: str
 ) -> None:
-    rita, address = visit(cast.rater), path.format(veiled)
-    closed, opened = rita.get(address).text, rita.get(f"{address}?show={veiled}").text
+    address = path.format(veiled)
+    closed, opened = rater.get(address).text, rater.get(f"{address}?show={veiled}").text
     assert f'name="seen" value="{veiled}"' in opened
     assert f'name="seen" value="{veiled}"' not in closed
     assert "Hide content" in opened
 
 
 def test_who_wants_no_warnings_needs_to_open_nothing(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, veiled: uuid.UUID
+    rater: Visitor, cast: Cast, wiring: Wiring, stage: Stage, veiled: uuid.UUID
 ) -> None:
     with wiring.database.writing() as session:
         session.get_one(Account, cast.rater.account_id).content_warnings = False
-    assert visit(cast.rater).post(f"/help-needed/{veiled}", answer="no").status_code == 303
+    assert rater.post(f"/help-needed/{veiled}", answer="no").status_code == 303
     assert stage.own_rating(veiled, cast.rater) is HelpfulnessLevel.NOT_HELPFUL
 
 
 def test_several_hidden_posts_are_dismissed_only_once_their_number_was_agreed_to(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, veiled: uuid.UUID
+    moderator: Visitor, wiring: Wiring, stage: Stage, veiled: uuid.UUID
 ) -> None:
     other, plain = stage.post("Another threat.", category="hate"), stage.post("Plain abuse.")
-    max_ = visit(cast.moderator)
     ticked: dict[str, Any] = {
         "item": [f"{one}.1" for one in (veiled, other, plain)],
         "reason": "Old quarrels",
     }
-    asked = max_.post("/review/dismiss", **ticked)
+    asked = moderator.post("/review/dismiss", **ticked)
     assert asked.status_code == 422
     assert "2 posts are hidden by your settings, so you have not seen them." in asked.text
     assert "Dismiss 2 hidden posts unseen" in asked.text
     assert "Old quarrels" in asked.text
-    assert max_.post("/review/dismiss", unseen="1", **ticked).status_code == 422, "one more than agreed to"
+    assert moderator.post("/review/dismiss", unseen="1", **ticked).status_code == 422, (
+        "one more than agreed to"
+    )
     assert holds(wiring) == 0
-    assert max_.post("/review/dismiss", unseen="2", **ticked).status_code == 303
+    assert moderator.post("/review/dismiss", unseen="2", **ticked).status_code == 303
     assert holds(wiring) == 3
 
 
 def test_rows_that_are_not_hidden_are_dismissed_without_a_question(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+    moderator: Visitor, wiring: Wiring, stage: Stage
 ) -> None:
     plain = stage.post("Plain abuse.")
-    reply = visit(cast.moderator).post("/review/dismiss", item=[f"{plain}.1"], reason="Old quarrels")
+    reply = moderator.post("/review/dismiss", item=[f"{plain}.1"], reason="Old quarrels")
     assert reply.status_code == 303
     assert holds(wiring) == 1
 
@@ -156,8 +152,6 @@ def test_rows_that_are_not_hidden_are_dismissed_without_a_question(
         ("self_harm", "Self-harm. Hidden by your settings."),
     ],
 )
-def test_the_veil_says_what_it_hides_and_why(
-    visit: Visit, cast: Cast, stage: Stage, category: str, words: str
-) -> None:
+def test_the_veil_says_what_it_hides_and_why(rater: Visitor, stage: Stage, category: str, words: str) -> None:
     stage.post("Something hard to read.", category=category)
-    assert words in visit(cast.rater).get("/help-needed").text
+    assert words in rater.get("/help-needed").text

@@ -115,13 +115,12 @@ def test_a_strange_answer_is_refused(
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_an_admin_of_the_whole_service_may_look_around_without_being_a_member(
-    visit: Visit, cast: Cast, wiring: Wiring
+    admin: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     with wiring.database.writing() as session:
         session.get_one(Account, cast.admin.account_id).service_admin = True
         session.execute(sa.delete(Membership).where(Membership.account_id == cast.admin.account_id))
-    visitor = visit(cast.admin)
-    assert visitor.get("/help-needed").status_code == 200
-    reply = visitor.post("/welcome", example="attack", answer="yes")
+    assert admin.get("/help-needed").status_code == 200
+    reply = admin.post("/welcome", example="attack", answer="yes")
     assert reply.status_code == 200
     assert "Most would say so too" in reply.text

@@ -1,24 +1,19 @@
 """Why this status: for raters only after the decision, for moderators always."""
 
-from collections.abc import Callable
-
 import pytest
 
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
-from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor
 
-Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """Its SQL is tested in ``tests/unit/test_explanations.py``, on both databases."""
 H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 TITLE = "Why this status"
 
 
-def test_an_items_raters_see_it_once_it_is_decided(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_an_items_raters_see_it_once_it_is_decided(moderator: Visitor, rater: Visitor, stage: Stage) -> None:
     action_id = stage.post()
-    rater, moderator = visit(cast.rater), visit(cast.moderator)
     path = f"/review/{action_id}"
     rater.post(f"{path}/answer", answer="yes")
     stage.rate(action_id, H, N)
@@ -33,10 +28,10 @@ def test_an_items_raters_see_it_once_it_is_decided(visit: Visit, cast: Cast, sta
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 def test_a_notes_raters_see_it_once_they_rated_it_and_it_has_a_status(
-    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+    rater: Visitor, wiring: Wiring, stage: Stage, headers: dict[str, str]
 ) -> None:
     note_id = stage.note(stage.post())
-    path, rater = f"/notes/{note_id}", visit(cast.rater)
+    path = f"/notes/{note_id}"
     prefix = f"note-{note_id}-"
     rating = {f"{prefix}level": "HELPFUL", f"{prefix}good": "clear", f"{prefix}on": "note"}
     stage.rate_note(note_id, *[H] * 4)
@@ -51,16 +46,15 @@ def test_a_notes_raters_see_it_once_they_rated_it_and_it_has_a_status(
 
 
 def test_before_a_status_even_those_who_rated_or_wrote_it_see_nothing(
-    visit: Visit, cast: Cast, stage: Stage
+    moderator: Visitor, rater: Visitor, stage: Stage
 ) -> None:
     note_id = stage.note(stage.post())
-    rater = visit(cast.rater)
     prefix = f"note-{note_id}-"
     rating = {f"{prefix}level": "NOT_HELPFUL", f"{prefix}bad": "unclear", f"{prefix}on": "note"}
     rater.post(f"/notes/{note_id}/rating", None, **rating)
     page = rater.get(f"/notes/{note_id}").text
     assert TITLE not in page
     assert "1 of 5 ratings" in page
-    moderators = visit(cast.moderator).get(f"/notes/{note_id}").text
+    moderators = moderator.get(f"/notes/{note_id}").text
     assert TITLE in moderators
     assert "4 more ratings: before that no note gets a status." in moderators
