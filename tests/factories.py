@@ -6,12 +6,12 @@ import sqlalchemy as sa
 
 from app.core.models import Action, Note
 from app.core.notes import ratings
-from app.core.people import profiles
+from app.core.people import accounts, profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
-from app.core.vocabulary import HelpfulnessLevel, Role
+from app.core.vocabulary import ActionState, HelpfulnessLevel, Role
 from app.wiring import Wiring
-from tests.cast import PLATFORM, Cast
+from tests.cast import PLATFORM, Cast, Person
 
 REVIEWED = "You are an idiot and everybody here knows it"
 SPAM = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back. Telegram: @btc_doubler"
@@ -79,3 +79,14 @@ def rate(
             note = session.get_one(Note, action.note_id)
             who = integration(cast, staff=False, profile_id=rater.id)
             ratings.rate(session, who, note, rater, words[letter])
+
+
+def actor_of(wiring: Wiring, person: Person) -> Actor:
+    """A person of the cast as the actor of verbs."""
+    with wiring.database.reading() as session:
+        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
+
+
+def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).action_state

@@ -11,7 +11,6 @@ from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, Hold, OverturnItem
 from app.core.paging import Slice
-from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.review import claims, holds, overturns, queue, verbs
 from app.core.review.overturn_search import Criteria
@@ -19,16 +18,12 @@ from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import ActionState, ActionVerb
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
 
 pytestmark = pytest.mark.both_databases
-
-
-def actor(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
 def claim(wiring: Wiring, who: Actor, action_id: uuid.UUID) -> None:
@@ -43,7 +38,7 @@ def hold(wiring: Wiring, who: Actor, action_id: uuid.UUID, verb: ActionVerb = Ac
 
 def test_somebody_elses_claim_refuses_a_decision_and_names_them(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    sam, max_ = actor(wiring, cast.operator), actor(wiring, cast.moderator)
+    sam, max_ = actor_of(wiring, cast.operator), actor_of(wiring, cast.moderator)
     claim(wiring, sam, action_id)
     with pytest.raises(Conflict, match="Claimed by Operator, for 10 min at most"):
         hold(wiring, max_, action_id)
@@ -55,14 +50,14 @@ def test_somebody_elses_claim_refuses_a_decision_and_names_them(wiring: Wiring, 
 @pytest.mark.parametrize("how", ["released", "over"])
 def test_a_claim_that_has_ended_refuses_nothing(wiring: Wiring, cast: Cast, how: str) -> None:
     action_id = factories.scored_action(wiring, cast)
-    sam = actor(wiring, cast.operator)
+    sam = actor_of(wiring, cast.operator)
     claim(wiring, sam, action_id)
     if how == "over":
         advance(10 * 60 + 1)
     else:
         with wiring.database.writing() as session:
             claims.release(session, sam, session.get_one(Action, action_id))
-    assert hold(wiring, actor(wiring, cast.moderator), action_id).verb is ActionVerb.DISMISS
+    assert hold(wiring, actor_of(wiring, cast.moderator), action_id).verb is ActionVerb.DISMISS
 
 
 def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wiring, cast: Cast) -> None:
@@ -71,7 +66,7 @@ def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wir
         factories.scored_action(wiring, cast, request_id="post-2"),
     )
     for one in (by_key, by_members):
-        claim(wiring, actor(wiring, cast.operator), one)
+        claim(wiring, actor_of(wiring, cast.operator), one)
     with wiring.database.writing() as session:
         action = session.get_one(Action, by_key)
         verbs.change_action(
@@ -85,7 +80,7 @@ def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wir
 
 def test_taking_over_moves_the_claim_and_tells_who_lost_it(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    sam, max_ = actor(wiring, cast.operator), actor(wiring, cast.moderator)
+    sam, max_ = actor_of(wiring, cast.operator), actor_of(wiring, cast.moderator)
     claim(wiring, sam, action_id)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
@@ -106,7 +101,7 @@ def test_taking_over_moves_the_claim_and_tells_who_lost_it(wiring: Wiring, cast:
 
 def test_taking_over_what_nobody_holds_is_a_claim(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    max_, rater = actor(wiring, cast.moderator), actor(wiring, cast.rater)
+    max_, rater = actor_of(wiring, cast.moderator), actor_of(wiring, cast.rater)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         assert claims.take_over(session, max_, action) is None
@@ -122,8 +117,8 @@ def test_overturning_in_bulk_leaves_out_what_a_colleague_has_claimed_and_says_so
 ) -> None:
     free = factories.scored_action(wiring, cast, factories.SPAM)
     taken = factories.scored_action(wiring, cast, f"{factories.SPAM} 2", "post-2")
-    claim(wiring, actor(wiring, cast.moderator), taken)
-    operator = actor(wiring, cast.operator)
+    claim(wiring, actor_of(wiring, cast.moderator), taken)
+    operator = actor_of(wiring, cast.operator)
     with wiring.database.writing() as session:
         since = session.get_one(Action, free).created_at
         begun = overturns.begin(
@@ -141,7 +136,7 @@ def test_overturning_in_bulk_leaves_out_what_a_colleague_has_claimed_and_says_so
 def test_a_search_for_a_whole_id_never_leads_to_another_post(wiring: Wiring, cast: Cast) -> None:
     named = factories.scored_action(wiring, cast, request_id="post-1")
     factories.scored_action(wiring, cast, f"{factories.REVIEWED} Like post-1.", "post-2")
-    max_, wanted = actor(wiring, cast.moderator), QueueFilter(search="post-1")
+    max_, wanted = actor_of(wiring, cast.moderator), QueueFilter(search="post-1")
     with wiring.database.writing() as session:
         action = session.get_one(Action, named)
         assert [one.id for one in claims.free(session, max_, cast.community_id, wanted, limit=9)] == [named]

@@ -15,14 +15,10 @@ from app.core.upkeep import erasure
 from app.core.vocabulary import ActionState, ActionVerb, Role
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
-
-
-def _actor(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
 def _hold(
@@ -37,7 +33,7 @@ def test_a_held_decision_changes_nothing_until_it_is_due(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
-    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    _hold(wiring, actor_of(wiring, cast.moderator), action_id)
     jobs.run_all()
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
@@ -62,7 +58,7 @@ def test_undo_lets_the_ratings_count_and_history_keeps_both(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
-    moderator = _actor(wiring, cast.moderator)
+    moderator = actor_of(wiring, cast.moderator)
     held = _hold(wiring, moderator, action_id)
     factories.rate(wiring, cast, action_id, "NNNNN")
     with wiring.database.writing() as session:
@@ -88,7 +84,7 @@ def test_what_the_service_undoes_for_somebody_who_is_erased_repeats_none_of_thei
     wiring: Wiring, cast: Cast
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
-    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    _hold(wiring, actor_of(wiring, cast.moderator), action_id)
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
     with wiring.database.reading() as session:
@@ -104,7 +100,7 @@ def test_what_the_service_undoes_for_somebody_who_is_erased_repeats_none_of_thei
 
 def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:
     action_id = factories.scored_action(wiring, cast)
-    moderator = _actor(wiring, cast.moderator)
+    moderator = actor_of(wiring, cast.moderator)
     held = _hold(wiring, moderator, action_id)
     advance(11)
     jobs.run_all()
@@ -118,9 +114,9 @@ def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, j
 
 def test_a_second_decision_meanwhile_names_the_holder(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    _hold(wiring, actor_of(wiring, cast.moderator), action_id)
     with pytest.raises(Conflict, match="Moderator is deciding"):
-        _hold(wiring, _actor(wiring, cast.operator), action_id, ActionVerb.DISMISS)
+        _hold(wiring, actor_of(wiring, cast.operator), action_id, ActionVerb.DISMISS)
 
 
 def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
@@ -129,12 +125,12 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
         action = session.get_one(Action, action_id)
         seen = action.version
         verbs.change_action(
-            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("banter")
+            session, actor_of(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("banter")
         )
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
         holds.hold(
             session,
-            _actor(wiring, cast.moderator),
+            actor_of(wiring, cast.moderator),
             ActionVerb.FORCE_PUBLISH,
             action=session.get_one(Action, action_id),
             why=Why("abuse"),
@@ -146,10 +142,10 @@ def test_a_hold_of_somebody_who_lost_the_role_lapses_and_says_so(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
-    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    _hold(wiring, actor_of(wiring, cast.moderator), action_id)
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
-        accounts.give_role(session, _actor(wiring, cast.admin), account, cast.community_id, Role.RATER)
+        accounts.give_role(session, actor_of(wiring, cast.admin), account, cast.community_id, Role.RATER)
     advance(11)
     jobs.run_all()
     with wiring.database.reading() as session:
@@ -162,7 +158,7 @@ def test_a_hold_of_a_disabled_account_lapses_and_the_ratings_meanwhile_count(
 ) -> None:
     action_id, other_id = (factories.scored_action(wiring, cast, request_id=name) for name in ("a", "b"))
     for one in (action_id, other_id):
-        _hold(wiring, _actor(wiring, cast.moderator), one)
+        _hold(wiring, actor_of(wiring, cast.moderator), one)
     factories.rate(wiring, cast, action_id, "NNNNN")
     with wiring.database.writing() as session:
         members.set_disabled(session, SYSTEM, cast.moderator.account_id, True, "The account was stolen")
@@ -181,7 +177,7 @@ def test_a_hold_of_a_disabled_account_lapses_and_the_ratings_meanwhile_count(
 
 def test_a_hold_of_an_archived_community_lapses(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:
     action_id = factories.scored_action(wiring, cast)
-    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    _hold(wiring, actor_of(wiring, cast.moderator), action_id)
     factories.rate(wiring, cast, action_id, "NNNNN")
     with wiring.database.writing() as session:
         # Archiving carries out what is held; a decision that waited for the lock meanwhile is held afterwards.
@@ -196,11 +192,11 @@ def test_a_hold_of_an_archived_community_lapses(wiring: Wiring, cast: Cast, jobs
 def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     with pytest.raises(Forbidden):
-        _hold(wiring, _actor(wiring, cast.rater), action_id)
+        _hold(wiring, actor_of(wiring, cast.rater), action_id)
     with wiring.database.writing() as session, pytest.raises(Invalid, match="reason"):
         holds.hold(
             session,
-            _actor(wiring, cast.moderator),
+            actor_of(wiring, cast.moderator),
             ActionVerb.DISMISS,
             action=session.get_one(Action, action_id),
             why=Why("   "),

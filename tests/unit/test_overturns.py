@@ -11,23 +11,17 @@ from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Event, HistoryEntry, Overturn, OverturnItem
-from app.core.people import accounts
-from app.core.permissions import Actor
 from app.core.review import overturn_search, overturns
 from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import ActionState, EventName, OverturnItemState, OverturnState
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
+from tests.factories import actor_of
 
 pytestmark = pytest.mark.both_databases
 
 LONG_AGO = timedelta(days=30)
-
-
-def actor(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
 def applied(wiring: Wiring, cast: Cast, number: int) -> uuid.UUID:
@@ -54,7 +48,7 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
     monkeypatch.setattr(overturns, "BATCH", 2)
     done = [applied(wiring, cast, number) for number in range(5)]
     proposed = factories.scored_action(wiring, cast, factories.SPAM, "post-9")
-    operator = actor(wiring, cast.operator)
+    operator = actor_of(wiring, cast.operator)
     with wiring.database.reading() as session:
         evidence = session.get_one(Action, done[0]).evidence or {}
         rule = evidence["details"]["matches"][0]["rule"]
@@ -68,9 +62,9 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
         later = Criteria(clock.now(), category="spam")
         assert overturn_search.preview(session, operator, cast.community_id, later).total == 0
         with pytest.raises(Forbidden):
-            overturn_search.preview(session, actor(wiring, cast.moderator), cast.community_id, named)
+            overturn_search.preview(session, actor_of(wiring, cast.moderator), cast.community_id, named)
         with pytest.raises(NotFound):
-            overturn_search.preview(session, actor(wiring, cast.outsider), cast.community_id, named)
+            overturn_search.preview(session, actor_of(wiring, cast.outsider), cast.community_id, named)
         with pytest.raises(Invalid, match="not both"):
             overturn_search.preview(session, operator, cast.community_id, Criteria(since))
     own_id = uuid.uuid4()
@@ -82,7 +76,7 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
     # One is decided by somebody else meanwhile, and cannot be overturned any more.
     with wiring.database.writing() as session:
         action = session.get_one(Action, done[3])
-        moderator = actor(wiring, cast.moderator)
+        moderator = actor_of(wiring, cast.moderator)
         actions.open_second_look(session, moderator, action, why=Why("Let me see"))
         actions.confirm(session, moderator, action, why=Why("It is spam"))
     for settled in (0, 0, 2, 0):  # a batch whose job is told twice
@@ -109,7 +103,7 @@ def test_one_that_is_stopped_goes_no_further_and_one_that_stalled_is_taken_up_ag
     monkeypatch.setattr(overturns, "BATCH", 1)
     for number in range(3):
         applied(wiring, cast, number)
-    operator = actor(wiring, cast.operator)
+    operator = actor_of(wiring, cast.operator)
     criteria = Criteria(clock.now() - LONG_AGO, category="spam")
     with wiring.database.writing() as session:
         begun = overturns.begin(session, operator, cast.community_id, criteria, "All wrong")

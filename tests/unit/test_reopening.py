@@ -36,6 +36,7 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
 from tests.clocks import advance
+from tests.factories import state_of
 from tests.inline_engine import InlineEngine
 
 
@@ -69,11 +70,6 @@ def reopened(wiring: Wiring, cast: Cast, action_id: uuid.UUID, to: ReopenTo) -> 
         return reopening.reopen(
             session, person(cast, cast.operator), action, to, why=Why("It was a threat")
         ).id
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
 
 
 def names(wiring: Wiring) -> list[EventName]:

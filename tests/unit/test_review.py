@@ -36,13 +36,9 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import state_of
 
 pytestmark = pytest.mark.both_databases
-
-
-def _state(wiring: Wiring, action_id: object) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
 
 
 def _decisions(wiring: Wiring) -> list[str]:
@@ -67,7 +63,7 @@ def test_what_raters_say_becomes_the_decision(
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
     factories.rate(wiring, cast, action_id, levels)
-    assert _state(wiring, action_id) is state
+    assert state_of(wiring, action_id) is state
     assert _decisions(wiring) == decided
 
 
@@ -122,7 +118,7 @@ def test_ratings_of_the_submitter_do_not_count(wiring: Wiring, cast: Cast) -> No
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         who = factories.integration(cast, staff=False, profile_id=author.id)
         ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
-    assert _state(wiring, action_id) is ActionState.UNDER_REVIEW
+    assert state_of(wiring, action_id) is ActionState.UNDER_REVIEW
 
 
 def test_one_rater_has_one_vote_however_often_they_change_it(wiring: Wiring, cast: Cast) -> None:
@@ -131,7 +127,7 @@ def test_one_rater_has_one_vote_however_often_they_change_it(wiring: Wiring, cas
         factories.rate(wiring, cast, action_id, level)
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Rating.helpfulness_level)).one() is HelpfulnessLevel.HELPFUL
-    assert _state(wiring, action_id) is ActionState.UNDER_REVIEW
+    assert state_of(wiring, action_id) is ActionState.UNDER_REVIEW
 
 
 def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast) -> None:
@@ -156,7 +152,7 @@ def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast)
         reader = factories.integration(cast, staff=False, profile_id=other.id)
         with pytest.raises(Forbidden, match="locked"):
             ratings.rate(session, reader, note, other, HelpfulnessLevel.HELPFUL)
-    assert _state(wiring, action_id) is ActionState.UNDER_REVIEW
+    assert state_of(wiring, action_id) is ActionState.UNDER_REVIEW
 
 
 def test_twenty_simultaneous_raters_make_one_decision(wiring: Wiring, cast: Cast) -> None:
@@ -193,7 +189,7 @@ def test_the_first_rating_of_an_applied_tier_1_action_opens_a_second_look_and_no
             session, factories.integration(cast), session.get_one(Action, action_id), "p-1"
         )
     factories.rate(wiring, cast, action_id, "N")
-    assert _state(wiring, action_id) is ActionState.RETRO_REVIEW
+    assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW
     factories.rate(wiring, cast, action_id, "NNNN", first=1)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
@@ -212,7 +208,7 @@ def test_an_acknowledged_unhide_exempts_the_content_from_rescans(wiring: Wiring,
         unhide = actions.overturn(session, adapter, action, why=Why("It was an art project"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
-    assert _state(wiring, action_id) is ActionState.SCAN_EXEMPT
+    assert state_of(wiring, action_id) is ActionState.SCAN_EXEMPT
     again = factories.submit(wiring, cast, factories.SPAM, "post-2")
     edited = factories.submit(wiring, cast, "An entirely different text by somebody else", "post-3")
     wiring.jobs.run_all()  # type: ignore[union-attr]
@@ -240,7 +236,7 @@ def test_acknowledging_twenty_times_moves_once(wiring: Wiring, cast: Cast) -> No
     with wiring.database.reading() as session:
         names = list(session.scalars(sa.select(Event.name)))
         assert names.count(EventName.ACTION_APPLIED) == 1
-    assert _state(wiring, action_id) is ActionState.APPLIED
+    assert state_of(wiring, action_id) is ActionState.APPLIED
 
 
 def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, cast: Cast) -> None:
@@ -258,8 +254,8 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
     with wiring.database.writing() as session:
         action = session.get_one(Action, dismissed)
         verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("banter"))
-    assert _state(wiring, forced) is ActionState.PROPOSED
-    assert _state(wiring, dismissed) is ActionState.DISMISSED
+    assert state_of(wiring, forced) is ActionState.PROPOSED
+    assert state_of(wiring, dismissed) is ActionState.DISMISSED
     assert sorted(_decisions(wiring)) == ["hide", "none"]
 
 
@@ -273,7 +269,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
         verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
-    assert _state(wiring, action_id) is ActionState.OVERTURNED
+    assert state_of(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:
         assert (
             session.scalars(sa.select(Action.action_type).where(Action.restores_id == action_id)).one()
@@ -313,8 +309,8 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
-    assert _state(wiring, queued) is ActionState.DISMISSED
-    assert _state(wiring, looked_at) is ActionState.CONFIRMED
+    assert state_of(wiring, queued) is ActionState.DISMISSED
+    assert state_of(wiring, looked_at) is ActionState.CONFIRMED
 
 
 def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
@@ -340,7 +336,7 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
     advance(days=15)
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() - timedelta(days=14)) == 1
-    assert _state(wiring, action_id) is ActionState.DISMISSED
+    assert state_of(wiring, action_id) is ActionState.DISMISSED
 
 
 def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) -> None:
@@ -377,7 +373,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
-    assert _state(wiring, action_id) is ActionState.OVERTURNED
+    assert state_of(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:
         code = session.scalar(sa.select(outcomes.code()).where(Action.id == action_id))
     assert outcomes.from_code(code) is Outcome.LAPSED
@@ -388,7 +384,7 @@ def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring,
     with wiring.database.writing() as session:
         request = session.scalars(sa.select(Request)).one()
         submitting.withdraw(session, factories.integration(cast), request)
-    assert _state(wiring, action_id) is ActionState.DISMISSED
+    assert state_of(wiring, action_id) is ActionState.DISMISSED
     assert factories.submit(wiring, cast) != request.id
 
 
@@ -400,7 +396,7 @@ def test_a_withdrawn_submission_ends_its_second_look(wiring: Wiring, cast: Cast)
     with wiring.database.writing() as session:
         request = session.scalars(sa.select(Request)).one()
         submitting.withdraw(session, factories.integration(cast), request)
-    assert _state(wiring, action_id) is ActionState.CONFIRMED
+    assert state_of(wiring, action_id) is ActionState.CONFIRMED
 
 
 def test_a_submission_that_was_withdrawn_meanwhile_is_found_by_no_call_that_waited(

@@ -22,6 +22,7 @@ from app.jobs import upkeep
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.factories import state_of
 from tests.inline_engine import InlineEngine
 
 pytestmark = pytest.mark.both_databases
@@ -51,11 +52,6 @@ def acknowledge(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
 
 
 def restored(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:

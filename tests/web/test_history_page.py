@@ -15,7 +15,6 @@ from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.history.why import Why
 from app.core.models import Account, Action, HistoryEntry, Request
-from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import retention, submitting
 from app.core.review import action_history, history_filters, holds, verbs
@@ -24,15 +23,11 @@ from app.core.vocabulary import ActionState, ActionVerb
 from app.web.history import actions as history_page
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import PLATFORM, Cast, Person
+from tests.cast import PLATFORM, Cast
 from tests.clocks import advance, at
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import FixedClassifier, Stage, Visit, Visitor, the_hold
-
-
-def person(wiring: Wiring, who: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, who.account_id), who.profile_id)
 
 
 def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState, reason: str = "") -> None:
@@ -92,7 +87,9 @@ def test_each_change_is_a_row_that_later_changes_leave_as_it_was(
 ) -> None:
     action_id = stage.post()
     before = export(moderator)
-    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter between friends")
+    change(
+        wiring, actor_of(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter between friends"
+    )
     after = export(moderator)
     assert [row["state"] for row in after] == ["dismissed", "under_review"]
     assert {**after[1], "state_now": "under_review"} == before[0]
@@ -143,7 +140,7 @@ def test_filters_combine(
     at(datetime(2026, 3, 1, 12, tzinfo=UTC))
     action_id = stage.post()
     at(datetime(2026, 3, 2, 12, tzinfo=UTC))
-    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter")
+    change(wiring, actor_of(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter")
     assert {row["state"] for row in export(moderator, query)} == found
     page = moderator.get(f"/history{query}").text
     is_period = set(re.findall(r"[?&](\w+)=", query)) <= {"from", "to"}
@@ -221,7 +218,7 @@ def test_no_cell_of_the_file_is_a_formula(
 ) -> None:
     action_id = stage.post()
     reason = f'{start}HYPERLINK("https://example.org","x")'
-    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, reason)
+    change(wiring, actor_of(wiring, cast.operator), action_id, ActionState.DISMISSED, reason)
     answer = moderator.get("/history.csv?state=dismissed")
     (row,) = csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline=""))
     assert row["reason"] == f"'{reason}"
@@ -235,7 +232,7 @@ def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
     for number in range(3):
         change(
             wiring,
-            person(wiring, cast.operator),
+            actor_of(wiring, cast.operator),
             stage.post(),
             ActionState.DISMISSED,
             f"Naïve “quote”, {number}\nand 漢字",
@@ -354,7 +351,7 @@ def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
         post = submitting.Submission("post-1", "bot", "Words", platform_author_id="poster")
         request_id = submitting.submit(session, SYSTEM, cast.community_id, post).request.id
     stage.jobs.run_all()
-    actor = person(wiring, cast.moderator)
+    actor = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
         held = holds.hold(

@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.history import pages
 from app.core.history.why import Why
 from app.core.models import Action, Decision, HistoryEntry
-from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, ActionVerb, EventName
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visit, Visitor, events_of, only_hold, the_hold
 
@@ -125,7 +124,7 @@ def test_force_publish_is_held_then_decides_once_and_tells_both_events(
     )
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Decision.decision)).all() == ["hide"]
-        told = pages.of_item(session, _account(wiring, cast.moderator), session.get_one(Action, action_id))
+        told = objects.of_item(session, actor_of(wiring, cast.moderator), session.get_one(Action, action_id))
         assert ("action.proposed", "Plain abuse", "See the thread") in {
             (entry.what, text.reason, text.comment) for entry, text in told
         }
@@ -306,8 +305,3 @@ def test_the_panel_costs_as_many_queries_with_a_long_history(
     with statements() as many:
         moderator.get(f"/review/{action_id}/panel")
     assert len(many) == len(few)
-
-
-def _account(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)

@@ -10,11 +10,12 @@ from app.core.history.why import Why
 from app.core.models import Action, Note, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import accounts
-from app.core.permissions import SYSTEM, Actor
+from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, Classification, EventName, NoteStatus, Role
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visit, Visitor, events_of, only_hold, the_hold
 
@@ -24,11 +25,6 @@ BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 def note_of(wiring: Wiring, note_id: uuid.UUID) -> Note:
     with wiring.database.reading() as session:
         return session.get_one(Note, note_id)
-
-
-def actor_of(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
 def decide(visitor: Visitor, note_id: uuid.UUID, verb: str, headers: Any = None, **more: str) -> Any:

@@ -22,7 +22,8 @@ from app.core.vocabulary import ActionState, Digest, Role
 from app.jobs.communities import find_attention as sweep
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import Cast
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
@@ -35,11 +36,6 @@ class Postbox:
 
     def send(self, message: Message, deadline: float) -> None:
         self.sent.append(message)
-
-
-def actor_of(wiring: Wiring, person: Person) -> Actor:
-    with wiring.database.reading() as session:
-        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
 def move(

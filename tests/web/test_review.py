@@ -15,13 +15,9 @@ from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import state_of
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
 
 
 def claimant_of(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID | None:

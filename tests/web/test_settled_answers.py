@@ -16,14 +16,10 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
+from tests.factories import state_of
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 YES, NO = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
-
-
-def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
-    with wiring.database.reading() as session:
-        return session.get_one(Action, action_id).action_state
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ These functions move one action. ``notes.verdicts`` changes its rationale note.
 """
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from app.core import clock
 from app.core.actions import decisions, moves
@@ -271,17 +271,28 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -
     action.version += 1
     session.flush()
     moves.wake_panel(session, action)
-    return history.record(
+    return record(
         session,
         actor,
-        action.community_id,
+        action,
         "action.escalated",
-        "action",
-        action.id,
         before={"review_group": before.value if before else None},
         after={"review_group": ReviewGroup.STAFF.value},
         why=why,
     )
+
+
+def record(
+    session: Session,
+    actor: Actor,
+    action: Action,
+    what: str,
+    *,
+    why: Why = UNSAID,
+    **values: Mapping[str, Any],
+) -> HistoryEntry:
+    """Write an entry about an action into the history; ``values`` are ``before`` and ``after``."""
+    return history.record(session, actor, action.community_id, what, "action", action.id, why=why, **values)
 
 
 def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
@@ -293,6 +304,18 @@ def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
         .limit(1)
         .execution_options(populate_existing=True)
     ).first()
+
+
+def newest_of(session: Session, request_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Action]:
+    """The newest action of each of these requests that is not a restoration, by request id, with its request."""
+    rows = session.scalars(
+        sa.select(Action)
+        .join(Action.request)
+        .options(contains_eager(Action.request))
+        .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None))
+        .order_by(Action.created_at, Action.id)
+    )
+    return {action.request_id: action for action in rows}
 
 
 def siblings(session: Session, action: Action) -> Sequence[Action]:

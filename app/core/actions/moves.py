@@ -222,7 +222,6 @@ def condition_holds(move: Move, subject: Stateful) -> bool:
 
 
 def _reopens(subject: Stateful) -> uuid.UUID | None:
-    """The id of the dismissed action that this action reopens, or None."""
     return subject.reopens_id if isinstance(subject, Action) else None
 
 

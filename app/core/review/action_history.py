@@ -50,7 +50,6 @@ class ActionChange:
 
 
 def _changes() -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
-    """Select all changes of actions, as (entry, text, action, request)."""
     return (
         sa.select(HistoryEntry, HistoryText, Action, Request)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)

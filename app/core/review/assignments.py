@@ -11,7 +11,6 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
-from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Account, Action, Membership
@@ -74,13 +73,11 @@ def assign(
     actions.set_columns(session, action, assigned_to_id=account_id)
     if account_id != actor.account_id:
         claims.release(session, actor, action)
-    entry = history.record(
+    entry = actions.record(
         session,
         actor,
-        action.community_id,
+        action,
         ASSIGNED,
-        "action",
-        action.id,
         before={"assigned_to": str(before) if before else None},
         after={"assigned_to": str(account_id) if account_id else None},
         why=why,
@@ -110,15 +107,7 @@ def snooze(
     actions.set_columns(session, action, snoozed_until=until)
     if until is not None:
         claims.release(session, actor, action)
-    history.record(
-        session,
-        actor,
-        action.community_id,
-        SNOOZED,
-        "action",
-        action.id,
-        after={"until": clock.iso(until) if until else None},
-    )
+    actions.record(session, actor, action, SNOOZED, after={"until": clock.iso(until) if until else None})
 
 
 def _lock(session: Session, action: Action) -> None:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import limits
+from app.core.actions import actions
 from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, AuthorNote, Request
@@ -86,14 +87,7 @@ def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int 
         .order_by(Request.requested_at.desc(), Request.id.desc())
         .limit(limit)
     ).all()
-    newest = {
-        newer.request_id: newer
-        for newer in session.scalars(
-            sa.select(Action)
-            .where(Action.request_id.in_([post.id for post in requests]), Action.restores_id.is_(None))
-            .order_by(Action.created_at, Action.id)
-        )
-    }
+    newest = actions.newest_of(session, [post.id for post in requests])
     posts = [EarlierPost(post, newest.get(post.id)) for post in requests]
     return AuthorHistory(count, hidden, first_at, open_now or 0, posts)
 

@@ -17,7 +17,6 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Forbidden
-from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
@@ -61,13 +60,11 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
         claim(session, actor, action)
         return None
     _lease(session, actor, action)
-    entry = history.record(
+    entry = actions.record(
         session,
         actor,
-        action.community_id,
+        action,
         TAKEN_OVER,
-        "action",
-        action.id,
         before={"claimed_by": str(holder.id)},
         after={"claimed_by": str(actor.account_id)},
     )

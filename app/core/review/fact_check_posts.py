@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, contains_eager
+from sqlalchemy.orm import Session
 
+from app.core.actions import actions
 from app.core.models import Action, FactCheckItem, Note, Rating, Request
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Actor, Permission, require
@@ -49,11 +50,11 @@ def matches(session: Session, actor: Actor, community_id: uuid.UUID, item: FactC
     requests = session.scalars(
         sa.select(Request).where(*which).order_by(Request.requested_at.desc(), Request.id).limit(POSTS_MOST)
     ).all()
-    actions = _newest_actions(session, [request.id for request in requests])
-    counts = _answers(session, [action.note_id for action in actions.values() if action.note_id])
+    newest = actions.newest_of(session, [request.id for request in requests])
+    counts = _answers(session, [action.note_id for action in newest.values() if action.note_id])
     posts = []
     for request in requests:
-        action = actions.get(request.id)
+        action = newest.get(request.id)
         decided = action is not None and is_decided(action)
         given: Counter[HelpfulnessLevel] = Counter()
         if action is not None and action.note_id is not None and decided:
@@ -71,20 +72,7 @@ def matches(session: Session, actor: Actor, community_id: uuid.UUID, item: FactC
     return Matches(posts, count)
 
 
-def _newest_actions(session: Session, request_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Action]:
-    """The newest action of each request; one that restores a post is about another one."""
-    rows = session.scalars(
-        sa.select(Action)
-        .join(Action.request)
-        .options(contains_eager(Action.request))
-        .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None))
-        .order_by(Action.created_at, Action.id)
-    )
-    return {action.request_id: action for action in rows}
-
-
 def _answers(session: Session, note_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Counter[HelpfulnessLevel]]:
-    """The ratings that count of each note, by level, in one query."""
     rows = session.execute(
         sa.select(Rating.note_id, Rating.helpfulness_level, sa.func.count())
         .join(Note, Note.id == Rating.note_id)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, selectinload
 
 from app.core import clock, limits
-from app.core.history import chain as history
+from app.core.actions import actions
 from app.core.history.why import Why
 from app.core.models import Account, Action, Notice, Request
 from app.core.permissions import Actor, Permission, require
@@ -50,7 +50,6 @@ class QueueItem:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether the item waits longer than its category's target time."""
         return conditions.is_late(self.action)
 
 
@@ -209,9 +208,7 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """Add an internal comment on an item as a history entry."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(text, "comment", limits.REASON_MAX)
-    history.record(
-        session, actor, action.community_id, "action.commented", "action", action.id, why=Why(comment=text)
-    )
+    actions.record(session, actor, action, "action.commented", why=Why(comment=text))
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:

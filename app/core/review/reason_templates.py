@@ -20,7 +20,6 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import ActionVerb
 
 TITLE_MAX = 100
-"""Most reasons in use in one community, because people read the whole list."""
 DEFAULT_VERBS = (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS, ActionVerb.CONFIRM, ActionVerb.OVERTURN)
 """The decisions that a reason can be the default for."""
 CHANGED = ("reason.added", "reason.revised", "reason.retired", "reason.restored")

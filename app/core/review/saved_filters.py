@@ -16,7 +16,6 @@ from app.core.permissions import Actor, Permission, allows, require, require_fou
 from app.core.review import assignments
 
 NAME_MAX = 60
-"""Most filters of one account in one community, because they are shown as links above the queue."""
 POSITION_MAX = 99
 FIELDS = frozenset(
     {"q", "category", "language", "author", "channel", "overdue", "snoozed", "claimed_by", "sort"}

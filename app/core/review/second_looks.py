@@ -242,7 +242,6 @@ def _has(text: str) -> sa.ColumnElement[bool]:
 
 
 def _filtered(community_id: uuid.UUID, filters: SecondLookFilter) -> sa.Select[Any]:
-    """Select what matches, except by the search, unordered."""
     statement = conditions.second_looks(community_id)
     if filters.state is not None:
         statement = statement.where(Action.action_state == filters.state)

@@ -14,7 +14,6 @@ from app.core.actions import acknowledgements, actions
 from app.core.actions.moves import condition_holds
 from app.core.db import serialise_and_reload
 from app.core.errors import IllegalMove, Invalid
-from app.core.history import chain as history
 from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note
@@ -219,20 +218,12 @@ def checked_category(session: Session, action: Action, category: str, field: str
 
 
 def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
-    """Set the category of an action's decision and record it in history."""
     before = action.decided_category or action.category
     action.decided_category = category
     session.flush()
     facts.file_under(session, action, category)
-    history.record(
-        session,
-        actor,
-        action.community_id,
-        "action.filed",
-        "action",
-        action.id,
-        before={"category": before},
-        after={"category": category},
+    actions.record(
+        session, actor, action, "action.filed", before={"category": before}, after={"category": category}
     )
 
 
@@ -250,13 +241,11 @@ def _act_instead(
     session.flush()
     if before is not action_type:
         facts.act_as(session, action)
-        history.record(
+        actions.record(
             session,
             actor,
-            action.community_id,
+            action,
             "action.chosen",
-            "action",
-            action.id,
             before={"action_type": before.value},
             after={"action_type": action_type.value},
         )

@@ -160,7 +160,6 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 @web.get("/history.csv")
 @auth.needs(Permission.SEE_HISTORY)
 def history_csv() -> Response:
-    """Stream the changes that match the filters as CSV."""
     form = forms.queried(HistoryForm)
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     if form.errors:

@@ -224,7 +224,6 @@ def words(value: Any, is_there: bool = True) -> str:
 
 
 def _labels() -> dict[str, str]:
-    """The labels of values in the order of the pages."""
     # Words that begin small follow a category's name in other lists; here the field's own name says as much.
     tiers = {name: declared.words for name, declared in FIELDS.items() if declared.words[:1].isupper()}
     return labels() | tiers | dict(_LABELS)

@@ -77,7 +77,6 @@ def answer_item(action_id: uuid.UUID) -> Response:
 
 @web.post("/review/<uuid:action_id>/answer/undo")
 def undo_item_answer(action_id: uuid.UUID) -> Response:
-    """Take back the reader's answer."""
     status, message = 200, "Undone. Your answer is taken back."
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)

@@ -72,7 +72,6 @@ class Media:
 
     @property
     def pictures(self) -> Sequence[Medium]:
-        """Those that can be seen as pictures."""
         return [one for one in self.items if one.shows == "picture"]
 
     @property

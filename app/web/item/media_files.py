@@ -36,7 +36,6 @@ _ENDINGS = {
 @web.get("/review/<uuid:action_id>/media/<int:number>")
 @auth.passive
 def media(action_id: uuid.UUID, number: int) -> Response:
-    """A stored attachment of a post."""
     attachment = _find(action_id, number)
     if attachment.sha256 is None:
         raise NotFound("attachment")
@@ -47,7 +46,6 @@ def media(action_id: uuid.UUID, number: int) -> Response:
 @web.get("/review/<uuid:action_id>/media/<int:number>/preview")
 @auth.passive
 def media_preview(action_id: uuid.UUID, number: int) -> Response:
-    """The small picture of a stored picture."""
     attachment = _find(action_id, number)
     if attachment.preview_sha256 is None:
         raise NotFound("attachment")

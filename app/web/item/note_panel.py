@@ -70,7 +70,6 @@ class NotePanel:
 
     @property
     def chosen(self) -> ActionVerb | None:
-        """The verb of the form that was sent."""
         return self.form.wanted_verb()
 
 

@@ -109,10 +109,13 @@ class ModeratorPanel:
     @property
     def poll_url(self) -> str:
         """URL that the open page asks for what changed since (``claiming.claim_part``)."""
-        path = url_for("web.claim_part", action_id=self.action.id)
-        more = {"next": "1"} if self.goes_on else {}
         known = {"community": str(self.action.community_id), "seen": self.seen}
-        return f"{path}?{encoded({**self.query, **more, **known})}"
+        return f"{url_for('web.claim_part', action_id=self.action.id)}?{encoded({**self._kept, **known})}"
+
+    @property
+    def _kept(self) -> Query:
+        """Parameters for every URL of the panel: the filters of the list, and whether the next item follows."""
+        return {**self.query, **({"next": "1"} if self.goes_on else {})}
 
     @property
     def chosen(self) -> str | None:
@@ -126,7 +129,6 @@ class ModeratorPanel:
 
     @property
     def may_escalate(self) -> bool:
-        """Whether the item can be sent to the community's staff."""
         return self.held is None and assignments.may_escalate(self.action)
 
     @property
@@ -162,9 +164,7 @@ class ModeratorPanel:
 
     @property
     def address_query(self) -> str:
-        """Query string for every URL of the panel: the filters of the list, and whether the next item follows."""
-        query = {**self.query, **({"next": "1"} if self.goes_on else {})}
-        return f"?{encoded(query)}" if query else ""
+        return f"?{encoded(self._kept)}" if self._kept else ""
 
     @property
     def back(self) -> tuple[str, str]:
@@ -173,17 +173,14 @@ class ModeratorPanel:
 
     @property
     def is_from_queue(self) -> bool:
-        """Whether the item was opened from the queue, and not from the second looks."""
         return not list_filters.is_second_look()
 
     @property
     def is_held_by_me(self) -> bool:
-        """Whether the reader made the pending decision on this item."""
         return self.held is not None and self.held.is_mine
 
     @property
     def is_newest(self) -> bool:
-        """Whether the undo bar is about this item's pending decision."""
         return (
             self.is_held_by_me and self.pending is not None and self.pending.action_ids[0] == self.action.id
         )
@@ -193,10 +190,7 @@ class ModeratorPanel:
         """URL that undoes the newest decision in ``pending`` and returns to its item; empty if there is none."""
         if self.pending is None:
             return ""
-        query = encoded(
-            {**self.query, **({"next": "1"} if self.goes_on else {}), "item": str(self.pending.action_ids[0])}
-        )
-        return f"{self.pending.undo_path}?{query}"
+        return f"{self.pending.undo_path}?{encoded({**self._kept, 'item': str(self.pending.action_ids[0])})}"
 
 
 def panel(

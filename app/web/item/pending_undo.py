@@ -41,7 +41,6 @@ class PendingDecision:
 
     @property
     def undo_path(self) -> str:
-        """URL path that undoes the decision."""
         return url_for("web.undo", hold_id=self.hold_id)
 
 
@@ -60,7 +59,6 @@ class PendingUndo:
 
     @property
     def undo_path(self) -> str:
-        """URL path that undoes the newest decision."""
         return self.newest.undo_path
 
 

@@ -47,7 +47,6 @@ class ThreadContext:
 
     @property
     def is_short(self) -> bool:
-        """Whether the messages are few enough to be shown at once."""
         return len(self.messages) <= OPEN_UP_TO
 
 

@@ -105,7 +105,6 @@ class Progress:
 
     @property
     def why_not_enough(self) -> str:
-        """Why one more rating may not be enough."""
         return NUMBERS_ALONE
 
 

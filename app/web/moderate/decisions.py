@@ -163,7 +163,6 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 
 @web.post("/review/<uuid:action_id>/escalate")
 def escalate(action_id: uuid.UUID) -> Response:
-    """Send the item to staff."""
     return decide(Item(action_id), ESCALATE, forms.posted(DecisionForm), moderation.PART)
 
 

@@ -139,7 +139,6 @@ class BulkForm(Form):
 
     @property
     def claims(self) -> bool:
-        """Whether to claim the items instead of deciding them."""
         return self.verb.data == self.CLAIM
 
     @property
@@ -149,7 +148,6 @@ class BulkForm(Form):
 
     @property
     def decides(self) -> bool:
-        """Whether the form is about a decision."""
         return not self.claims and not self.assigns
 
     def offer_colleagues(self, colleagues: Mapping[uuid.UUID, str]) -> None:
@@ -174,7 +172,6 @@ class BulkForm(Form):
 
     @property
     def words(self) -> OnSeveral:
-        """The words of the decision."""
         words = WORDS[self.wanted_verb or self.VERBS[0]].on_several
         assert words is not None  # noqa: S101 - ``VERBS`` has only verbs that have them
         return words
@@ -186,7 +183,6 @@ class BulkForm(Form):
 
     @property
     def most(self) -> int:
-        """How many items may be sent."""
         return limits.MATCHING_MAX if self.matching.data else limits.BULK_MAX
 
     def validate_verb(self, field: StringField) -> None:

@@ -82,7 +82,6 @@ def settled() -> Response:
 
 
 def _asked() -> RowList:
-    """The list whose path was requested."""
     return SECOND_LOOKS if request.endpoint in (SECOND_LOOKS.poll_view, SECOND_LOOKS.settled_view) else QUEUE
 
 

@@ -93,7 +93,6 @@ class QueueRow:
 
     @property
     def author_url(self) -> str:
-        """URL of the queue with this author's posts only."""
         return f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': self.author})}"
 
     @property

@@ -49,7 +49,6 @@ def review_next() -> Response:
 @web.post("/review/filters")
 @auth.needs(Permission.SEE_QUEUE)
 def save_filter() -> Response:
-    """Save the filters of the query string under a name."""
     form = forms.posted(SaveFilterForm)
     if not form.validate():
         return show(BulkForm(), status=422, saving=form)
@@ -205,7 +204,6 @@ def second_look() -> Response:
 @web.post("/second-look/next")
 @auth.needs(Permission.MODERATE)
 def next_look() -> Response:
-    """Claim the next second look of the filtered list and open it."""
     return moderation.open_next(SECOND_LOOKS)
 
 

@@ -73,7 +73,6 @@ def context(
 
 
 def _queue_form(current: FilterLink | None) -> QueueSettingsForm:
-    """The settings of the present filter, if it is a queue."""
     if current is None or current.saved.position is None:
         return QueueSettingsForm()
     members = [member for text in current.saved.members if (member := parse_id(text)) is not None]
@@ -104,6 +103,5 @@ def in_words(query: Query) -> str:
 
 
 def _several(query: Query, name: str) -> list[str]:
-    """The values of a filter that may be repeated."""
     values = query.get(name, [])
     return [values] if isinstance(values, str) else values
