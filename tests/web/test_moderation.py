@@ -124,7 +124,7 @@ def test_force_publish_is_held_then_decides_once_and_tells_both_events(
     )
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Decision.decision)).all() == ["hide"]
-        told = objects.of_item(session, actor_of(wiring, cast.moderator), session.get_one(Action, action_id))
+        told = pages.of_item(session, actor_of(wiring, cast.moderator), session.get_one(Action, action_id))
         assert ("action.proposed", "Plain abuse", "See the thread") in {
             (entry.what, text.reason, text.comment) for entry, text in told
         }

@@ -80,24 +80,11 @@ def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Act
 
 
 def decide_act(
-    session: Session,
-    actor: Actor,
-    action: Action,
-    *,
-    confidence: float,
-    why: Why = UNSAID,
+    session: Session, actor: Actor, action: Action, *, confidence: float, why: Why = UNSAID
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
     decisions.add_support_text(session, action)
-    make_move(
-        session,
-        actor,
-        action,
-        ActionState.PROPOSED,
-        why=why,
-        proposed_at=clock.now(),
-        **unclaimed(),
-    )
+    make_move(session, actor, action, ActionState.PROPOSED, why=why, proposed_at=clock.now(), **unclaimed())
     decide(session, action, action.decided_verb, confidence, why.cause)
 
 
@@ -129,12 +116,7 @@ def decide_none(
 
 
 def overturn(
-    session: Session,
-    actor: Actor,
-    action: Action,
-    *,
-    why: Why,
-    restore: bool = True,
+    session: Session, actor: Actor, action: Action, *, why: Why, restore: bool = True
 ) -> Action | None:
     """Overturn an applied action.
 
@@ -201,12 +183,7 @@ def lapse(session: Session, action: Action, *, why: Why) -> None:
 
 
 def confirm(
-    session: Session,
-    actor: Actor,
-    action: Action,
-    *,
-    why: Why = UNSAID,
-    lapsed: bool = False,
+    session: Session, actor: Actor, action: Action, *, why: Why = UNSAID, lapsed: bool = False
 ) -> None:
     """End a second look by upholding the action. ``lapsed``: it ended because nobody decided in time."""
     now = clock.now()
@@ -230,14 +207,7 @@ def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why
     """
     if actor.kind == "key" and not actor.staff and not why.reason.strip():
         raise Invalid.field("reason", "is required to appeal", type="missing")
-    make_move(
-        session,
-        actor,
-        action,
-        ActionState.RETRO_REVIEW,
-        why=why,
-        retro_review_at=clock.now(),
-    )
+    make_move(session, actor, action, ActionState.RETRO_REVIEW, why=why, retro_review_at=clock.now())
 
 
 def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:

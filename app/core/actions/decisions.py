@@ -28,13 +28,7 @@ def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
 
 
 def record(
-    session: Session,
-    action: Action,
-    decision: str,
-    *,
-    tier: int,
-    confidence: float,
-    cause: str,
+    session: Session, action: Action, decision: str, *, tier: int, confidence: float, cause: str
 ) -> Decision | None:
     """Decide a request, complete it and emit its event. Return None, without an event, if it was decided before.
 
@@ -99,11 +93,7 @@ def tell(session: Session, request: Request, recorded: Decision, cause: str, **c
         "request.decided",
         "request",
         request.id,
-        after={
-            "decision": recorded.decision,
-            "tier": recorded.tier,
-            "action_id": str(recorded.action_id),
-        },
+        after={"decision": recorded.decision, "tier": recorded.tier, "action_id": str(recorded.action_id)},
         why=Why(cause=cause),
     )
     events.emit_decision(session, request, recorded)

@@ -59,12 +59,7 @@ def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
 
 
 def begin(
-    session: Session,
-    actor: Actor,
-    subject: Stateful,
-    *,
-    why: Why = UNSAID,
-    quiet: bool = False,
+    session: Session, actor: Actor, subject: Stateful, *, why: Why = UNSAID, quiet: bool = False
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
 
@@ -105,13 +100,7 @@ def record_created(
 
 
 def make_move(
-    session: Session,
-    actor: Actor,
-    subject: Stateful,
-    target: Any,
-    *,
-    why: Why = UNSAID,
-    **changes: Any,
+    session: Session, actor: Actor, subject: Stateful, target: Any, *, why: Why = UNSAID, **changes: Any
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
@@ -241,12 +230,7 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
 
 
 def _record(
-    session: Session,
-    actor: Actor,
-    machine: Machine,
-    move: Move,
-    subject: Stateful,
-    why: Why,
+    session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, why: Why
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(

@@ -98,11 +98,7 @@ def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[
         return {}
     rows = session.execute(
         sa.select(Action.platform_author_id, sa.func.count())
-        .where(
-            Action.community_id == community_id,
-            Action.platform_author_id.in_(authors),
-            sa.text(HIDDEN),
-        )
+        .where(Action.community_id == community_id, Action.platform_author_id.in_(authors), sa.text(HIDDEN))
         .group_by(Action.platform_author_id)
     )
     return {author: count for author, count in rows if author}

@@ -258,7 +258,5 @@ def _decidable(
 def open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
     """Whether an item can be claimed: nobody holds it, or the actor does, or the lease is over."""
     return sa.or_(
-        Action.claimed_by_id.is_(None),
-        Action.claimed_by_id == actor.account_id,
-        Action.claimed_until <= now,
+        Action.claimed_by_id.is_(None), Action.claimed_by_id == actor.account_id, Action.claimed_until <= now
     )

@@ -157,8 +157,7 @@ def _author(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnEl
         sa.select(Action.id)
         .join(Request, Request.id == Action.request_id)
         .where(
-            Request.community_id == community_id,
-            Request.platform_author_id.icontains(text, autoescape=True),
+            Request.community_id == community_id, Request.platform_author_id.icontains(text, autoescape=True)
         )
     )
     few = _few(session, posts)
@@ -193,10 +192,7 @@ def _actor(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnEle
         named.append(HistoryEntry.actor_kind == SYSTEM.kind)
     if named:
         return sa.or_(*named)
-    few = _few(
-        session,
-        _entries_where(community_id, HistoryText.actor_name.icontains(text, autoescape=True)),
-    )
+    few = _few(session, _entries_where(community_id, HistoryText.actor_name.icontains(text, autoescape=True)))
     if few is not None:
         return HistoryEntry.id.in_(few)
     return sa.exists().where(

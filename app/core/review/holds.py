@@ -27,13 +27,7 @@ from app.core.permissions import Actor, Permission, require
 from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
-from app.core.vocabulary import (
-    HELD_VERBS,
-    ActionState,
-    ActionType,
-    ActionVerb,
-    ReopenTo,
-)
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
 NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))

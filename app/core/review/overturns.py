@@ -232,12 +232,7 @@ def _summary(overturn: Overturn) -> dict[str, Any]:
 
 
 def _record(
-    session: Session,
-    actor: Actor,
-    overturn: Overturn,
-    what: str,
-    after: dict[str, Any],
-    why: Why,
+    session: Session, actor: Actor, overturn: Overturn, what: str, after: dict[str, Any], why: Why
 ) -> None:
     history.record(
         session,

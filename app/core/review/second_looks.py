@@ -133,11 +133,7 @@ def neighbours(
 
 
 def newer_than(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    moment: datetime,
-    filters: SecondLookFilter,
+    session: Session, actor: Actor, community_id: uuid.UUID, moment: datetime, filters: SecondLookFilter
 ) -> int:
     """How many second looks of the filtered list began to wait after ``moment``."""
     require(actor, Permission.SEE_QUEUE, community_id)

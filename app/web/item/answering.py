@@ -28,11 +28,7 @@ DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not ne
 class AnswerForm(Form):
     """The answer form. ``skip`` is set by the Skip button."""
 
-    answer = RadioField(
-        "Your answer",
-        [InputRequired("Choose an answer.")],
-        choices=choices(ANSWER_WORDS),
-    )
+    answer = RadioField("Your answer", [InputRequired("Choose an answer.")], choices=choices(ANSWER_WORDS))
     skip = StringField()
 
 

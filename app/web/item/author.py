@@ -86,9 +86,7 @@ class AuthorNoteForm(Form):
     """The text of the note; empty to take it back."""
 
     about_author = TextAreaField(
-        "Note about the author",
-        [at_most(limits.REASON_MAX, "Note about the author")],
-        filters=[whole_lines],
+        "Note about the author", [at_most(limits.REASON_MAX, "Note about the author")], filters=[whole_lines]
     )
 
 

@@ -7,14 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
-from wtforms import (
-    Form,
-    HiddenField,
-    RadioField,
-    SelectField,
-    StringField,
-    TextAreaField,
-)
+from wtforms import Form, HiddenField, RadioField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import clock, limits

@@ -5,15 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wtforms import (
-    BooleanField,
-    Field,
-    Form,
-    HiddenField,
-    SelectField,
-    StringField,
-    TextAreaField,
-)
+from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits

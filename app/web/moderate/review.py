@@ -122,9 +122,7 @@ def show(
         colleagues = assignments.colleagues(session, actor, community.id)
         form.offer_colleagues(colleagues)
         filter_form.offer(
-            queue.categories(session, community.id),
-            post_search.languages(session, community.id),
-            colleagues,
+            queue.categories(session, community.id), post_search.languages(session, community.id), colleagues
         )
         rows = queue_rows.rows(session, listed.items, actor, ticked)
         shared = live_rows.list_context(session, QUEUE, form, filter_form, rows)

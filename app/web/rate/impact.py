@@ -146,9 +146,7 @@ def with_sign(number: int) -> str:
 
 def _slice() -> Slice:
     return Slice(
-        size=PAGE_SIZE,
-        after=forms.query_arg("after") or None,
-        before=forms.query_arg("before") or None,
+        size=PAGE_SIZE, after=forms.query_arg("after") or None, before=forms.query_arg("before") or None
     )
 
 
