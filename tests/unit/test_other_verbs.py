@@ -47,15 +47,7 @@ def test_the_platform_does_what_the_moderator_chose_and_hears_of_it_once(
     wiring: Wiring, cast: Cast, jobs: InlineEngine, chosen: ActionType | None, decision: str, text: str | None
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
-    decide(
-        wiring,
-        cast,
-        jobs,
-        action_id,
-        ActionVerb.FORCE_PUBLISH,
-        act_as=chosen,
-        author_text=text,
-    )
+    decide(wiring, cast, jobs, action_id, ActionVerb.FORCE_PUBLISH, act_as=chosen, author_text=text)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
         assert action.action_state is ActionState.PROPOSED

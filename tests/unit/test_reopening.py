@@ -102,7 +102,7 @@ def test_acting_at_once_proposes_a_new_action_and_decides_nothing_twice(wiring: 
         rationale = session.get_one(Note, new.note_id)
         assert (rationale.locked, rationale.force_published) == (True, True)
         assert session.get_one(Note, old.note_id).status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
-        proposed = session.scalars(actions.matching(SYSTEM, states=(ActionState.PROPOSED,)).statement).all()
+        proposed = session.scalars(actions.matching(SYSTEM, states=(ActionState.PROPOSED,))).all()
         assert [one.id for one in proposed] == [second], "an integration that polls finds it"
         told = session.scalars(sa.select(Event).where(Event.name == EventName.ACTION_CREATED)).one()
         assert told.payload["data"]["id"] == str(second)

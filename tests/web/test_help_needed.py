@@ -18,11 +18,7 @@ from tests.cast import PLATFORM, Cast
 from tests.web.conftest import HTMX, SCORE, Stage, Visit, Visitor
 from tests.web.test_run import shown
 
-YES, NO, UNSURE = (
-    HelpfulnessLevel.HELPFUL,
-    HelpfulnessLevel.NOT_HELPFUL,
-    HelpfulnessLevel.SOMEWHAT_HELPFUL,
-)
+YES, NO, UNSURE = (HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL)
 
 
 @pytest.mark.parametrize(("answer", "level"), [("yes", YES), ("no", NO), ("unsure", UNSURE)])

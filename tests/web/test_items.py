@@ -19,11 +19,7 @@ from app.wiring import Wiring
 from tests.cast import Cast
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-YES, NO, UNSURE = (
-    HelpfulnessLevel.HELPFUL,
-    HelpfulnessLevel.NOT_HELPFUL,
-    HelpfulnessLevel.SOMEWHAT_HELPFUL,
-)
+YES, NO, UNSURE = (HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL)
 
 
 def test_an_answer_can_be_given_and_changed(rater: Visitor, cast: Cast, stage: Stage) -> None:

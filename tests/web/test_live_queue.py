@@ -110,11 +110,7 @@ def test_a_row_changes_with_what_is_known_of_its_post(
     def picture() -> None:
         attach(wiring, one)
 
-    for change, shown in (
-        (reports, "3 reports"),
-        (disagreement, "one side only"),
-        (picture, "/1/preview"),
-    ):
+    for change, shown in ((reports, "3 reports"), (disagreement, "one side only"), (picture, "/1/preview")):
         page = moderator.get("/review").text
         change()
         answer = moderator.get(poll_of(page), **HTMX)

@@ -16,11 +16,7 @@ from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
-YES, NO, UNSURE = (
-    HelpfulnessLevel.HELPFUL,
-    HelpfulnessLevel.NOT_HELPFUL,
-    HelpfulnessLevel.SOMEWHAT_HELPFUL,
-)
+YES, NO, UNSURE = (HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL)
 CARD = re.compile(r'name="card" value="([^"]+)"')
 """The ids of the cards on a page; what loads more has an empty one."""
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
