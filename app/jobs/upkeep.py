@@ -18,7 +18,7 @@ from app.core.history import heads
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.requests import retention
-from app.core.review import conditions, holds, overturns, text_index
+from app.core.review import conditions, holds, overturns, post_search
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
 from app.core.webhooks.signing import USER_AGENT
@@ -104,7 +104,7 @@ def prune(wiring: Wiring) -> None:
         fact_checks.clear_left(wiring.database)
     with part("tidying the index of texts"):
         first = iter([True])
-        repeat(wiring.database, lambda session: text_index.tidy(session, is_first=next(first, False)))
+        repeat(wiring.database, lambda session: post_search.tidy_index(session, is_first=next(first, False)))
     with part("emptying the database's log"):
         wiring.database.empty_log()
 

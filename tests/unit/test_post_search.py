@@ -62,7 +62,7 @@ def test_older_posts_are_found_by_the_index_or_as_far_as_the_share_tells(
         assert newest("nowhere") == ([], False)
         assert post_search.few(session, cast.community_id, "harbour pier") is not None
         monkeypatch.setattr(post_search, "RARE", 0)
-        monkeypatch.setattr(post_search.text_index, "posts", lambda *_: None)
+        monkeypatch.setattr(post_search, "indexed_posts", lambda *_: None)
         assert newest("quay") == (ids[::90], False), "all posts are as few as would be read"
         assert post_search.few(session, cast.community_id, "harbour pier") is None
         monkeypatch.setattr(post_search, "FURTHEST", 1_100)

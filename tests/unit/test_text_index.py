@@ -11,7 +11,7 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import HistoryText, Request
 from app.core.permissions import SYSTEM
-from app.core.review import post_search, text_index
+from app.core.review import post_search
 from app.jobs.upkeep import prune
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -55,10 +55,10 @@ def test_a_search_finds_what_reading_every_post_finds(wiring: Wiring, cast: Cast
     quoted = 'a "quoted" one'
     texts = (*WORDS, "quay", "HARBOUR", "author-1200", "post-1299", "0% r", "%", "nowhere", 'x" OR "y', "an")
     with wiring.database.reading() as session:
-        assert text_index.posts(session, quoted)
-        assert text_index.posts(session, "ab") is None, "too short"
-        assert text_index.posts(session, "author") is None, "too many"
-        assert text_index.posts(session, "nowhere") == []
+        assert post_search.indexed_posts(session, quoted)
+        assert post_search.indexed_posts(session, "ab") is None, "too short"
+        assert post_search.indexed_posts(session, "author") is None, "too many"
+        assert post_search.indexed_posts(session, "nowhere") == []
         posts = session.scalars(sa.select(Request).order_by(Request.requested_at.desc())).all()
         for text in texts:
             expected = [
@@ -83,8 +83,8 @@ def test_what_is_removed_leaves_the_index(wiring: Wiring, cast: Cast) -> None:
             session, SYSTEM, cast.community_id, "x.y", "request", post.id, why=Why("Because of a wombat")
         )
     with wiring.database.writing() as session:
-        assert text_index.posts(session, "WOMBAT") == [post.id]
-        assert text_index.reasons(session, "wombat") == [entry.id]
+        assert post_search.indexed_posts(session, "WOMBAT") == [post.id]
+        assert post_search.indexed_reasons(session, "wombat") == [entry.id]
         session.get_one(Request, post.id).content = "Removed after 3 days"
         session.get_one(HistoryText, entry.id).reason = ""
         session.execute(
@@ -92,9 +92,13 @@ def test_what_is_removed_leaves_the_index(wiring: Wiring, cast: Cast) -> None:
         )
     prune(wiring)
     with wiring.database.writing() as session:
-        assert text_index.posts(session, "wombat") == text_index.reasons(session, "wombat") == []
-        assert text_index.posts(session, "Removed after") == [post.id]
-        assert text_index.posts(session, "author-150") == []
+        assert (
+            post_search.indexed_posts(session, "wombat")
+            == post_search.indexed_reasons(session, "wombat")
+            == []
+        )
+        assert post_search.indexed_posts(session, "Removed after") == [post.id]
+        assert post_search.indexed_posts(session, "author-150") == []
         for table in ("requests", "history_texts"):
             # Not even marked as removed: the parts that held it were merged.
             assert _terms(session, table).isdisjoint({"wom", "omb", "mba", "bat"})

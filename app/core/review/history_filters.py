@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.core.models import Account, Action, ApiKey, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import SYSTEM
-from app.core.review import decision_trace, post_search, text_index
+from app.core.review import decision_trace, post_search
 from app.core.vocabulary import ActionState, ActionType
 
 COUNTED_BY_ROW = 1_000
@@ -239,14 +239,14 @@ def _search(
             .join(Request, Request.id == Action.request_id)
             .where(Request.community_id == community_id, post_search.finds(text))
         )
-        indexed = text_index.posts(session, text)
+        indexed = post_search.indexed_posts(session, text)
         if indexed is not None:
             posts = posts.where(Request.id.in_(indexed))
     else:
         newest, is_cut = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS)
         posts = session.scalars(sa.select(Action.id).where(Action.request_id.in_(newest))).all()
     reasons = _entries_where(community_id, HistoryText.reason.icontains(text, autoescape=True))
-    indexed = text_index.reasons(session, text)
+    indexed = post_search.indexed_reasons(session, text)
     if indexed is not None:
         reasons = reasons.where(HistoryText.entry_id.in_(indexed))
     few = _few(session, reasons)

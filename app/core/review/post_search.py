@@ -1,4 +1,9 @@
-"""Search for posts by text, author, or any id that a user may have copied."""
+"""Search for posts by text, author, or any id that a user may have copied.
+
+PostgreSQL decides by itself when to use its index of parts of words (``pg_trgm``). SQLite's (FTS5 with trigrams, kept by
+triggers) is asked first here, and only what is rare is looked up by it: a common text is found quickly without. It
+ignores case in more scripts than SQLite's LIKE, so it only narrows down a search, and the search's own condition stays.
+"""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -12,8 +17,67 @@ from sqlalchemy.orm import Session, aliased
 from app.core.ids import parse_id
 from app.core.listed import is_one_of
 from app.core.models import Action, Request
-from app.core.review import text_index
 from app.core.unindexed import unindexed
+
+LEAST_CHARACTERS = 3
+"""Shorter texts have no trigram; they are looked for row by row."""
+INDEXED_MOST = 1_000
+MERGED_PAGES = 500
+"""How many pages of the index one step of ``tidy_index`` writes, about."""
+_EXISTS = sa.text("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name")
+_WRITTEN = sa.text("SELECT total_changes()")
+
+_MATCHING = {
+    # The ids are given back as the tables store them.
+    table: sa.text(
+        f"SELECT id FROM search_{table}_rows WHERE number IN "  # noqa: S608 - our own words
+        f"(SELECT rowid FROM search_{table} WHERE search_{table} MATCH :phrase LIMIT :most)"
+    ).columns(id=sa.Uuid())
+    for table in ("requests", "history_texts")
+}
+
+
+def indexed_posts(session: Session, text: str) -> Sequence[uuid.UUID] | None:
+    """The posts of all communities that may have ``text``, or None: there are many, or no index can tell."""
+    return _indexed(session, "requests", text)
+
+
+def indexed_reasons(session: Session, text: str) -> Sequence[uuid.UUID] | None:
+    """The history entries of all communities that may have ``text`` in their reason, or None as ``posts``."""
+    return _indexed(session, "history_texts", text)
+
+
+def _indexed(session: Session, table: str, text: str) -> Sequence[uuid.UUID] | None:
+    if session.get_bind().dialect.name != "sqlite" or len(text) < LEAST_CHARACTERS or "\x00" in text:
+        return None
+    if not _has_index(session, table):
+        return None
+    phrase = '"' + text.replace('"', '""') + '"'
+    found = session.scalars(_MATCHING[table], {"phrase": phrase, "most": INDEXED_MOST + 1}).all()
+    return found if len(found) <= INDEXED_MOST else None
+
+
+def _has_index(session: Session, table: str) -> bool:
+    return session.scalar(_EXISTS, {"name": f"search_{table}"}) is not None
+
+
+def tidy_index(session: Session, *, is_first: bool) -> bool:
+    """Let the index drop a part of what it holds of removed texts; return whether there may be more of it.
+
+    It marks what is removed, as fast as it adds, and drops it when it merges its parts: here, a step at a time, so
+    that other writers need not wait. ``is_first``: the first step of a run, which chooses all parts.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        return False
+    before = session.scalar(_WRITTEN)
+    for table in _MATCHING:
+        if _has_index(session, table):
+            pages = -MERGED_PAGES if is_first else MERGED_PAGES
+            merge = sa.text(f"INSERT INTO search_{table} (search_{table}, rank) VALUES ('merge', :pages)")  # noqa: S608
+            session.execute(merge, {"pages": pages})
+    # A step that has nothing to do writes one row for each index.
+    return (session.scalar(_WRITTEN) or 0) - (before or 0) > len(_MATCHING)
+
 
 WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
@@ -64,7 +128,7 @@ def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.U
     """All posts of the community with ``text``, or None if they are more than ``FEW`` or no index can tell quickly."""
     posts = sa.select(Request.id).where(has(text))
     if session.get_bind().dialect.name == "sqlite":
-        indexed = text_index.posts(session, text)
+        indexed = indexed_posts(session, text)
         if indexed is None:
             return None
         posts = posts.where(unindexed(Request.community_id) == community_id, Request.id.in_(indexed))
@@ -101,7 +165,7 @@ def newest(
     walked = _walk(session, posts, text)
     found, begin = list(walked.found), None
     if len(found) <= most and walked.end is not None:
-        indexed = text_index.posts(session, text)
+        indexed = indexed_posts(session, text)
         if indexed is not None or _is_rare(session, text, walked):
             older = sa.select(Request.id).where(
                 unindexed(Request.community_id) == community_id,
@@ -132,7 +196,7 @@ def _walk(session: Session, posts: sa.Select[Any], text: str) -> _Walked:
     read = aliased(
         Request, posts.with_only_columns(Request).order_by(*order).limit(WALKED).subquery("walked")
     )
-    words = [word for word in text.split() if len(word) >= text_index.LEAST_CHARACTERS]
+    words = [word for word in text.split() if len(word) >= LEAST_CHARACTERS]
     is_alike = sa.and_(sa.true(), *(read.content.icontains(word, autoescape=True) for word in words))
     rows = session.execute(
         sa.select(read.id, read.requested_at, has(text, read), is_alike).order_by(
@@ -148,7 +212,7 @@ def _walk(session: Session, posts: sa.Select[Any], text: str) -> _Walked:
 
 def _is_rare(session: Session, text: str, walked: _Walked) -> bool:
     """Whether PostgreSQL's index of search leads to few posts, as far as the newest ones tell."""
-    if session.get_bind().dialect.name == "sqlite" or len(text) < text_index.LEAST_CHARACTERS:
+    if session.get_bind().dialect.name == "sqlite" or len(text) < LEAST_CHARACTERS:
         return False
     posts = session.scalar(_POSTS)
     return posts is not None and walked.alike * posts <= RARE * WALKED
