@@ -1,7 +1,7 @@
 """Search for posts by text, author, or any id that a user may have copied.
 
-PostgreSQL decides by itself when to use its index of parts of words (``pg_trgm``). SQLite's (FTS5 with trigrams, kept by
-triggers) is asked first here, and only what is rare is looked up by it: a common text is found quickly without. It
+PostgreSQL decides by itself when to use its index of parts of words (``pg_trgm``). SQLite's (FTS5 with trigrams, which
+triggers keep) is asked first here, and only what is rare is looked up by it: a common text is found quickly without. It
 ignores case in more scripts than SQLite's LIKE, so it only narrows down a search, and the search's own condition stays.
 """
 

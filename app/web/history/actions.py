@@ -1,8 +1,7 @@
 """Action history page: all changes of actions, with filters in the URL, and the same as CSV."""
 
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Response, url_for
@@ -29,28 +28,29 @@ from app.web.moderate.row_names import RowName
 from app.wiring import wired
 
 PAGE_SIZE = 50
-COLUMNS = (
-    "time",
-    "action_id",
-    "request_id",
-    "action_type",
-    "state",
-    "state_now",
-    "tier",
-    "category",
-    "score",
-    "author",
-    "actor_kind",
-    "actor",
-    "reason",
-    "comment",
-    "cause",
-    "policy",
-    "entry",
-    "entry_id",
-    "event",
-    "verb",
-)
+CELLS: Mapping[str, Callable[[ActionChange], object]] = {
+    "time": lambda change: clock.iso(change.entry.at),
+    "action_id": lambda change: change.action.id,
+    "request_id": lambda change: change.request.request_id,
+    "action_type": lambda change: change.action.action_type.value,
+    "state": lambda change: change.state,
+    "state_now": lambda change: change.action.action_state.value,
+    "tier": lambda change: change.action.action_tier.value if change.action.action_tier else "",
+    "category": lambda change: change.action.category or "",
+    "score": lambda change: "" if change.action.score is None else f"{change.action.score:.4f}",
+    "author": lambda change: change.request.platform_author_id or "",
+    "actor_kind": lambda change: change.entry.actor_kind,
+    "actor": lambda change: actor_name(change.text),
+    "reason": lambda change: change.text.reason,
+    "comment": lambda change: change.text.comment,
+    "cause": lambda change: change.entry.cause,
+    "policy": lambda change: change.action.decided_category or change.action.category or "",
+    "entry": lambda change: change.entry.number,
+    "entry_id": lambda change: change.entry.id,
+    "event": lambda change: change.entry.what,
+    "verb": lambda change: change.verb,
+}
+"""The columns of the CSV file."""
 
 
 @web.get("/history")
@@ -187,16 +187,8 @@ def tabs(
     ]
 
 
-@dataclass(frozen=True)
-class _RowNames:
-    """Accessible names of a row: of its link, and of its button that overturns or reopens."""
-
-    link: str
-    button: str
-
-
-def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
-    """Return for each row the text that distinguishes it from the other rows of the page."""
+def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
+    """Return for each row what distinguishes its link, and its button to overturn or reopen, from those of others."""
     links, buttons = [], []
     for row in rows:
         post = filters.excerpt(_hidden(row.action) or row.request.content, 40)
@@ -212,7 +204,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
             buttons.append(RowName(post, facts[1:], row.action.id))
     of_button = iter(row_names.told_apart(buttons))
     return [
-        _RowNames(link, next(of_button) if row.is_latest else "")
+        (link, next(of_button) if row.is_latest else "")
         for row, link in zip(rows, row_names.told_apart(links), strict=True)
     ]
 
@@ -222,37 +214,11 @@ def _hidden(action: Action) -> str:
     return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
 
 
-def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[Sequence[object]]:
-    yield COLUMNS
+def _lines(actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter) -> Iterator[Sequence[object]]:
+    yield tuple(CELLS)
     with wired().database.reading() as session:
         for change in action_history.export(session, actor, community_id, wanted):
-            yield _values(change)
-
-
-def _values(change: ActionChange) -> tuple[object, ...]:
-    action, entry, text = change.action, change.entry, change.text
-    return (
-        clock.iso(entry.at),
-        action.id,
-        change.request.request_id,
-        action.action_type.value,
-        change.state,
-        action.action_state.value,
-        action.action_tier.value if action.action_tier else "",
-        action.category or "",
-        "" if action.score is None else f"{action.score:.4f}",
-        change.request.platform_author_id or "",
-        entry.actor_kind,
-        actor_name(text),
-        text.reason,
-        text.comment,
-        entry.cause,
-        action.decided_category or action.category or "",
-        entry.number,
-        entry.id,
-        entry.what,
-        change.verb,
-    )
+            yield [cell(change) for cell in CELLS.values()]
 
 
 def number_from(name: str) -> int | None:

@@ -1,7 +1,7 @@
 """Settings tab of the action history: all setting changes of a community, with filters in the URL; also as CSV."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,12 +12,14 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.history import settings as setting_history
 from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
+from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission
 from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, typed
 from app.web.history import setting_words
 from app.web.history.actions import list_context, list_url, number_from
+from app.web.history.setting_words import Difference
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
@@ -25,21 +27,22 @@ PAGE_SIZE = 50
 SHOWN_LINES = 8
 """How many changed values a row shows; the entry's own page shows all."""
 SHOWN_VALUE = 90
-COLUMNS = (
-    "time",
-    "area",
-    "change",
-    "about",
-    "setting",
-    "before",
-    "after",
-    "actor_kind",
-    "actor",
-    "reason",
-    "cause",
-    "entry",
-    "entry_id",
-)
+CELLS: Mapping[str, Callable[[HistoryEntry, HistoryText, Difference], object]] = {
+    "time": lambda entry, text, line: clock.iso(entry.at),
+    "area": lambda entry, text, line: setting_words.AREAS[AREA_OF[entry.object_type]],
+    "change": lambda entry, text, line: setting_words.sentence(entry),
+    "about": lambda entry, text, line: setting_words.subject_name(entry, {}),
+    "setting": lambda entry, text, line: line.label,
+    "before": lambda entry, text, line: line.before,
+    "after": lambda entry, text, line: line.after,
+    "actor_kind": lambda entry, text, line: entry.actor_kind,
+    "actor": lambda entry, text, line: actor_name(text),
+    "reason": lambda entry, text, line: text.reason,
+    "cause": lambda entry, text, line: entry.cause,
+    "entry": lambda entry, text, line: entry.number,
+    "entry_id": lambda entry, text, line: entry.id,
+}
+"""The columns of the CSV file."""
 
 
 class SettingHistoryForm(Days, FilterForm):
@@ -173,22 +176,8 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
 
 
 def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Sequence[object]]:
-    yield COLUMNS
+    yield tuple(CELLS)
     with wired().database.reading() as session:
         for entry, text in setting_history.export(session, actor, community_id, wanted):
-            for line in setting_words.differences(entry) or [setting_words.Difference("", "", "")]:
-                yield (
-                    clock.iso(entry.at),
-                    setting_words.AREAS[AREA_OF[entry.object_type]],
-                    setting_words.sentence(entry),
-                    setting_words.subject_name(entry, {}),
-                    line.label,
-                    line.before,
-                    line.after,
-                    entry.actor_kind,
-                    actor_name(text),
-                    text.reason,
-                    entry.cause,
-                    entry.number,
-                    entry.id,
-                )
+            for line in setting_words.differences(entry) or [Difference("", "", "")]:
+                yield [cell(entry, text, line) for cell in CELLS.values()]

@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import clock, limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
-from app.core.models import Action
+from app.core.models import Action, ReasonTemplate
 from app.core.permissions import Actor
 from app.core.review import assignments, reason_templates, verbs
 from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
@@ -192,17 +192,8 @@ def hand_over(
     return HandOver(assign, snooze, assignee, is_snoozed)
 
 
-@dataclass(frozen=True)
-class ReasonOption:
-    """One reason template: its title in the list, and the text that it inserts.
-
-    ``default_for`` is the verb whose form begins with it, an empty string for none.
-    """
-
-    id: uuid.UUID
-    title: str
-    text: str
-    default_for: str = ""
+ReasonOption = tuple[ReasonTemplate, str]
+"""A reason template, and the verb whose form begins with it; an empty string for none."""
 
 
 def reason_options(
@@ -212,21 +203,13 @@ def reason_options(
 
     Without a category, only a template for all categories is a default: the form may be about several items.
     """
-    templates = [
-        template
-        for template in reason_templates.in_use(session, actor, community_id)
+    templates = reason_templates.in_use(session, actor, community_id)
+    options = [
+        (template, template.verb or "" if category is not None or template.category is None else "")
+        for template in templates
         if category is None or template.category in (None, category)
     ]
-    templates.sort(key=lambda template: template.category is None)
-    return [
-        ReasonOption(
-            template.id,
-            template.title,
-            template.text,
-            template.verb or "" if category is not None or template.category is None else "",
-        )
-        for template in templates
-    ]
+    return sorted(options, key=lambda option: option[0].category is None)
 
 
 def remembered_as(actor: Actor, community_id: uuid.UUID, category: str | None = None) -> str:
