@@ -125,7 +125,6 @@ def _row(number: int) -> QueueRow:
         held=_held() if number == 4 else None,
         apart="",
         author=f"author-{number}",
-        author_url="#author",
         facts=("2 hidden", "#market") if number % 5 == 0 else ("#market",),
         overdue="3 h" if number > 6 else "",
         disagreement="split" if number % 5 == 4 else "",

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from flask import Response, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
@@ -11,7 +10,7 @@ from wtforms.validators import Optional
 
 from app.core import clock
 from app.core.history import settings as setting_history
-from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
+from app.core.history.settings import AREA_OF, Area, SettingFilter
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission
 from app.web import auth, csv_files, filters, forms, page
@@ -70,23 +69,6 @@ class SettingHistoryForm(Days, FilterForm):
         )
 
 
-@dataclass(frozen=True)
-class SettingRow:
-    """One change in the list. ``url``: page of the replayed deliveries; ``is_one``: one delivery and not a range."""
-
-    id: uuid.UUID
-    at: datetime
-    what: str
-    about: str
-    url: str | None
-    is_one: bool
-    area: str
-    made_by: str
-    reason: str
-    lines: list[str]
-    more: int
-
-
 @web.get("/history/settings")
 @auth.needs(Permission.SEE_SETTINGS)
 def setting_history_page() -> Response:
@@ -106,7 +88,7 @@ def setting_history_page() -> Response:
     return page.render(
         "history/history_settings.html",
         status=200 if holds else 422,
-        rows=[_row(entry, names) for entry in page_of_changes.rows],
+        rows=[_row(entry, text, names) for entry, text in page_of_changes.rows],
         csv_url=list_url(url_for("web.setting_history_csv"), form.query(), always=True),
         **list_context(form, page_of_changes, url_for("web.setting_history_page"), actor, community.id),
     )
@@ -157,22 +139,22 @@ def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm,
     return form, form.validate()
 
 
-def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
-    entry, text = one
+def _row(entry: HistoryEntry, text: HistoryText, names: Mapping[uuid.UUID, str]) -> dict[str, Any]:
+    """One change in the list. ``url``: page of the replayed deliveries; ``is_one``: one delivery and not a range."""
     differing = setting_words.differences(entry)
-    return SettingRow(
-        id=entry.id,
-        at=entry.at,
-        what=setting_words.sentence(entry),
-        about=setting_words.subject_name(entry, names),
-        url=setting_words.leads_to(entry, names),
-        is_one=entry.object_type == "delivery",
-        area=setting_words.AREAS[AREA_OF[entry.object_type]],
-        made_by=actor_name(text),
-        reason=text.reason or cause_words(entry.cause),
-        lines=[filters.excerpt(str(line), SHOWN_VALUE) for line in differing[:SHOWN_LINES]],
-        more=max(0, len(differing) - SHOWN_LINES),
-    )
+    return {
+        "id": entry.id,
+        "at": entry.at,
+        "what": setting_words.sentence(entry),
+        "about": setting_words.subject_name(entry, names),
+        "url": setting_words.leads_to(entry, names),
+        "is_one": entry.object_type == "delivery",
+        "area": setting_words.AREAS[AREA_OF[entry.object_type]],
+        "made_by": actor_name(text),
+        "reason": text.reason or cause_words(entry.cause),
+        "lines": [filters.excerpt(str(line), SHOWN_VALUE) for line in differing[:SHOWN_LINES]],
+        "more": max(0, len(differing) - SHOWN_LINES),
+    }
 
 
 def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Sequence[object]]:

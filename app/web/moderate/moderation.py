@@ -2,7 +2,6 @@
 
 import uuid
 from dataclasses import replace
-from typing import Any
 
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
@@ -138,20 +137,21 @@ def done(
             return page.done(
                 queue_rows.PART, row_list.url(), message, status=status, row=row, **row_list.context()
             )
-        context = _panel_context(session, action, kept) | {"focus_last": part == TIMELINE}
-    return page.done(part, _back_url(action_id), message, status=status, **context)
+        shown = panel.panel(session, auth.current_actor(), action, *([kept] if kept else []))
+    return page.done(
+        part,
+        _back_url(action_id),
+        message,
+        status=status,
+        panel=shown,
+        focus_panel=True,
+        swapped=True,
+        focus_last=part == TIMELINE,
+    )
 
 
 def _back_url(action_id: uuid.UUID) -> str:
     return item_url(action_id, **({"next": "1"} if panel.goes_on() else {}))
-
-
-def _panel_context(session: Session, action: Action, form: DecisionForm | None = None) -> dict[str, Any]:
-    return {
-        "panel": panel.panel(session, auth.current_actor(), action, *([form] if form else [])),
-        "focus_panel": True,
-        "swapped": True,
-    }
 
 
 def show(

@@ -5,7 +5,6 @@ several rows of a list.
 """
 
 import uuid
-from dataclasses import dataclass
 
 from flask import Response, url_for
 
@@ -157,15 +156,6 @@ def _links(listed: QueuePage) -> page.PageLinks:
     )
 
 
-@dataclass(frozen=True)
-class Tile:
-    """One count of the desk, and the list behind it."""
-
-    label: str
-    count: str
-    url: str
-
-
 @web.get("/desk")
 @auth.needs(Permission.SEE_QUEUE)
 def desk() -> Response:
@@ -176,11 +166,12 @@ def desk() -> Response:
         overdue = queue_rows.rows(session, figures.overdue_items, actor)
     return page.render(
         "moderate/desk.html",
+        # One count, and the URL of the list behind it.
         tiles=[
-            Tile("Mine", open_counts.in_words(figures.mine) or "0", _desk_url(claimed_by="me")),
-            Tile("Unclaimed", open_counts.in_words(figures.unclaimed) or "0", _desk_url(claimed_by="nobody")),
-            Tile("Overdue", open_counts.in_words(figures.overdue) or "0", _desk_url(overdue="1")),
-            Tile("Overturned", str(figures.overturned), url_for("web.notices_page")),
+            ("Mine", open_counts.in_words(figures.mine) or "0", _desk_url(claimed_by="me")),
+            ("Unclaimed", open_counts.in_words(figures.unclaimed) or "0", _desk_url(claimed_by="nobody")),
+            ("Overdue", open_counts.in_words(figures.overdue) or "0", _desk_url(overdue="1")),
+            ("Overturned", str(figures.overturned), url_for("web.notices_page")),
         ],
         lists=[("Mine", mine), ("Overdue", overdue)],
         unread=notices.unread_count(),

@@ -12,8 +12,6 @@ from sqlalchemy.orm import Session
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims, queue, second_looks
-from app.core.review.queue_filters import QueueFilter
-from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import ActionState
 from app.web import forms, list_filters
 from app.web.filter_forms import Query, encoded
@@ -87,16 +85,8 @@ class RowList:
         }
 
 
-def _count_items(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
-) -> tuple[int, bool]:
-    return queue.queue(session, actor, community_id, filters, size=1).count, False
-
-
-def _count_second_looks(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: SecondLookFilter
-) -> tuple[int, bool]:
-    found = second_looks.waiting(session, actor, community_id, filters, limit=1)
+def _count_second_looks(*listed: Any) -> tuple[int, bool]:
+    found = second_looks.waiting(*listed, limit=1)
     return found.count, found.is_more
 
 
@@ -109,7 +99,7 @@ QUEUE = RowList(
     (ActionState.UNDER_REVIEW,),
     QueueForm,
     queue.newer_than,
-    _count_items,
+    lambda *listed: (queue.queue(*listed, size=1).count, False),
     claims.claim_next,
     {},
     claim_key="C",
