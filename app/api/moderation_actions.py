@@ -21,7 +21,7 @@ from app.api.schemas.actions import (
 )
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import require_id
 from app.core.models import Action
 from app.core.requests import submitting
@@ -97,7 +97,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
             action,
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
-            why=Why(json_data.reason or ""),
+            why=Reason(json_data.reason or ""),
             category=json_data.category,
         )
         return jsonapi.answer_resource(_show(session, action.id))

@@ -17,7 +17,7 @@ from app.api.schemas.notes import (
     NoteQuery,
     NoteVerdict,
 )
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import require_id
 from app.core.models import Note, Request
 from app.core.notes import ai_notes, lists, notes, verdicts
@@ -135,7 +135,7 @@ def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
 def _decide(verb: Callable[..., None], note_id: str, verdict: NoteVerdict) -> Response:
     with wired().database.writing() as session:
         actor, note = _get_for_change(session, note_id)
-        verb(session, actor, note, why=Why(verdict.reason or ""))
+        verb(session, actor, note, why=Reason(verdict.reason or ""))
         return jsonapi.answer_resource(show(note))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy.orm import Session
 
-from app.core.actions import opening
+from app.core.actions.opening import complete_post_facts
 from app.core.db import Database
 from app.core.insights import rollups
 from app.core.learning import schedule, training
@@ -134,7 +134,7 @@ def roll_up(database: Database, *, seconds: float = ROLL_UP_MOST_SECONDS) -> Non
     if not _repeat(database, uncounted, rollups.roll_up, end):
         return
     with database.writing() as session:
-        opening.complete_post_facts(session)
+        complete_post_facts(session)
 
 
 def _repeat(

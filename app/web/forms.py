@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 
@@ -149,6 +149,6 @@ class ReasonForm(Form):
         """The texts that were typed, for a page that has no field for them any more."""
         return [text for text in (self.reason.data, self.comment.data) if text]
 
-    def why(self) -> Why:
+    def why(self) -> Reason:
         """What was typed, as verbs take it."""
-        return Why(self.reason.data or "", self.comment.data or "")
+        return Reason(self.reason.data or "", self.comment.data or "")

@@ -20,7 +20,7 @@ from app.core import clock
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.outbound import AllowList
 from app.core.people import accounts, key_admin, keys, sessions
@@ -73,7 +73,7 @@ def _scene(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Why("It is fine"), seconds=0)
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Reason("It is fine"), seconds=0)
     factories.submit(wiring, cast, request_id="waiting")
     engine = Engine(wiring.database.engine, executor_id="scene")
     with wiring.database.writing() as session:

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import acknowledgements, actions
-from app.core.history.why import UNSAID
+from app.core.history.reason import NO_REASON
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
 from app.core.panels import doubts
 from app.core.permissions import SYSTEM
@@ -142,6 +142,6 @@ def test_asking_costs_one_query_where_nothing_is_suspicious(
 def test_what_is_staffs_already_is_never_decided_by_ratings(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=UNSAID)
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=NO_REASON)
     factories.rate(wiring, cast, action_id, "HHHHH")
     assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)

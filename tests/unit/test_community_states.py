@@ -11,7 +11,7 @@ from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.people import accounts, keys
 from app.core.permissions import Actor
@@ -77,7 +77,9 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
     admin, moderator = (actor(wiring, cast, one) for one in (cast.admin, cast.moderator))
     with wiring.database.writing() as session:
         action = session.get_one(Action, decided)
-        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Clear"), seconds=600)
+        holds.hold(
+            session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Reason("Clear"), seconds=600
+        )
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
             community_revisions.archive(session, actor(wiring, cast, cast.operator), cast.community_id, "No")

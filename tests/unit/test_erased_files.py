@@ -15,7 +15,7 @@ from app import create_app
 from app.commands.main import cli
 from app.core import mail
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.mail import Kind
 from app.core.models import Account, Action, Event, Request, SavedFilter
 from app.core.notes import notes, ratings
@@ -121,7 +121,7 @@ def _lived(place: Place, user_id: str) -> FlaskClient:
         )
         for action in session.scalars(sa.select(Action)).all():
             verbs.change_action(
-                session, actor, action, ActionState.DISMISSED, why=Why(f"{NAME} says so", NICK)
+                session, actor, action, ActionState.DISMISSED, why=Reason(f"{NAME} says so", NICK)
             )
         inviter = Actor(
             kind="account",

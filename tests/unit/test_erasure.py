@@ -12,7 +12,7 @@ from app.commands.main import cli
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Event, Note, Profile, Rating, Request
 from app.core.notes import ratings
 from app.core.people import accounts, mailed_links, profiles, sessions
@@ -95,7 +95,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         ratings.rate(session, moderator, note, rater, HelpfulnessLevel.HELPFUL, rater_ref="quartzlike-9")
         action = session.get_one(Action, action_id)
         holds.hold(
-            session, moderator, ActionVerb.DISMISS, action=action, why=Why("Quartzlike says so"), seconds=0
+            session, moderator, ActionVerb.DISMISS, action=action, why=Reason("Quartzlike says so"), seconds=0
         )
         rule = {"id": "a", "category": "spam", "kind": "word", "pattern": "tour", "weight": 0.5}
         operator = replace(moderator, roles={cast.community_id: Role.OPERATOR})
@@ -106,7 +106,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     wiring.jobs.run_all(delayed=True)  # type: ignore[attr-defined]
     with wiring.database.writing() as session:
         action = session.get_one(Action, held_id)
-        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Why("Quartzlike again"))
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Reason("Quartzlike again"))
     before = _scores(wiring)
 
     done = _erase(wiring, moderator, cast.moderator)

@@ -16,7 +16,7 @@ from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.history import heads, marks
 from app.core.history.marks import GENESIS
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, HistoryEntry, HistoryText, RetentionMark
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
@@ -155,7 +155,7 @@ def community(wiring: Wiring, cast: Cast) -> Cast:
                 accounts.get(session, cast.moderator.account_id), cast.moderator.profile_id
             )
             action = session.get_one(Action, action_id)
-            verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Why("Just banter"))
+            verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Reason("Just banter"))
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
     assert _fault(wiring, cast.community_id) == ""

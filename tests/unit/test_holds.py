@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, Event, HistoryEntry, HistoryText, Hold
 from app.core.people import accounts, members
 from app.core.permissions import SYSTEM, Actor
@@ -26,7 +26,9 @@ def _hold(
 ) -> Hold:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        return holds.hold(session, actor, verb, action=action, why=Why("plain abuse"), version=action.version)
+        return holds.hold(
+            session, actor, verb, action=action, why=Reason("plain abuse"), version=action.version
+        )
 
 
 def test_a_held_decision_changes_nothing_until_it_is_due(
@@ -125,7 +127,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
         action = session.get_one(Action, action_id)
         seen = action.version
         verbs.change_action(
-            session, actor_of(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("banter")
+            session, actor_of(wiring, cast.operator), action, ActionState.DISMISSED, why=Reason("banter")
         )
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
         holds.hold(
@@ -133,7 +135,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
             actor_of(wiring, cast.moderator),
             ActionVerb.FORCE_PUBLISH,
             action=session.get_one(Action, action_id),
-            why=Why("abuse"),
+            why=Reason("abuse"),
             version=seen,
         )
 
@@ -199,5 +201,5 @@ def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> Non
             actor_of(wiring, cast.moderator),
             ActionVerb.DISMISS,
             action=session.get_one(Action, action_id),
-            why=Why("   "),
+            why=Reason("   "),
         )

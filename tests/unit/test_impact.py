@@ -6,7 +6,7 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.paging import Slice
@@ -63,7 +63,9 @@ def settled(
             session, staff, cast.community_id, author, f"Note {number}", Classification.MISLEADING
         )
         if helpful is not None:
-            (verdicts.force_publish if helpful else verdicts.dismiss)(session, staff, note, why=Why("Known"))
+            (verdicts.force_publish if helpful else verdicts.dismiss)(
+                session, staff, note, why=Reason("Known")
+            )
         return note.id
 
 
@@ -75,7 +77,9 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
         if helpful is not None:
             with wiring.database.writing() as session:
                 verb = verdicts.force_publish if helpful else verdicts.dismiss
-                verb(session, factories.integration(cast), session.get_one(Note, note_id), why=Why("Known"))
+                verb(
+                    session, factories.integration(cast), session.get_one(Note, note_id), why=Reason("Known")
+                )
     for number, helpful in enumerate([True, True, False, None]):
         settled(wiring, cast, 100 + number, helpful=helpful, mine=True)
     with wiring.database.reading() as session:
@@ -179,7 +183,7 @@ def test_only_ones_own_present_ratings_in_this_community_count(wiring: Wiring, c
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         notes.edit(session, staff, session.get_one(Note, note_id), "Another text")
-        verdicts.force_publish(session, staff, session.get_one(Note, note_id), why=Why("Known"))
+        verdicts.force_publish(session, staff, session.get_one(Note, note_id), why=Reason("Known"))
     settled(wiring, cast, 2, helpful=True)
     with wiring.database.reading() as session:
         assert not impact.for_actor(session, rater(cast), cast.community_id).has_begun

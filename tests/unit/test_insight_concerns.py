@@ -10,7 +10,7 @@ import pytest
 
 from app.core import clock
 from app.core.actions import acknowledgements
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.insights import concerns
 from app.core.insights.concerns import Concern, Matter
 from app.core.insights.trend_figures import Backlog, Delay, Overturned, Totals, Trends
@@ -109,7 +109,7 @@ def test_late_reviews_unconfirmed_decisions_and_a_pause_need_somebody(wiring: Wi
         for action_id in (sent, quick):
             action = session.get_one(Action, action_id)
             verbs.change_action(
-                session, factories.integration(cast), action, ActionState.PROPOSED, why=Why("Yes")
+                session, factories.integration(cast), action, ActionState.PROPOSED, why=Reason("Yes")
             )
         acknowledgements.acknowledge(
             session, factories.integration(cast), session.get_one(Action, quick), "platform-1"

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import sqlalchemy as sa
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.insights import trends
 from app.core.insights.trend_figures import Decisions, Overturned, Trends
 from app.core.models import (
@@ -70,7 +70,7 @@ def decided(wiring: Wiring, cast: Cast) -> None:
         advance(minutes=20)
         with wiring.database.writing() as session:
             action = session.get_one(Action, actions[number])
-            verbs.change_action(session, actor, action, state, why=Why("Because"))
+            verbs.change_action(session, actor, action, state, why=Reason("Because"))
 
 
 def reverse(wiring: Wiring, cast: Cast) -> None:
@@ -84,11 +84,11 @@ def reverse(wiring: Wiring, cast: Cast) -> None:
             .where(Request.request_id == "post-0")
         ).one()
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-        verbs.change_action(session, operator, action, ActionState.OVERTURNED, why=Why("Wrong"))
+        verbs.change_action(session, operator, action, ActionState.OVERTURNED, why=Reason("Wrong"))
         dismissed = session.scalars(
             sa.select(Action).where(Action.action_state == ActionState.DISMISSED)
         ).one()
-        reopening.reopen(session, operator, dismissed, ReopenTo.COMMUNITY, why=Why("Look again"))
+        reopening.reopen(session, operator, dismissed, ReopenTo.COMMUNITY, why=Reason("Look again"))
 
 
 def take_back(wiring: Wiring, cast: Cast) -> None:
@@ -102,7 +102,7 @@ def take_back(wiring: Wiring, cast: Cast) -> None:
             .order_by(Request.request_id)
         ).all()
         for action, state in zip(proposed, (ActionState.DISMISSED, ActionState.UNDER_REVIEW), strict=True):
-            verbs.change_action(session, operator, action, state, why=Why("Wrong"))
+            verbs.change_action(session, operator, action, state, why=Reason("Wrong"))
 
 
 def figures(wiring: Wiring, cast: Cast) -> Trends:

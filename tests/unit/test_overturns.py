@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, Event, HistoryEntry, Overturn, OverturnItem
 from app.core.review import overturn_search, overturns
 from app.core.review.overturn_search import Criteria
@@ -77,8 +77,8 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
     with wiring.database.writing() as session:
         action = session.get_one(Action, done[3])
         moderator = actor_of(wiring, cast.moderator)
-        actions.open_second_look(session, moderator, action, why=Why("Let me see"))
-        actions.confirm(session, moderator, action, why=Why("It is spam"))
+        actions.open_second_look(session, moderator, action, why=Reason("Let me see"))
+        actions.confirm(session, moderator, action, why=Reason("It is spam"))
     for settled in (0, 0, 2, 0):  # a batch whose job is told twice
         with wiring.database.writing() as session:
             overturns.carry_on(session, begun.id, settled)

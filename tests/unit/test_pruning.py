@@ -15,7 +15,7 @@ from app.core.communities import joining
 from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.history import marks
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.insights import rollups
 from app.core.models import (
     Account,
@@ -393,7 +393,7 @@ def test_a_sweep_that_fails_in_one_part_does_the_others(
             action = session.get_one(Action, action_id)
             held.append(
                 holds.hold(
-                    session, moderator, ActionVerb.DISMISS, action=action, why=Why("No"), seconds=10
+                    session, moderator, ActionVerb.DISMISS, action=action, why=Reason("No"), seconds=10
                 ).id
             )
     old = factories.scored_action(wiring, cast, request_id="old")

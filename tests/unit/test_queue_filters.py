@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.actions import opening
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
@@ -74,7 +74,7 @@ def test_the_language_is_noted_with_a_review_that_was_open_before_the_post_was_s
 def test_a_reopened_item_is_found_by_the_same_filters(wiring: Wiring, cast: Cast) -> None:
     post = submit(wiring, cast, factories.REVIEWED, 1, "market")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
-    max_, why = actor(wiring, cast.moderator), Why("Too soon")
+    max_, why = actor(wiring, cast.moderator), Reason("Too soon")
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
         verbs.change_action(session, max_, action, ActionState.DISMISSED, why=why)

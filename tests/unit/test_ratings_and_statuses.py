@@ -12,7 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.helpfulness import refits
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import accounts, profiles
@@ -101,10 +101,10 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         assert status(wiring, note_id) is HELPFUL  # nobody can tell the camps apart yet
     staff = moderator(wiring, cast)
     with wiring.database.writing() as session:
-        verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Why("true"))
-        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Why("off topic"))
+        verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Reason("true"))
+        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Reason("off topic"))
         holds.hold(
-            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Why("true")
+            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Reason("true")
         )
         session.get_one(Note, old).created_at = clock.now() - timedelta(days=14, seconds=1)
     refit(wiring, cast)
@@ -241,7 +241,9 @@ def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_a
     assert status(wiring, open_still) is HELPFUL
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        actions.open_second_look(session, factories.integration(cast, staff=False), action, why=Why("appeal"))
+        actions.open_second_look(
+            session, factories.integration(cast, staff=False), action, why=Reason("appeal")
+        )
     rate(wiring, cast, rationale, "N" * 5, raters)
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.OVERTURNED

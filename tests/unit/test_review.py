@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove, NotFound
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Event, HistoryEntry, Note, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
@@ -147,7 +147,7 @@ def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast)
         )
         with pytest.raises(Forbidden, match="own note"):
             ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
-        verdicts.dismiss(session, who, note, why=Why("off topic"))
+        verdicts.dismiss(session, who, note, why=Reason("off topic"))
         other = profiles.ensure(session, "discourse", "reader")
         reader = factories.integration(cast, staff=False, profile_id=other.id)
         with pytest.raises(Forbidden, match="locked"):
@@ -205,7 +205,7 @@ def test_an_acknowledged_unhide_exempts_the_content_from_rescans(wiring: Wiring,
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, adapter, action)
-        unhide = actions.overturn(session, adapter, action, why=Why("It was an art project"))
+        unhide = actions.overturn(session, adapter, action, why=Reason("It was an art project"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
     assert state_of(wiring, action_id) is ActionState.SCAN_EXEMPT
@@ -245,7 +245,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, forced).note_id)
-        verdicts.force_publish(session, adapter, note, why=Why("plain abuse"))
+        verdicts.force_publish(session, adapter, note, why=Reason("plain abuse"))
         assert (note.status, note.locked, note.force_published) == (
             NoteStatus.CURRENTLY_RATED_HELPFUL,
             True,
@@ -253,7 +253,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
         )
     with wiring.database.writing() as session:
         action = session.get_one(Action, dismissed)
-        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("banter"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Reason("banter"))
     assert state_of(wiring, forced) is ActionState.PROPOSED
     assert state_of(wiring, dismissed) is ActionState.DISMISSED
     assert sorted(_decisions(wiring)) == ["hide", "none"]
@@ -266,7 +266,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Reason("a mistake"))
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
     assert state_of(wiring, action_id) is ActionState.OVERTURNED
@@ -305,7 +305,7 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     with wiring.database.writing() as session:
         action = session.get_one(Action, looked_at)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
+        actions.open_second_look(session, factories.integration(cast), action, why=Reason("appeal"))
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
@@ -348,8 +348,8 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
         for one in (lapsed, upheld):
             action = session.get_one(Action, one)
             acknowledgements.acknowledge(session, factories.integration(cast), action)
-            actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
-        actions.confirm(session, moderator, session.get_one(Action, upheld), why=Why("Spam indeed"))
+            actions.open_second_look(session, factories.integration(cast), action, why=Reason("appeal"))
+        actions.confirm(session, moderator, session.get_one(Action, upheld), why=Reason("Spam indeed"))
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.classify import Result
 from app.core.errors import Conflict, Forbidden, IllegalMove
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.insights import rollups, trends
 from app.core.insights.trend_figures import Trends
 from app.core.models import Action, InsightGroup, InsightOutcome, InsightSlot, Note, Rating, Request, Rollup
@@ -123,7 +123,7 @@ class Days:
             state = self._chance.choice(
                 (ActionState.PROPOSED, ActionState.APPLIED, ActionState.DISMISSED, ActionState.OVERTURNED)
             )
-            verbs.change_action(session, self._staff, action, state, why=Why("Because"))
+            verbs.change_action(session, self._staff, action, state, why=Reason("Because"))
 
     def change_what_is_past(self) -> None:
         with self._wiring.database.writing() as session:
@@ -144,7 +144,7 @@ class Days:
             assert applied is not None
             if applied.action_state is ActionState.PROPOSED:
                 verbs.change_action(session, self._staff, applied, ActionState.APPLIED)
-            verbs.change_action(session, self._staff, applied, ActionState.OVERTURNED, why=Why("Wrong"))
+            verbs.change_action(session, self._staff, applied, ActionState.OVERTURNED, why=Reason("Wrong"))
 
 
 def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions import acknowledgements, exemptions
 from app.core.errors import Conflict, Forbidden
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
@@ -121,10 +121,12 @@ def test_an_appeal_needs_a_reason_and_opens_it_for_raters(wiring: Wiring, cast: 
     member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was a quotation"))
+        verbs.change_action(
+            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was a quotation")
+        )
         assert second_looks.openings(session, [action]) == {action_id: "It was a quotation"}
         with pytest.raises(Forbidden):
-            verbs.change_action(session, member, action, ActionState.OVERTURNED, why=Why("Mine"))
+            verbs.change_action(session, member, action, ActionState.OVERTURNED, why=Reason("Mine"))
 
 
 def test_one_that_was_rated_before_the_platform_acted_opens_when_it_acts(wiring: Wiring, cast: Cast) -> None:
@@ -163,7 +165,7 @@ def test_a_moderator_decides_at_once_what_nobody_looked_at_yet(
     with wiring.database.writing() as session:
         before = set(session.scalars(sa.select(Event.id)))
         action = session.get_one(Action, action_id)
-        held = holds.hold(session, moderator(cast), verb, action=action, why=Why("Seen"), seconds=0)
+        held = holds.hold(session, moderator(cast), verb, action=action, why=Reason("Seen"), seconds=0)
         holds.carry_out(session, held.id)
         events = session.scalars(sa.select(Event).where(Event.id.not_in(before)).order_by(Event.id))
         assert [event.name.partition(".")[2] for event in events] == told
@@ -230,9 +232,9 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         who = moderator(cast)
-        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Why("Plain abuse"))
+        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Reason("Plain abuse"))
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-        second_looks.ask_members(session, who, action, why=Why("An appeal by mail"))
+        second_looks.ask_members(session, who, action, why=Reason("An appeal by mail"))
     return action_id
 
 
@@ -306,14 +308,14 @@ def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.writing() as session:
         escalated = submitting.escalate(session, adapter, session.get_one(Request, by_staff))
-        verbs.change_action(session, adapter, escalated, ActionState.PROPOSED, why=Why("abuse"))
+        verbs.change_action(session, adapter, escalated, ActionState.PROPOSED, why=Reason("abuse"))
         verbs.change_action(session, adapter, escalated, ActionState.APPLIED)
         request = session.get_one(Request, by_staff)
         recorded, _ = acknowledgements.record_taken(session, adapter, request, ActionType.WARN, "Ours")
         for action in (escalated, recorded):
             assert not second_looks.is_answerable(action, request)
             with pytest.raises(Conflict, match="no member could answer"):
-                second_looks.ask_members(session, moderator(cast), action, why=Why("Please"))
+                second_looks.ask_members(session, moderator(cast), action, why=Reason("Please"))
     ordinary = applied(wiring, cast, request_id="post-2")
     with wiring.database.writing() as session:
         action = session.get_one(Action, ordinary)

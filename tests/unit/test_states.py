@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions.moves import begin, make_move, moves_open_to
 from app.core.errors import Forbidden, IllegalMove
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.permissions import SYSTEM, Actor
@@ -89,7 +89,7 @@ def test_every_pair_of_action_states_for_each_kind_of_actor(wiring: Wiring, cast
             offered = {move.target for move in moves_open_to(actor, action)}
             assert (target in offered) == allowed, (source, target)
             if allowed:
-                make_move(session, actor, action, target, why=Why("because"))
+                make_move(session, actor, action, target, why=Reason("because"))
                 assert action.action_state is target
             else:
                 with pytest.raises((IllegalMove, Forbidden)):
@@ -124,12 +124,12 @@ def test_whoever_moves_second_is_refused_and_sees_the_new_state(wiring: Wiring, 
         other.expunge(stale)
     with wiring.database.writing() as session:
         make_move(
-            session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, why=Why("spam")
+            session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, why=Reason("spam")
         )
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(IllegalMove):
-            make_move(session, moderator, stale, ActionState.DISMISSED, why=Why("fine"))
+            make_move(session, moderator, stale, ActionState.DISMISSED, why=Reason("fine"))
         assert stale.action_state is ActionState.PROPOSED
 
 
@@ -175,7 +175,7 @@ def test_only_moderators_begin_an_action_that_reopens_a_dismissal(
             reopens_id=dismissed.id,
         )
         if who in (Who.MODERATOR, Who.OPERATOR):
-            entry = begin(session, actor, again, why=Why("It was no joke"))
+            entry = begin(session, actor, again, why=Reason("It was no joke"))
             assert entry is not None
             assert entry.after == {"action_state": target.value, "reopens": str(dismissed_id)}
         else:
@@ -230,9 +230,9 @@ def test_every_decision_from_every_state_follows_the_table(
             if verb is ActionVerb.FORCE_PUBLISH:  # it publishes a rationale, and this action has none
                 continue
             if offered or state is ACTION.target_of(verb):
-                verbs.decide(session, moderator, action, verb, Details(Why("because")))
+                verbs.decide(session, moderator, action, verb, Details(Reason("because")))
                 assert action.action_state is ACTION.target_of(verb)
             else:
                 with pytest.raises(IllegalMove):
-                    verbs.decide(session, moderator, action, verb, Details(Why("because")))
+                    verbs.decide(session, moderator, action, verb, Details(Reason("because")))
                 assert action.action_state is state

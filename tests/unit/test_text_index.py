@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import HistoryText, Request
 from app.core.permissions import SYSTEM
 from app.core.review import post_search
@@ -80,7 +80,7 @@ def test_what_is_removed_leaves_the_index(wiring: Wiring, cast: Cast) -> None:
         post = session.scalars(sa.select(Request).where(Request.request_id == "post-7")).one()
         post.content = "A wombat sings"
         entry = history.record(
-            session, SYSTEM, cast.community_id, "x.y", "request", post.id, why=Why("Because of a wombat")
+            session, SYSTEM, cast.community_id, "x.y", "request", post.id, why=Reason("Because of a wombat")
         )
     with wiring.database.writing() as session:
         assert post_search.indexed_posts(session, "WOMBAT") == [post.id]

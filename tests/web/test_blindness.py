@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
@@ -155,7 +155,7 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     # With the decision it is all told: the state, who said what and why; of the note once it is rated.
     with wiring.database.writing() as session:
         rationale = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.force_publish(session, SYSTEM, rationale, why=Why("Clear"))
+        verdicts.force_publish(session, SYSTEM, rationale, why=Reason("Clear"))
     page = rater.get(f"/review/{action_id}").text
     assert "3 said Yes, 1 said No, 0 were not sure." in page
     assert "Waiting for platform" in page

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -43,10 +43,10 @@ class Subject:
             account = accounts.get(session, cast.operator.account_id)
             actor = accounts.actor_for(account, cast.operator.profile_id)
             if self.kind == "note":
-                verdicts.dismiss(session, actor, session.get_one(Note, self.id), why=Why(reason))
+                verdicts.dismiss(session, actor, session.get_one(Note, self.id), why=Reason(reason))
             else:
                 action = session.get_one(Action, self.id)
-                verbs.change_action(session, actor, action, ActionState.DISMISSED, why=Why(reason))
+                verbs.change_action(session, actor, action, ActionState.DISMISSED, why=Reason(reason))
 
     @property
     def is_decided(self) -> bool:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, HistoryEntry, Request
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import retention, submitting
@@ -32,7 +32,7 @@ from tests.web.conftest import FixedClassifier, Stage, Visit, Visitor, the_hold
 
 def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState, reason: str = "") -> None:
     with wiring.database.writing() as session:
-        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Why(reason))
+        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Reason(reason))
 
 
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
@@ -355,7 +355,7 @@ def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
         held = holds.hold(
-            session, actor, ActionVerb.DISMISS, action=action, why=Why("Fine"), category="spam", seconds=0
+            session, actor, ActionVerb.DISMISS, action=action, why=Reason("Fine"), category="spam", seconds=0
         )
         hold_id = held.id
     with wiring.database.writing() as session:

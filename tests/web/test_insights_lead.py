@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.core import clock
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, InsightGroup, InsightOutcome, InsightSlot, Request, Rollup
 from app.core.periods import slot_of
 from app.core.permissions import Actor
@@ -37,7 +37,9 @@ def decide(wiring: Wiring, cast: Cast, action_id: uuid.UUID, state: ActionState)
         communities=frozenset({cast.community_id}),
     )
     with wiring.database.writing() as session:
-        verbs.change_action(session, moderator, session.get_one(Action, action_id), state, why=Why("Because"))
+        verbs.change_action(
+            session, moderator, session.get_one(Action, action_id), state, why=Reason("Because")
+        )
 
 
 def main(page: str) -> str:

@@ -9,7 +9,7 @@ from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Request
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -65,7 +65,7 @@ def test_a_locked_item_takes_no_answers(rater: Visitor, cast: Cast, stage: Stage
     action_id = stage.post()
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.dismiss(session, _moderator(cast), note, why=Why("Not a breach"))
+        verdicts.dismiss(session, _moderator(cast), note, why=Reason("Not a breach"))
     text = rater.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
     assert 'name="answer" value="yes"' not in text
@@ -82,7 +82,7 @@ def test_what_moderators_wrote_inside_is_not_shown(
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         verdicts.dismiss(
-            session, _moderator(cast), note, why=Why("inner reason", comment="an internal comment")
+            session, _moderator(cast), note, why=Reason("inner reason", comment="an internal comment")
         )
     text = rater.get(f"/review/{action_id}").text
     assert "inner reason" not in text

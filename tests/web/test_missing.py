@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app.core import clock
 from app.core.communities import getting_started
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
@@ -39,7 +39,7 @@ def proposed(wiring: Wiring, cast: Cast, stage: Stage, jobs: InlineEngine) -> st
             communities=frozenset({cast.community_id}),
         )
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Spam"), seconds=0)
+        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Reason("Spam"), seconds=0)
     advance(seconds=1)
     jobs.run_all()
     return f"/review/{action_id}"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.history.why import Why
+from app.core.history import pages
+from app.core.history.reason import Reason
 from app.core.models import Action, Decision, HistoryEntry
 from app.core.permissions import Actor
 from app.core.review import verbs
@@ -34,7 +35,9 @@ def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> An
 
 def move_to(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState) -> None:
     with wiring.database.writing() as session:
-        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Why("Known case"))
+        verbs.change_action(
+            session, actor, session.get_one(Action, action_id), state, why=Reason("Known case")
+        )
 
 
 def staff(cast: Cast) -> Actor:

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, HistoryEntry, Hold, Request
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
@@ -177,7 +177,7 @@ def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
     staff = factories.integration(cast)
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         with wiring.database.writing() as session:
-            verbs.change_action(session, staff, session.get_one(Action, hidden), state, why=Why("Known"))
+            verbs.change_action(session, staff, session.get_one(Action, hidden), state, why=Reason("Known"))
     page = moderator.get(f"/review/{here}").text
     assert "2 earlier submissions by this author, 1 hidden" in page
     assert f'href="/review/{hidden}"' in page

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import accounts
@@ -129,7 +129,7 @@ def test_raters_learn_that_it_was_a_moderator_but_not_who_and_why(
             session,
             actor_of(wiring, cast.moderator),
             session.get_one(Note, note_id),
-            why=Why("inner reason", comment="inner comment"),
+            why=Reason("inner reason", comment="inner comment"),
         )
     page = rater.get(f"/notes/{note_id}").text
     assert "A moderator decided about this note" in page

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.mail import Message
 from app.core.models import Account, Action, Attention, Community, Notice
 from app.core.people import accounts
@@ -44,7 +44,7 @@ def move(
     for state in states:
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verbs.change_action(session, actor, action, state, why=Why(reason))
+            verbs.change_action(session, actor, action, state, why=Reason(reason))
 
 
 def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, verb: str) -> None:
@@ -113,7 +113,7 @@ def test_an_overturned_action_is_told_to_whoever_decided_to_act(
         action = session.get_one(Action, action_id)
         verbs.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
         verbs.change_action(
-            session, SYSTEM, action, ActionState.OVERTURNED, why=Why("Raters do not agree with it")
+            session, SYSTEM, action, ActionState.OVERTURNED, why=Reason("Raters do not agree with it")
         )
     page = moderator.get("/notices").text
     assert "the community" in page
@@ -163,7 +163,7 @@ def test_the_bell_rings_on_a_page_that_stays_open(
         entry = history.record(
             session, SYSTEM, cast.community_id, "claim.taken_over", "action", action_id, after={}
         )
-        notices.tell_taken_over(session, cast.moderator.account_id, entry)
+        notices.notify_taken_over(session, cast.moderator.account_id, entry)
     part = moderator.get(asked, **HTMX).text
     assert 'aria-label="Notices, 1 unread"' in part
     assert 'hx-swap-oob="true"' in part

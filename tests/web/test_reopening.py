@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action
 from app.core.people import accounts
 from app.core.review import reopening, verbs
@@ -27,14 +27,16 @@ def dismissed(wiring: Wiring, cast: Cast, stage: Stage, text: str = "What somebo
     with wiring.database.writing() as session:
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, who, action, ActionState.DISMISSED, why=Why("Banter between friends"))
+        verbs.change_action(session, who, action, ActionState.DISMISSED, why=Reason("Banter between friends"))
     return action_id
 
 
 def reopen(wiring: Wiring, cast: Cast, action_id: uuid.UUID, to: ReopenTo) -> uuid.UUID:
     with wiring.database.writing() as session:
         who = accounts.actor_for(accounts.get(session, cast.moderator.account_id), cast.moderator.profile_id)
-        return reopening.reopen(session, who, session.get_one(Action, action_id), to, why=Why("A threat")).id
+        return reopening.reopen(
+            session, who, session.get_one(Action, action_id), to, why=Reason("A threat")
+        ).id
 
 
 def pages(visitor: Visitor, action_id: uuid.UUID) -> list[str]:

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
@@ -96,7 +96,7 @@ def test_rows_of_the_history_and_second_looks_have_names_of_their_own(
         for state in (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW):
             with wiring.database.writing() as session:
                 action = session.get_one(Action, action_id)
-                verbs.change_action(session, factories.integration(cast), action, state, why=Why("Again"))
+                verbs.change_action(session, factories.integration(cast), action, state, why=Reason("Again"))
     history = moderator.get("/history").text
     assert len(links(history)) == 16
     assert repeated(links(history)) == []

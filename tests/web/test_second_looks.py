@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import acknowledgements
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.people import accounts
 from app.core.review import second_looks, verbs
@@ -80,7 +80,9 @@ def test_a_row_shows_the_original_decision_and_why_it_is_looked_at_again(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
-        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was <b>art</b>"))
+        verbs.change_action(
+            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was <b>art</b>")
+        )
     page = moderator.get("/second-look").text
     assert "Again: It was &lt;b&gt;art&lt;/b&gt;" in page
     assert "ends in 13 d" in page
@@ -142,7 +144,7 @@ def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stay
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(
-            session, factories.integration(cast), action, ActionState.OVERTURNED, why=Why("A mistake")
+            session, factories.integration(cast), action, ActionState.OVERTURNED, why=Reason("A mistake")
         )
     stale = decide(moderator, "confirm", action_id, reason="My long thoughts")
     assert stale.status_code == 409
@@ -230,7 +232,7 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
         action = session.get_one(Action, action_id)
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         adapter = factories.integration(cast)
-        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Why("Plain abuse"))
+        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Reason("Plain abuse"))
         verbs.change_action(session, adapter, action, ActionState.APPLIED)
     return action_id
 
@@ -239,7 +241,9 @@ def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
     with wiring.database.writing() as session:
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was a quotation"))
+        verbs.change_action(
+            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was a quotation")
+        )
 
 
 def test_item_and_row_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from app.core.actions import acknowledgements, actions
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile
 from app.core.notes import ratings
 from app.core.paging import Slice
@@ -94,7 +94,7 @@ def test_in_a_second_look_earlier_answers_stand_and_others_are_asked(
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         acknowledgements.acknowledge(session, staff, session.get_one(Action, answered))
-        actions.open_second_look(session, staff, session.get_one(Action, answered), why=Why("An appeal"))
+        actions.open_second_look(session, staff, session.get_one(Action, answered), why=Reason("An appeal"))
     page = rater.get(f"/review/{answered}").text
     assert "Your answer stands: you have been shown how the first review ended." in page
     assert "Change answer" not in page

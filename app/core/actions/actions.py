@@ -16,7 +16,7 @@ from app.core.actions import decisions, moves
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Request
 from app.core.paging import Page, Slice, paginate
@@ -80,7 +80,7 @@ def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Act
 
 
 def decide_act(
-    session: Session, actor: Actor, action: Action, *, confidence: float, why: Why = UNSAID
+    session: Session, actor: Actor, action: Action, *, confidence: float, why: Reason = NO_REASON
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
     decisions.add_support_text(session, action)
@@ -94,7 +94,7 @@ def decide_none(
     action: Action,
     *,
     confidence: float,
-    why: Why = UNSAID,
+    why: Reason = NO_REASON,
     lapsed: bool = False,
 ) -> None:
     """End a review without action, or withdraw a proposal before the platform acts.
@@ -116,7 +116,7 @@ def decide_none(
 
 
 def overturn(
-    session: Session, actor: Actor, action: Action, *, why: Why, restore: bool = True
+    session: Session, actor: Actor, action: Action, *, why: Reason, restore: bool = True
 ) -> Action | None:
     """Overturn an applied action.
 
@@ -154,7 +154,7 @@ def overturn(
         reason=why.reason or None,
         proposed_at=clock.now(),
     )
-    begin(session, SYSTEM, unhide, why=Why(cause=f"overturned {action.id}"))
+    begin(session, SYSTEM, unhide, why=Reason(cause=f"overturned {action.id}"))
     return unhide
 
 
@@ -171,7 +171,7 @@ def is_wanted_again(session: Session, action: Action) -> bool:
     return session.scalar(later.limit(1)) is not None
 
 
-def lapse(session: Session, action: Action, *, why: Why) -> None:
+def lapse(session: Session, action: Action, *, why: Reason) -> None:
     """End a review that nobody decided in time: dismiss a queued one, confirm after a second look.
 
     See docs/integrate/api.md.
@@ -183,7 +183,7 @@ def lapse(session: Session, action: Action, *, why: Why) -> None:
 
 
 def confirm(
-    session: Session, actor: Actor, action: Action, *, why: Why = UNSAID, lapsed: bool = False
+    session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON, lapsed: bool = False
 ) -> None:
     """End a second look by upholding the action. ``lapsed``: it ended because nobody decided in time."""
     now = clock.now()
@@ -199,7 +199,7 @@ def confirm(
     )
 
 
-def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
+def open_second_look(session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON) -> None:
     """Open a second look of an applied action: for an appeal, a moderator or a rating.
 
     Raises:
@@ -210,7 +210,7 @@ def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why
     make_move(session, actor, action, ActionState.RETRO_REVIEW, why=why, retro_review_at=clock.now())
 
 
-def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
+def return_to_review(session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON) -> None:
     """Return a proposal to review before the platform acts. It has the whole time of a review from now on."""
     make_move(
         session,
@@ -233,7 +233,7 @@ def due_again(action: Action) -> dict[str, datetime]:
     }
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> HistoryEntry | None:
+def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Reason) -> HistoryEntry | None:
     """Send an open review to the community's staff; return the history entry. Already there: nothing changes."""
     if action.review_group is ReviewGroup.STAFF:
         return None
@@ -258,7 +258,7 @@ def record(
     action: Action,
     what: str,
     *,
-    why: Why = UNSAID,
+    why: Reason = NO_REASON,
     **values: Mapping[str, Any],
 ) -> HistoryEntry:
     """Write an entry about an action into the history; ``values`` are ``before`` and ``after``."""

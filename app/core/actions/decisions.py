@@ -14,7 +14,7 @@ from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionType, RequestStatus
@@ -94,7 +94,7 @@ def tell(session: Session, request: Request, recorded: Decision, cause: str, **c
         "request",
         request.id,
         after={"decision": recorded.decision, "tier": recorded.tier, "action_id": str(recorded.action_id)},
-        why=Why(cause=cause),
+        why=Reason(cause=cause),
     )
     events.emit_decision(session, request, recorded)
 
@@ -105,7 +105,7 @@ _LAST = sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id 
 def complete(session: Session, request: Request, cause: str, **changes: Any) -> None:
     """Move a decided request to completed, from whatever state it is in, with ``changes`` to other columns."""
     if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause), **changes)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause=cause), **changes)
 
 
 SUPPORTED = "self_harm"

@@ -16,7 +16,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, HistoryEntry, Note, Panel, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
@@ -59,7 +59,7 @@ def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
 
 
 def begin(
-    session: Session, actor: Actor, subject: Stateful, *, why: Why = UNSAID, quiet: bool = False
+    session: Session, actor: Actor, subject: Stateful, *, why: Reason = NO_REASON, quiet: bool = False
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
 
@@ -93,14 +93,14 @@ def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Mo
 
 
 def record_created(
-    session: Session, actor: Actor, move: Move, subject: Stateful, *, why: Why = UNSAID
+    session: Session, actor: Actor, move: Move, subject: Stateful, *, why: Reason = NO_REASON
 ) -> HistoryEntry:
     """Write the history and the events of an object that ``add`` added by this move."""
     return _record(session, actor, machine_of(subject), move, subject, why)
 
 
 def make_move(
-    session: Session, actor: Actor, subject: Stateful, target: Any, *, why: Why = UNSAID, **changes: Any
+    session: Session, actor: Actor, subject: Stateful, target: Any, *, why: Reason = NO_REASON, **changes: Any
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
@@ -230,7 +230,7 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
 
 
 def _record(
-    session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, why: Why
+    session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, why: Reason
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
@@ -245,7 +245,7 @@ def _record(
         why=why,
     )
     if isinstance(subject, Action):
-        notices.tell_overturned(session, actor, entry)
+        notices.notify_overturned(session, actor, entry)
     for name in move.events:
         if isinstance(subject, Action):
             events.emit_action(session, name, subject)

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import decisions, moves
 from app.core.history import facts
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Decision, Note, Request
 from app.core.models.decisions import QUEUED
@@ -96,7 +96,7 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
 
 def tell(session: Session, opened: Opened) -> None:
     """Write history and events of an action that ``add`` stored; complete the request if it is decided."""
-    moves.record_created(session, SYSTEM, opened.move, opened.action, why=Why(cause=opened.cause))
+    moves.record_created(session, SYSTEM, opened.move, opened.action, why=Reason(cause=opened.cause))
     if opened.decision is not None:
         opening = opened.opening
         decisions.tell(session, opening.request, opened.decision, opened.cause, **opening.changes)

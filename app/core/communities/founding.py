@@ -16,7 +16,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Account, AccountLink, Community, Membership
 from app.core.people import accounts, keys, mailed_links
@@ -230,5 +230,5 @@ def _begin_with_panels(session: Session, actor: Actor, community: Community) -> 
         community.id,
         before={"who_decides": before},
         after={"who_decides": WhoDecides.PANEL.value},
-        why=Why(cause="opened for the dashboard, where everybody can be drawn"),
+        why=Reason(cause="opened for the dashboard, where everybody can be drawn"),
     )

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Community, Membership, Removal
 from app.core.people import accounts
 from app.core.permissions import Actor
@@ -94,7 +94,7 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         account.id,
         before={"role": membership.role.value},
         after={"role": None},
-        why=Why(cause=LEFT),
+        why=Reason(cause=LEFT),
     )
     accounts.log_role_change(session, actor, account.id, community_id, membership.role.value, None)
     return community

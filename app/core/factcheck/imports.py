@@ -19,7 +19,7 @@ from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import columns, datasets, feeds, reading
 from app.core.factcheck.reading import BadFile, pieces
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import DatasetFeed, DatasetImport, DatasetImportPiece, DatasetImportRow
 from app.core.permissions import SYSTEM, Actor, Permission, require, require_found
@@ -277,9 +277,9 @@ def record(session: Session, found: DatasetImport, actor: Actor) -> None:
         "refused": found.refused,
         "serves_all": found.serves_all,
     }
-    why = Why()
+    why = Reason()
     if found.feed_id is not None:
-        actor, why = SYSTEM, Why(cause=f"feed {found.source}")
+        actor, why = SYSTEM, Reason(cause=f"feed {found.source}")
     history.record(
         session,
         actor,

@@ -21,7 +21,7 @@ from app.core import bulk, clock
 from app.core.db import innermost, is_within, serialise
 from app.core.history import facts, marks
 from app.core.history.marks import GENESIS, Broken
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.history import NOT_ABOUT_POSTS
@@ -41,7 +41,7 @@ def record(
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-    why: Why = UNSAID,
+    why: Reason = NO_REASON,
 ) -> HistoryEntry:
     """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)

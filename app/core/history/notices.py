@@ -41,7 +41,7 @@ class NoticeEntry:
     action: Action | None
 
 
-def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None:
+def notify_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     """Notify the moderator who decided to act that their decision was reversed, once per decision.
 
     ``entry`` is the history entry of the action's change; other changes than a reversal are ignored.
@@ -60,7 +60,7 @@ def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None
         _tell(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
 
 
-def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
+def notify_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
     """Notify the moderator whose dismissal was reopened. ``entry`` is the first entry of the new action."""
     decided = _last_entry(session, dismissed.id, HistoryEntry.what == "action.dismissed")
     if decided is not None and decided.account_id is not None and decided.account_id != actor.account_id:
@@ -79,19 +79,19 @@ def _last_entry(
     ).first()
 
 
-def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
+def notify_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
     """Notify the account whose claim was taken over; ``entry`` says by whom."""
     _tell(session, account_id, entry, action_id=entry.object_id)
 
 
-def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
+def notify_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     """Notify the community's operators and admins of an item that a moderator sent to staff; not the actor."""
     for account_id in _revisers(session, entry.community_id):
         if account_id != actor.account_id:
             _tell(session, account_id, entry, action_id=entry.object_id)
 
 
-def tell_learned(session: Session, entry: HistoryEntry) -> None:
+def notify_learned(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and admins that a version of its own model began or ceased to score by itself.
 
     It replaces their unread notices about the same category: a new version may come every day.
@@ -130,12 +130,12 @@ def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry, **about:
     session.flush()
 
 
-def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
+def notify_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
     """Notify the moderator whose held decision was due and could not be carried out; ``entry`` says why."""
     _tell(session, held.account_id, entry, action_id=held.action_id, note_id=held.note_id)
 
 
-def tell_disabled(session: Session, entry: HistoryEntry) -> None:
+def notify_disabled(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
     for account in _operators(session, entry.community_id):
         _tell(session, account.id, entry)
@@ -143,7 +143,7 @@ def tell_disabled(session: Session, entry: HistoryEntry) -> None:
             mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=account.id)
 
 
-def tell_attention(session: Session, entry: HistoryEntry) -> None:
+def notify_attention(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and all service admins that something wants one of them.
 
     By mail too, those who have not switched that off.

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.learning import labels, versions
 from app.core.learning.labels import Label, Ordinary
@@ -193,7 +193,7 @@ def store(
             row.waiting_version = model.version
         else:
             count = f"{trained.labels:,} decisions, better on the newest of them"
-            versions.set_in_force(session, SYSTEM, row, model, why=Why(cause=count))
+            versions.set_in_force(session, SYSTEM, row, model, why=Reason(cause=count))
     elif model is not None and not asks_first:
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.

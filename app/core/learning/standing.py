@@ -14,7 +14,7 @@ from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.learning import sampling, versions
 from app.core.learning.training import Outcome
 from app.core.models import LearnedCategory, LearnedModel, Learning, Request, SampledPost
@@ -210,7 +210,7 @@ def switch(
         community_id,
         before=before,
         after=after,
-        why=Why(reason),
+        why=Reason(reason),
     )
 
 

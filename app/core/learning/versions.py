@@ -20,7 +20,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.learning.training import Outcome
 from app.core.models import (
     Action,
@@ -91,11 +91,16 @@ def put_in_force(
             raise Invalid.field("version", "is not better than the other classifiers alone")
     # The way back must last: the next training would otherwise undo it in the night.
     row.asks_first = version < _newest_better(session, community_id, category)
-    set_in_force(session, actor, row, chosen, why=Why(reason))
+    set_in_force(session, actor, row, chosen, why=Reason(reason))
 
 
 def set_in_force(
-    session: Session, actor: Actor, row: LearnedCategory, chosen: LearnedModel | None, *, why: Why = UNSAID
+    session: Session,
+    actor: Actor,
+    row: LearnedCategory,
+    chosen: LearnedModel | None,
+    *,
+    why: Reason = NO_REASON,
 ) -> None:
     """Change which version of a category is in force, and write it to history. The caller holds the lock.
 
@@ -121,13 +126,13 @@ def set_in_force(
         why=why,
     )
     if actor.kind == "system":
-        notices.tell_learned(session, entry)
+        notices.notify_learned(session, entry)
 
 
 def take_out(session: Session, row: LearnedCategory, cause: str) -> None:
     """Let the other classifiers score alone again, without an operator. The caller holds the lock."""
     if row.version_in_force:
-        set_in_force(session, SYSTEM, row, None, why=Why(cause=cause))
+        set_in_force(session, SYSTEM, row, None, why=Reason(cause=cause))
 
 
 def is_usable(model: LearnedModel) -> bool:

@@ -88,7 +88,7 @@ class Attention(Base):
     reason: Mapped[AttentionReason] = mapped_column(word(AttentionReason), primary_key=True)
     subject_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     since: Mapped[datetime] = mapped_column(UtcDateTime)
-    told_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    notified_at: Mapped[datetime] = mapped_column("told_at", UtcDateTime)
 
 
 class Notice(Base):

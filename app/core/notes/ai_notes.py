@@ -27,7 +27,7 @@ from app.core.errors import Conflict, Forbidden, UpstreamFailed
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import AiDraft, FactCheckItem, Note, NoteDraft, Request
 from app.core.notes import draft_checks
@@ -155,7 +155,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, actor, note, why=Why(cause=f"drafted by {draft.provider} {draft.model}"))
+    begin(session, actor, note, why=Reason(cause=f"drafted by {draft.provider} {draft.model}"))
     session.add(AiDraft(note_id=note.id, **_record(draft, item)))
     session.flush()
     return note

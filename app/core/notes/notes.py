@@ -13,7 +13,7 @@ from app.core.actions.moves import begin, make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Request
 from app.core.models.notes import about_withdrawn
@@ -192,7 +192,9 @@ def edit(
     after = {"version": note.version, "classification": note.classification.value}
     _record(session, actor, note, "note.edited", before=before, after=after)
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
-        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Why(cause="its text was changed"))
+        make_move(
+            session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Reason(cause="its text was changed")
+        )
     return note
 
 
@@ -208,7 +210,9 @@ def withdraw(session: Session, actor: Actor, note: Note) -> None:
     _record(session, actor, note, "note.withdrawn")
 
 
-def lock_as(session: Session, actor: Actor, note: Note, status: NoteStatus, *, why: Why = UNSAID) -> None:
+def lock_as(
+    session: Session, actor: Actor, note: Note, status: NoteStatus, *, why: Reason = NO_REASON
+) -> None:
     """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) a note and lock it, so that no rescore changes it."""
     require(actor, Permission.MODERATE, note.community_id, "note")
     forced = status is NoteStatus.CURRENTLY_RATED_HELPFUL

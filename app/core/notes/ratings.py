@@ -16,7 +16,7 @@ from app.core.errors import Forbidden, NotFound, Settled
 from app.core.helpfulness import eligibility, note_scores, refits
 from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, Profile, Rating
 from app.core.notes import blindness, rater_days, verdicts
@@ -163,7 +163,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
     """Delete a rating and record it in history. The caller has locked its note and must settle it afterwards."""
     before = {"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)}
-    _record(session, actor, rating, "rating.withdrawn", before=before, why=Why(cause=cause))
+    _record(session, actor, rating, "rating.withdrawn", before=before, why=Reason(cause=cause))
     session.delete(rating)
     session.flush()
     rater_days.remove(session, rating)
@@ -287,4 +287,4 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, why=Why("A member rated the decision"))
+        actions.open_second_look(session, actor, action, why=Reason("A member rated the decision"))

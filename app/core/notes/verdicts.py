@@ -19,7 +19,7 @@ from app.core.db import serialise
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, Community, Hold, Note, Panel, Profile, Rating
 from app.core.notes import blindness, consequences, notes
 from app.core.panels import opening, panels
@@ -175,7 +175,7 @@ def follow(
     if waits:
         status = _UNRATED
     if status is not note.status:
-        make_move(session, SYSTEM, note, status, why=Why(cause=cause))
+        make_move(session, SYSTEM, note, status, why=Reason(cause=cause))
     if verdict is None:
         return None
     if action is not None:
@@ -211,7 +211,7 @@ def _follow_panel(
     note.helpful_pending_since, note.status_rule = None, verdict.rule
     session.flush()
     if verdict.status is not note.status:
-        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
+        make_move(session, SYSTEM, note, verdict.status, why=Reason(cause=cause))
     consequences.act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
 
@@ -253,7 +253,7 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
     return note_ids[:limit]
 
 
-def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
+def force_publish(session: Session, actor: Actor, note: Note, *, why: Reason = NO_REASON) -> None:
     """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integrate/api.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
@@ -267,7 +267,7 @@ def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSA
         actions.confirm(session, actor, action, why=why)
 
 
-def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
+def dismiss(session: Session, actor: Actor, note: Note, *, why: Reason = NO_REASON) -> None:
     """Mark a note not helpful and lock it. For the rationale of an action this decides *no action*."""
     serialise(session, note.community_id)
     session.refresh(note)

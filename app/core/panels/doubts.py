@@ -21,7 +21,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Regime
@@ -145,7 +145,7 @@ def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
     burst = suspicious(session, action, note)
     if burst is None:
         return False
-    actions.send_to_staff(session, SYSTEM, action, why=Why(cause=burst.cause))
+    actions.send_to_staff(session, SYSTEM, action, why=Reason(cause=burst.cause))
     return True
 
 

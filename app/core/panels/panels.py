@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
 from app.core.permissions import SYSTEM
 from app.core.scoring import Counts, Rater, Sides, Sums, Verdict
@@ -205,7 +205,7 @@ def record(session: Session, panel: Panel, what: str, after: Mapping[str, Any], 
     """Write a step of the panel to the history of its action."""
     after = {"panel_id": str(panel.id), **after}
     ids = (panel.community_id, what, "action", panel.action_id)
-    history.record(session, SYSTEM, *ids, after=after, why=Why(cause=cause))
+    history.record(session, SYSTEM, *ids, after=after, why=Reason(cause=cause))
 
 
 def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:

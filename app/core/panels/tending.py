@@ -19,7 +19,7 @@ from app.core.actions import actions
 from app.core.db import serialise
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Panel, PanelRoll, PanelSeat, Request
 from app.core.panels import asking, draw, panels, rolls
 from app.core.panels.asking import Askable, Passed, Work
@@ -263,4 +263,6 @@ def _to_staff(session: Session, work: Work, why: str) -> None:
         most = panels.most_against(work.panel.size)
         why = f"{why}; more than {most} of one side said no ({rule})"
     panels.end(session, work.panel, PanelOutcome.STAFF, why)
-    actions.send_to_staff(session, SYSTEM, work.action, why=Why(cause=f"a drawn panel did not decide: {why}"))
+    actions.send_to_staff(
+        session, SYSTEM, work.action, why=Reason(cause=f"a drawn panel did not decide: {why}")
+    )

@@ -13,7 +13,7 @@ from app.core import clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Community, Membership, Notice, Removal
 from app.core.people import passwords
@@ -188,7 +188,7 @@ def give_role(
             account.id,
             before={"role": before},
             after={"role": role.value},
-            why=Why(cause=cause),
+            why=Reason(cause=cause),
         )
         log_role_change(session, actor, account.id, community_id, before, role.value)
     return membership

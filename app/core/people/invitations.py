@@ -12,7 +12,7 @@ from app.core import clock, limits, mail
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.mail import Kind
 from app.core.models import Account, AccountLink, Community, Membership
 from app.core.people import accounts, mailed_links
@@ -111,7 +111,7 @@ def invite(
         OBJECT,
         link.id,
         after={"role": role.value},
-        why=Why(reason),
+        why=Reason(reason),
     )
     return link
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import bulk, clock, limits, security_events
 from app.core.errors import NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
 from app.core.people import keys, members
@@ -134,7 +134,7 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
                 key.id,
                 before=about,
                 after={"revoked": True},
-                why=Why(reason),
+                why=Reason(reason),
             )
     session.refresh(key, ["revoked_at"])
     return key

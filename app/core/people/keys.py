@@ -17,7 +17,7 @@ from app.core import bulk, clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
@@ -137,7 +137,7 @@ def mint(
     )
     for community_id in reached(session, key):
         history.record(
-            session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Why(reason)
+            session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Reason(reason)
         )
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 

@@ -18,7 +18,7 @@ from app.core import bulk, clock, limits, paging, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice
 from app.core.people import accounts, sessions
@@ -188,7 +188,7 @@ def set_disabled(
             account.id,
             before={"disabled": not disabled},
             after={"disabled": disabled},
-            why=Why(reason),
+            why=Reason(reason),
         )
     return account
 
@@ -339,6 +339,6 @@ def _record_role(
         account_id,
         before={"role": before},
         after={"role": after},
-        why=Why(reason),
+        why=Reason(reason),
     )
     accounts.log_role_change(session, actor, account_id, community_id, before, after)

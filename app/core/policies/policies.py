@@ -14,7 +14,7 @@ from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
@@ -236,6 +236,6 @@ def _write(
         thresholds.id,
         before={name: before.get(name) for name in sorted(changed)} if before else {},
         after={"version": version} | {name: after.get(name) for name in sorted(changed)},
-        why=Why(reason),
+        why=Reason(reason),
     )
     return thresholds

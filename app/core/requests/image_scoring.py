@@ -14,7 +14,7 @@ from app.core import clock, outbox
 from app.core.actions import actions, decisions, exemptions, opening
 from app.core.actions.moves import make_move
 from app.core.db import serialise
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Attachment, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -129,7 +129,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         return None
     if route.tier is ActionTier.IMMEDIATE and community.paused_at is not None:
         route = for_review(route, rules)
-    make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause=CAUSE))
+    make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Reason(cause=CAUSE))
     note = notes.write_rationale(
         session, request, route.category, policies.describe(route.category), route.verb
     )

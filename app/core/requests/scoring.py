@@ -16,7 +16,7 @@ from app.core.actions.opening import Opened, Opening
 from app.core.classify import Classifier, Context
 from app.core.classify.language import named
 from app.core.db import serialise
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.learning import sampling
 from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
@@ -62,10 +62,12 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     if request.status is RequestStatus.PENDING:
         community = session.get_one(Community, request.community_id, populate_existing=True)
         if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=ARCHIVED))
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause=ARCHIVED))
             return None
         if exemptions.is_exempt(session, request):
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause="exempt from rescans"))
+            make_move(
+                session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause="exempt from rescans")
+            )
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
         return request
@@ -227,7 +229,7 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
         opening.set_language(session, request.id, routing.post.language)
     if opened is None:
         is_open = routing.community.archived_at is None
-        why = Why(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
+        why = Reason(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=why, **changes)
         return
     if opened.decision is None:
@@ -298,7 +300,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
         return
     if _is_scored(session, request):
         return
-    make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Why(cause=why), failure=why[:2000])
+    make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Reason(cause=why), failure=why[:2000])
 
 
 def classify(

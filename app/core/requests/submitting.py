@@ -19,7 +19,7 @@ from app.core.attachments.adding import NewAttachment
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.learning import versions
 from app.core.models import Action, Attachment, Note, Request, SampledPost
@@ -156,14 +156,14 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     _lock(session, request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.send_to_staff(session, actor, live, why=UNSAID)
+        actions.send_to_staff(session, actor, live, why=NO_REASON)
         return live
     if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause="escalated"))
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Reason(cause="escalated"))
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0, STAFF_TARGET)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
@@ -215,7 +215,7 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     _lock(session, request)
     live = actions.live_for(session, request.id)
     is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
-    cause = Why(cause="the submission was withdrawn")
+    cause = Reason(cause="the submission was withdrawn")
     if live is not None and is_under_review:
         actions.decide_none(session, SYSTEM, live, confidence=1.0, why=cause)
     elif live is not None and live.action_state is ActionState.RETRO_REVIEW:

@@ -12,7 +12,7 @@ from app.core.actions import actions
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Membership
 from app.core.permissions import Actor, Permission, require, roles_with
 from app.core.review import claims
@@ -45,7 +45,7 @@ def assign(
     action: Action,
     account_id: uuid.UUID | None,
     *,
-    why: Why,
+    why: Reason,
     version: int | None = None,
 ) -> str | None:
     """Assign an item, with a note for the assignee in ``why``, and end the actor's claim; None takes it back.
@@ -83,7 +83,7 @@ def assign(
         why=why,
     )
     if account_id is not None and account_id != actor.account_id:
-        notices.tell_taken_over(session, account_id, entry)
+        notices.notify_taken_over(session, account_id, entry)
     return name
 
 
@@ -121,7 +121,9 @@ def may_escalate(action: Action) -> bool:
     return action.action_state is ActionState.UNDER_REVIEW and action.review_group is not ReviewGroup.STAFF
 
 
-def escalate(session: Session, actor: Actor, action: Action, *, why: Why, version: int | None = None) -> None:
+def escalate(
+    session: Session, actor: Actor, action: Action, *, why: Reason, version: int | None = None
+) -> None:
     """Send an item to staff and notify the operators. The actor's claim ends, so that an operator can take it.
 
     ``version`` is the version that the moderator's page showed.
@@ -140,4 +142,4 @@ def escalate(session: Session, actor: Actor, action: Action, *, why: Why, versio
     entry = actions.send_to_staff(session, actor, action, why=why)
     claims.release(session, actor, action)
     if entry is not None:
-        notices.tell_escalated(session, actor, entry)
+        notices.notify_escalated(session, actor, entry)

@@ -68,7 +68,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
         before={"claimed_by": str(holder.id)},
         after={"claimed_by": str(actor.account_id)},
     )
-    notices.tell_taken_over(session, holder.id, entry)
+    notices.notify_taken_over(session, holder.id, entry)
     return holder.display_name
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, Hold, Webhook
 from app.core.models.decisions import QUEUED, SECOND_LOOK
 from app.core.permissions import Actor, Permission, require
@@ -120,7 +120,7 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
     oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(limit)
     ended = session.scalars(oldest).all()
     for action in ended:
-        actions.lapse(session, action, why=Why(cause="no consensus in time"))
+        actions.lapse(session, action, why=Reason(cause="no consensus in time"))
     return len(ended)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
 from app.core.states import ACTION
@@ -51,13 +51,13 @@ def held(session: Session, actor: Actor, hold: Hold) -> None:
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
     """Record that a held decision was undone. The reason is repeated only if the moderator undid it personally."""
     own = actor.account_id == hold.account_id
-    why = why_of(hold) if own else Why(cause="the person who decided has left")
+    why = why_of(hold) if own else Reason(cause="the person who decided has left")
     _record(session, actor, hold, UNDONE, why)
 
 
 def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEntry:
     """Record that a held decision was due but could not be carried out; ``actor`` is the moderator who decided."""
-    return _record(session, actor, hold, LAPSED, Why(hold.reason, cause=cause))
+    return _record(session, actor, hold, LAPSED, Reason(hold.reason, cause=cause))
 
 
 def by_whom(session: Session, object_id: uuid.UUID) -> str:
@@ -109,12 +109,12 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
     }
 
 
-def why_of(hold: Hold) -> Why:
+def why_of(hold: Hold) -> Reason:
     """The reason and comment that the moderator wrote for the decision."""
-    return Why(hold.reason, hold.comment or "")
+    return Reason(hold.reason, hold.comment or "")
 
 
-def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Why) -> HistoryEntry:
+def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Reason) -> HistoryEntry:
     after = {"verb": hold.verb.value}
     after |= {"to": hold.reopen_to.value} if hold.reopen_to else {}
     after |= {"action_type": hold.act_as.value} if hold.act_as else {}

@@ -18,7 +18,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise, serialise_and_reload
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
@@ -41,7 +41,7 @@ def hold(
     *,
     action: Action | None = None,
     note: Note | None = None,
-    why: Why,
+    why: Reason,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
     act_as: ActionType | None = None,
@@ -201,7 +201,7 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
         # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
         decider = accounts.actor_for(accounts.get(session, held.account_id))
         entry = decision_trace.lapsed(session, decider, held, refusal.detail)
-        notices.tell_lapsed(session, held, entry)
+        notices.notify_lapsed(session, held, entry)
         if session.get_one(Community, held.community_id).archived_at is None:
             _settle(session, held, cause="a held decision lapsed")
 

@@ -16,7 +16,7 @@ from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, Overturn, OverturnItem
 from app.core.people import accounts
@@ -93,7 +93,7 @@ def begin(
     if not overturn.total:
         raise Invalid.field("since", "leaves nothing to overturn")
     session.flush()
-    _record(session, actor, overturn, "begun", _summary(overturn), Why(reason))
+    _record(session, actor, overturn, "begun", _summary(overturn), Reason(reason))
     _enqueue(session, overturn)
     return overturn
 
@@ -158,7 +158,7 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
             accounts.actor_for(accounts.get(session, overturn.account_id)),
             overturn,
             OverturnState.STOPPED,
-            Why(cause="the person who began it may no longer overturn"),
+            Reason(cause="the person who began it may no longer overturn"),
         )
         return
     items = session.scalars(
@@ -208,13 +208,15 @@ def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UU
     try:
         with session.begin_nested():
             claims.check_free(session, actor, action)
-            verbs.carry_out(session, actor, action, verb, Details(Why(overturn.reason)))
+            verbs.carry_out(session, actor, action, verb, Details(Reason(overturn.reason)))
     except Refused as refusal:
         return refusal.detail
     return None
 
 
-def _end(session: Session, actor: Actor, overturn: Overturn, state: OverturnState, why: Why = UNSAID) -> None:
+def _end(
+    session: Session, actor: Actor, overturn: Overturn, state: OverturnState, why: Reason = NO_REASON
+) -> None:
     overturn.state, overturn.ended_at = state, clock.now()
     session.flush()
     after = {"total": overturn.total, "done": overturn.done, "failed": overturn.failed}
@@ -232,7 +234,7 @@ def _summary(overturn: Overturn) -> dict[str, Any]:
 
 
 def _record(
-    session: Session, actor: Actor, overturn: Overturn, what: str, after: dict[str, Any], why: Why
+    session: Session, actor: Actor, overturn: Overturn, what: str, after: dict[str, Any], why: Reason
 ) -> None:
     history.record(
         session,

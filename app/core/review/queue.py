@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased, selectinload
 
 from app.core import clock, limits
 from app.core.actions import actions
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Account, Action, Notice, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.review import conditions, post_search, queue_filters
@@ -208,7 +208,7 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """Add an internal comment on an item as a history entry."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(text, "comment", limits.REASON_MAX)
-    actions.record(session, actor, action, "action.commented", why=Why(comment=text))
+    actions.record(session, actor, action, "action.commented", why=Reason(comment=text))
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:

@@ -13,7 +13,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, require, require_found
@@ -257,5 +257,5 @@ def _record(
         template.id,
         before=before,
         after=after,
-        why=Why(why),
+        why=Reason(why),
     )

@@ -16,7 +16,7 @@ from app.core.actions.moves import begin, may
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
@@ -31,7 +31,7 @@ ROWS = ACTION.by_verb(ActionVerb.REOPEN)
 """The moves with which a reopened action can begin."""
 
 
-def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Why) -> Action:
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Reason) -> Action:
     """Reopen a dismissed action. Return the new action on the same request, under review or proposed at once.
 
     Raises:
@@ -77,7 +77,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
     actions.set_columns(session, action, reopened_at=clock.now(), version=Action.version + 1)
     if entry is not None:
-        notices.tell_reopened(session, actor, action, entry)
+        notices.notify_reopened(session, actor, action, entry)
     return reopened
 
 

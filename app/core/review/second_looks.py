@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
@@ -176,7 +176,7 @@ def is_answerable(action: Action, request: Request) -> bool:
     )
 
 
-def ask_members(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
+def ask_members(session: Session, actor: Actor, action: Action, *, why: Reason) -> None:
     """Open a second look by members at a moderator's request; the action stays applied meanwhile.
 
     Raises:

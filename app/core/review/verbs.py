@@ -15,7 +15,7 @@ from app.core.actions.moves import condition_holds
 from app.core.db import serialise_and_reload
 from app.core.errors import IllegalMove, Invalid
 from app.core.history import facts
-from app.core.history.why import UNSAID, Why
+from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, Note
 from app.core.notes import verdicts
 from app.core.permissions import Actor
@@ -41,7 +41,7 @@ class Details:
     ``author_text``, what the author is told. ``category`` is what a decision is filed under, if not under the category
     that the action has; that of a reopened dismissal is for the new action."""
 
-    why: Why = UNSAID
+    why: Reason = NO_REASON
     platform_action_id: str | None = None
     reopen_to: ReopenTo | None = None
     act_as: ActionType | None = None
@@ -52,7 +52,7 @@ class Details:
 class ToNote(Protocol):
     """The function of a verb for a note."""
 
-    def __call__(self, session: Session, actor: Actor, note: Note, *, why: Why) -> None: ...
+    def __call__(self, session: Session, actor: Actor, note: Note, *, why: Reason) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def change_action(
     target: ActionState,
     *,
     platform_action_id: str | None = None,
-    why: Why = UNSAID,
+    why: Reason = NO_REASON,
     category: str | None = None,
 ) -> Action:
     """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
@@ -103,11 +103,11 @@ def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, det
     rows = [row for row in ACTION.by_verb(verb) if row.source == action.action_state]
     row = next((row for row in rows if condition_holds(row, action)), None)
     if row is not None and row.through is not None:
-        change_action(session, actor, action, ActionState(row.through), why=Why(details.why.reason))
+        change_action(session, actor, action, ActionState(row.through), why=Reason(details.why.reason))
     return carry_out(session, actor, action, verb, details)
 
 
-def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, why: Why) -> None:
+def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, why: Reason) -> None:
     """Carry out a moderator's decision about a note.
 
     Raises:

@@ -20,7 +20,7 @@ from app.core.classify.rules import RulePack, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 from app.core.recent import Recent
@@ -197,7 +197,7 @@ def write(
         new_version.id,
         before={name: pair[0] for name, pair in recorded.items()},
         after={"version": new_version.version} | {name: pair[1] for name, pair in recorded.items()},
-        why=Why(reason),
+        why=Reason(reason),
     )
     return new_version
 

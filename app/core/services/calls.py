@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import ConnectedService, ServiceDay
 from app.core.permissions import SYSTEM
 from app.core.recent import Recent
@@ -174,7 +174,7 @@ def _note_model(session: Session, service: ConnectedService, model: str) -> None
         service.id,
         before={"model": before},
         after={"name": service.name, "model": model},
-        why=Why(cause="the service names another model in its answers"),
+        why=Reason(cause="the service names another model in its answers"),
     )
 
 

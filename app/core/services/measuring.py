@@ -18,7 +18,7 @@ from app.core.classify import Classifier, Context, Permanent, Retryable
 from app.core.classify.language import language_of
 from app.core.errors import Invalid
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import ConnectedService, HistoryEntry
 from app.core.permissions import Actor
 from app.core.services import reading
@@ -148,7 +148,7 @@ def record(
     after = {"name": service.name, "settings_version": number, "model": measured.model}
     after |= {"examples": measured.examples, "results": dict(measured.results)}
     history.record(
-        session, actor, service.community_id, MEASURED, "service", service.id, after=after, why=Why(reason)
+        session, actor, service.community_id, MEASURED, "service", service.id, after=after, why=Reason(reason)
     )
 
 

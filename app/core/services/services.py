@@ -16,7 +16,7 @@ from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Invalid, Problem
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import ConnectedService, ServiceVersion
 from app.core.outbound import AllowList
@@ -312,5 +312,5 @@ def _record(
         service.id,
         before=dict(before or {}),
         after={"name": service.name, **(after or {})},
-        why=Why(reason),
+        why=Reason(reason),
     )

@@ -20,7 +20,7 @@ from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Attention, Community, HistoryEntry, Webhook
 from app.core.periods import unix
 from app.core.permissions import SYSTEM
@@ -99,7 +99,7 @@ def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
                 reason=reason,
                 subject_id=subject_id,
                 since=condition.since,
-                told_at=now,
+                notified_at=now,
             )
         )
     session.flush()
@@ -229,9 +229,9 @@ def _tell(session: Session, community: Community, key: Key, condition: Condition
         "webhook" if is_webhook else "community",
         subject_id,
         after=after,
-        why=Why(cause=_cause(reason, condition, after.get("url", ""))),
+        why=Reason(cause=_cause(reason, condition, after.get("url", ""))),
     )
-    notices.tell_attention(session, entry)
+    notices.notify_attention(session, entry)
     events.emit_attention(session, community, reason, condition.since, condition.count)
     return entry
 

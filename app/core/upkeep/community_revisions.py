@@ -22,7 +22,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action, Community, HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
@@ -168,7 +168,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         .execution_options(populate_existing=True)
     ).all()
     for action in waiting:
-        actions.lapse(session, action, why=Why(cause=ARCHIVED))
+        actions.lapse(session, action, why=Reason(cause=ARCHIVED))
     if len(waiting) == REVIEWS_AT_ONCE:
         _enqueue_end(session, community_id)
     return len(waiting)
@@ -235,5 +235,5 @@ def _record(
         community.id,
         before=before,
         after=after,
-        why=Why(reason),
+        why=Reason(reason),
     )

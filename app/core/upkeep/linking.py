@@ -16,7 +16,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import refits
 from app.core.history import chain as history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import (
     Account,
     Community,
@@ -97,7 +97,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             "profile",
             profile.id,
             after={"account_profile_id": str(person.id)},
-            why=Why(reason),
+            why=Reason(reason),
         )
     moving.move(session, actor, profile, person, doubtful, cause=f"linked profile {profile.id}")
     for community_id in sorted(rated_in):
@@ -132,7 +132,7 @@ def detach(session: Session, actor: Actor, profile: Profile, *, reason: str = ""
     session.flush()
     for community_id in sorted(recorded_in(session, profile)):
         history.record(
-            session, actor, community_id, "profile.unlinked", "profile", profile.id, why=Why(reason)
+            session, actor, community_id, "profile.unlinked", "profile", profile.id, why=Reason(reason)
         )
 
 

@@ -117,7 +117,7 @@ def _lapse_holds(session: Session) -> int:
         serialise(session, hold.community_id)
         actor = accounts.actor_for(accounts.get(session, hold.account_id))
         entry = decision_trace.lapsed(session, actor, hold, CAUSE)
-        notices.tell_lapsed(session, hold, entry)
+        notices.notify_lapsed(session, hold, entry)
         session.delete(hold)
     session.flush()
     return len(held)

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core import clock, outbox, quantiles
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Attempt, Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
@@ -120,9 +120,9 @@ def disable_if_failing(session: Session, webhook: Webhook, now: datetime) -> Non
         webhook.id,
         before=before,
         after=history_values(webhook),
-        why=Why(cause=reason),
+        why=Reason(cause=reason),
     )
-    notices.tell_disabled(session, entry)
+    notices.notify_disabled(session, entry)
 
 
 def _reason_to_disable(webhook: Webhook, now: datetime) -> str | None:

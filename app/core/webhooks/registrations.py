@@ -19,7 +19,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import new_id
 from app.core.models import Community, Event, Webhook
 from app.core.outbound import AllowList, BadAddress, check_url
@@ -224,7 +224,7 @@ def remove(session: Session, actor: Actor, webhook_id: uuid.UUID, reason: str = 
         "webhook",
         webhook.id,
         before=before,
-        why=Why(reason),
+        why=Reason(reason),
     )
     return webhook
 
@@ -335,5 +335,5 @@ def _record_change(
         webhook.id,
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | said,
-        why=Why(reason),
+        why=Reason(reason),
     )

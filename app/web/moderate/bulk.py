@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, holds, queue
@@ -159,9 +159,9 @@ def _try(
                 claims.claim(session, actor, action)
             elif form.assigns:
                 assignee_id, version = form.assignee_id, choice.version
-                assignments.assign(session, actor, action, assignee_id, why=Why(""), version=version)
+                assignments.assign(session, actor, action, assignee_id, why=Reason(""), version=version)
             elif verb is not None:
-                why, act_as = Why(form.reason.data or ""), form.words.act_as
+                why, act_as = Reason(form.reason.data or ""), form.words.act_as
                 holds.hold(
                     session,
                     actor,

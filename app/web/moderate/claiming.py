@@ -6,7 +6,7 @@ from flask import Response, make_response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Invalid
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, decision_trace
 from app.web import auth, forms, page
@@ -110,7 +110,7 @@ def assign(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 moderation.find(session, action_id),
                 form.wanted,
-                why=Why(form.handover.data or ""),
+                why=Reason(form.handover.data or ""),
                 version=version_of(form),
             )
     except Invalid as refusal:

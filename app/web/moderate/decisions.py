@@ -11,7 +11,7 @@ from wtforms import Form
 
 from app.core.actions import actions
 from app.core.errors import Conflict, Invalid, Refused
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
@@ -108,7 +108,7 @@ class Item:
         if verb == ESCALATE:
             assignments.escalate(session, actor, action, why=form.why(), version=version_of(form))
         elif verb is ActionVerb.OPEN_SECOND_LOOK:
-            second_looks.ask_members(session, actor, action, why=Why(form.reason.data or ""))
+            second_looks.ask_members(session, actor, action, why=Reason(form.reason.data or ""))
         else:
             details = form.details(action)
             holds.hold(

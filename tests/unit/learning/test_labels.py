@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.classify import COMMUNITY_MODEL
-from app.core.history.why import Why
+from app.core.history.reason import Reason
 from app.core.learning import labels
 from app.core.models import Action, Community, Request, Score
 from app.core.permissions import SYSTEM, Actor
@@ -40,7 +40,7 @@ def moderator(cast: Cast) -> Actor:
 def decide(wiring: Wiring, cast: Cast, action_id: uuid.UUID, verb: ActionVerb) -> None:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verbs.decide(session, moderator(cast), action, verb, Details(Why("We looked at it")))
+        verbs.decide(session, moderator(cast), action, verb, Details(Reason("We looked at it")))
 
 
 def acknowledge(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:

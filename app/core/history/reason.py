@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Why:
+class Reason:
     """What a person says about a change, or the service's own reason for it.
 
     ``reason`` is shown in the action history. ``comment`` is for other moderators. Both are a person's words and go
@@ -16,5 +16,5 @@ class Why:
     cause: str = ""
 
 
-UNSAID = Why()
-"""Nobody gave a reason, and the service has none."""
+NO_REASON = Reason()
+"""Neither a person nor the service gave a reason."""
