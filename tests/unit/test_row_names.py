@@ -2,7 +2,7 @@
 
 import uuid
 
-from app.web.moderate.row_names import RowName, told_apart
+from app.web.moderate.row_names import RowName, distinguish
 
 IDS = [uuid.UUID(int=(7 << 76) + number) for number in range(1, 9)]
 
@@ -12,8 +12,8 @@ def row(number: int, name: str, *facts: str) -> RowName:
 
 
 def test_a_name_that_no_other_row_has_stays_short() -> None:
-    assert told_apart([row(0, "Buy now", "by kim"), row(1, "Hello", "by kim")]) == ["", ""]
-    assert told_apart([]) == []
+    assert distinguish([row(0, "Buy now", "by kim"), row(1, "Hello", "by kim")]) == ["", ""]
+    assert distinguish([]) == []
 
 
 def test_only_what_differs_is_added() -> None:
@@ -23,11 +23,11 @@ def test_only_what_differs_is_added() -> None:
         row(2, "Buy now", "by kim", "Tuesday"),
         row(3, "Hello", "by kim", "Monday"),
     ]
-    assert told_apart(rows) == [", Monday", ", Tuesday, id …000002", ", Tuesday, id …000003", ""]
+    assert distinguish(rows) == [", Monday", ", Tuesday, id …000002", ", Tuesday, id …000003", ""]
 
 
 def test_a_fact_that_one_of_them_lacks_tells_it_too() -> None:
-    assert told_apart([row(0, "Buy now", "by kim"), row(1, "Buy now", "")]) == [", by kim", ""]
+    assert distinguish([row(0, "Buy now", "by kim"), row(1, "Buy now", "")]) == [", by kim", ""]
 
 
 def test_alone_it_says_everything() -> None:

@@ -41,7 +41,7 @@ def record(
         complete(session, request, cause)
         return None
     (recorded,) = add(session, [New(action, decision, tier, confidence)])
-    tell(session, request, recorded, cause)
+    announce(session, request, recorded, cause)
     return recorded
 
 
@@ -58,7 +58,7 @@ class New:
 def add(session: Session, several: Sequence[New]) -> list[Decision]:
     """Store decisions of one community on requests that have none, each later than the one before.
 
-    The caller has locked the community. What follows from a decision is left to ``tell``.
+    The caller has locked the community. What follows from a decision is left to ``announce``.
     """
     if not several:
         return []
@@ -83,7 +83,7 @@ def add(session: Session, several: Sequence[New]) -> list[Decision]:
     return made
 
 
-def tell(session: Session, request: Request, recorded: Decision, cause: str, **changes: Any) -> None:
+def announce(session: Session, request: Request, recorded: Decision, cause: str, **changes: Any) -> None:
     """Complete a request whose decision is stored, with ``changes`` to other columns, and write history and event."""
     complete(session, request, cause, **changes)
     history.record(

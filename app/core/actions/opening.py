@@ -67,15 +67,15 @@ def open_for(
     which the caller has found undecided under the community's lock.
     """
     (opened,) = add(session, [Opening(request, route, evidence, note, cause)])
-    tell(session, opened)
+    announce(session, opened)
     return opened.action
 
 
 def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
     """Store the actions of several requests of one community and the decisions of Tier 1, a statement a table.
 
-    ``open_for`` for several. What follows from each is left to ``tell``; ``changes`` of an opening are then written to
-    its request, if Tier 1 decides it.
+    ``open_for`` for several. What follows from each is left to ``announce``; ``changes`` of an opening are then written
+    to its request, if Tier 1 decides it.
     """
     made = [_action_of(opening) for opening in openings]
     for action in made:
@@ -94,12 +94,12 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
     ]
 
 
-def tell(session: Session, opened: Opened) -> None:
+def announce(session: Session, opened: Opened) -> None:
     """Write history and events of an action that ``add`` stored; complete the request if it is decided."""
     moves.record_created(session, SYSTEM, opened.move, opened.action, why=Reason(cause=opened.cause))
     if opened.decision is not None:
         opening = opened.opening
-        decisions.tell(session, opening.request, opened.decision, opened.cause, **opening.changes)
+        decisions.announce(session, opening.request, opened.decision, opened.cause, **opening.changes)
 
 
 def _cause_of(route: Route) -> str:

@@ -57,14 +57,14 @@ def notify_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> No
         Notice.account_id == decided.account_id, Notice.decided_id == decided.id
     )
     if session.scalar(existing) is None:
-        _tell(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
+        _add(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
 
 
 def notify_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
     """Notify the moderator whose dismissal was reopened. ``entry`` is the first entry of the new action."""
     decided = _last_entry(session, dismissed.id, HistoryEntry.what == "action.dismissed")
     if decided is not None and decided.account_id is not None and decided.account_id != actor.account_id:
-        _tell(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
+        _add(session, decided.account_id, entry, action_id=entry.object_id, decided_id=decided.id)
 
 
 def _last_entry(
@@ -81,14 +81,14 @@ def _last_entry(
 
 def notify_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
     """Notify the account whose claim was taken over; ``entry`` says by whom."""
-    _tell(session, account_id, entry, action_id=entry.object_id)
+    _add(session, account_id, entry, action_id=entry.object_id)
 
 
 def notify_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     """Notify the community's operators and admins of an item that a moderator sent to staff; not the actor."""
     for account_id in _revisers(session, entry.community_id):
         if account_id != actor.account_id:
-            _tell(session, account_id, entry, action_id=entry.object_id)
+            _add(session, account_id, entry, action_id=entry.object_id)
 
 
 def notify_learned(session: Session, entry: HistoryEntry) -> None:
@@ -108,7 +108,7 @@ def notify_learned(session: Session, entry: HistoryEntry) -> None:
         sa.delete(Notice).where(Notice.account_id.in_(revisers), Notice.read_at.is_(None), is_about_it),
     )
     for account_id in revisers:
-        _tell(session, account_id, entry)
+        _add(session, account_id, entry)
 
 
 def _revisers(session: Session, community_id: uuid.UUID) -> Sequence[uuid.UUID]:
@@ -124,7 +124,7 @@ def _revisers(session: Session, community_id: uuid.UUID) -> Sequence[uuid.UUID]:
     ).all()
 
 
-def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry, **about: uuid.UUID | None) -> None:
+def _add(session: Session, account_id: uuid.UUID, entry: HistoryEntry, **about: uuid.UUID | None) -> None:
     """Add a notice. ``about``: ``action_id``, ``note_id``, and in ``decided_id`` the entry of the person's decision."""
     session.add(Notice(community_id=entry.community_id, account_id=account_id, entry_id=entry.id, **about))
     session.flush()
@@ -132,13 +132,13 @@ def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry, **about:
 
 def notify_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
     """Notify the moderator whose held decision was due and could not be carried out; ``entry`` says why."""
-    _tell(session, held.account_id, entry, action_id=held.action_id, note_id=held.note_id)
+    _add(session, held.account_id, entry, action_id=held.action_id, note_id=held.note_id)
 
 
 def notify_disabled(session: Session, entry: HistoryEntry) -> None:
     """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
     for account in _operators(session, entry.community_id):
-        _tell(session, account.id, entry)
+        _add(session, account.id, entry)
         if account.confirmed_at is not None:
             mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=account.id)
 
@@ -149,7 +149,7 @@ def notify_attention(session: Session, entry: HistoryEntry) -> None:
     By mail too, those who have not switched that off.
     """
     for account in _operators(session, entry.community_id):
-        _tell(session, account.id, entry)
+        _add(session, account.id, entry)
         if account.confirmed_at is not None and account.attention_mail:
             mail.ask(session, Kind.ATTENTION, account_id=account.id, entry_id=entry.id)
 

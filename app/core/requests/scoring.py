@@ -234,7 +234,7 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
         return
     if opened.decision is None:
         _keep_in_progress(session, request, changes)
-    opening.tell(session, opened)
+    opening.announce(session, opened)
 
 
 _SEEN = (

@@ -103,7 +103,7 @@ def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
             )
         )
     session.flush()
-    return [_tell(session, community, key, condition) for key, condition in begun.items()]
+    return [_notify(session, community, key, condition) for key, condition in begun.items()]
 
 
 def _changes(session: Session, community: Community) -> tuple[Mapping[Key, Condition], Sequence[Attention]]:
@@ -211,7 +211,7 @@ def _failing_webhooks(session: Session, community: Community) -> Mapping[Key, Co
     }
 
 
-def _tell(session: Session, community: Community, key: Key, condition: Condition) -> HistoryEntry:
+def _notify(session: Session, community: Community, key: Key, condition: Condition) -> HistoryEntry:
     reason, subject_id = key
     is_webhook = reason is AttentionReason.WEBHOOK_FAILING
     after: dict[str, Any] = {

@@ -202,10 +202,10 @@ def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
         links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))
         if row.is_latest:
             buttons.append(RowName(post, facts[1:], row.action.id))
-    of_button = iter(row_names.told_apart(buttons))
+    of_button = iter(row_names.distinguish(buttons))
     return [
         (link, next(of_button) if row.is_latest else "")
-        for row, link in zip(rows, row_names.told_apart(links), strict=True)
+        for row, link in zip(rows, row_names.distinguish(links), strict=True)
     ]
 
 

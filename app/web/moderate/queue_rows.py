@@ -126,7 +126,7 @@ def rows(
     row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
-    apart = row_names.told_apart([_name(item.action) for item in items])
+    apart = row_names.distinguish([_name(item.action) for item in items])
     found = _rows(session, items, actor, row_list, ticked)
     return [replace(row, apart=more) for row, more in zip(found, apart, strict=True)]
 

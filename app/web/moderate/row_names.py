@@ -26,7 +26,7 @@ class RowName:
         return "".join(f", {fact}" for fact in self.facts if fact) + f", {_short(self.id)}"
 
 
-def told_apart(rows: Sequence[RowName]) -> list[str]:
+def distinguish(rows: Sequence[RowName]) -> list[str]:
     """Return the text to add to each name so that all names of the page differ; an empty string for most.
 
     A fact that all rows with the same name share is left out, because it does not distinguish them.
