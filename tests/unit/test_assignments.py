@@ -20,7 +20,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
-from tests.unit.test_claims import actor, claim, hold
+from tests.factories import actor_of
+from tests.unit.test_claims import claim, hold
 
 pytestmark = pytest.mark.both_databases
 
@@ -32,7 +33,7 @@ def found(wiring: Wiring, who: Actor, community_id: uuid.UUID, filters: QueueFil
 
 def test_an_assigned_item_waits_for_its_assignee_who_is_told(wiring: Wiring, cast: Cast) -> None:
     one, other = factories.scored_action(wiring, cast), factories.scored_action(wiring, cast, request_id="p2")
-    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    max_, olga = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
     claim(wiring, max_, one)
     with wiring.database.writing() as session:
         action = session.get_one(Action, one)
@@ -75,7 +76,7 @@ def _leave(wiring: Wiring, cast: Cast, how: str) -> None:
 
 def _next(wiring: Wiring, cast: Cast) -> set[uuid.UUID]:
     """The ids of two items that "Review next" gives to the operator; fewer when there are fewer."""
-    olga, found = actor(wiring, cast.operator), set()
+    olga, found = actor_of(wiring, cast.operator), set()
     with wiring.database.writing() as session:
         first = claims.claim_next(session, olga, cast.community_id, QueueFilter())
         second = claims.claim_next(session, olga, cast.community_id, QueueFilter(), after=first)
@@ -86,7 +87,7 @@ def _next(wiring: Wiring, cast: Cast) -> set[uuid.UUID]:
 @pytest.mark.parametrize("how", ["removed", "demoted", "disabled"])
 def test_who_leaves_lets_go_of_what_they_hold_and_are_to_decide(wiring: Wiring, cast: Cast, how: str) -> None:
     held, assigned = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     claim(wiring, max_, held)
     with wiring.database.writing() as session:
         assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=NO_REASON)
@@ -98,7 +99,7 @@ def test_who_leaves_lets_go_of_what_they_hold_and_are_to_decide(wiring: Wiring, 
 
 def test_who_gets_more_rights_keeps_what_they_hold_and_are_to_decide(wiring: Wiring, cast: Cast) -> None:
     held, assigned = (factories.scored_action(wiring, cast, request_id=name) for name in ("p1", "p2"))
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     claim(wiring, max_, held)
     with wiring.database.writing() as session:
         assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=NO_REASON)
@@ -113,7 +114,7 @@ def _version(wiring: Wiring, action_id: uuid.UUID) -> int:
 
 def test_an_item_that_is_put_aside_returns_by_itself(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(Invalid):
@@ -131,7 +132,7 @@ def test_an_item_that_is_put_aside_returns_by_itself(wiring: Wiring, cast: Cast)
 
 def test_what_a_colleague_holds_is_neither_assigned_nor_put_aside(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    max_, olga = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
     claim(wiring, olga, action_id)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
@@ -144,7 +145,7 @@ def test_what_a_colleague_holds_is_neither_assigned_nor_put_aside(wiring: Wiring
 def test_what_is_being_decided_or_changed_is_not_given_away_put_aside_or_escalated(
     wiring: Wiring, cast: Cast
 ) -> None:
-    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    max_, olga = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
     changed, decided = (
         factories.scored_action(wiring, cast),
         factories.scored_action(wiring, cast, request_id="p2"),
@@ -166,7 +167,7 @@ def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left
     wiring: Wiring, cast: Cast
 ) -> None:
     ids = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
-    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    max_, olga = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
     for action_id in ids[:2]:
         claim(wiring, max_, action_id)
     claim(wiring, olga, ids[2])

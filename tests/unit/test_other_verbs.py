@@ -18,8 +18,9 @@ from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast
+from tests.factories import actor_of
 from tests.inline_engine import InlineEngine
-from tests.unit.test_claims import actor, claim
+from tests.unit.test_claims import claim
 
 pytestmark = pytest.mark.both_databases
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.both_databases
 def decide(
     wiring: Wiring, cast: Cast, jobs: InlineEngine, action_id: uuid.UUID, verb: ActionVerb, **choice: Any
 ) -> None:
-    who = actor(wiring, cast.moderator)
+    who = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         holds.hold(session, who, verb, action=action, why=Reason("Over the line"), seconds=0, **choice)
@@ -85,7 +86,7 @@ def test_what_nobody_can_choose_is_refused(
 
 def test_escalating_sends_an_item_to_staff_and_tells_the_operators(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
-    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    max_, olga = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
     claim(wiring, max_, action_id)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
@@ -116,7 +117,7 @@ def test_a_note_about_an_author_is_seen_with_each_post_keeps_its_history_and_is_
     first = factories.scored_action(wiring, cast)
     second = factories.scored_action(wiring, cast, request_id="post-2")
     posted_by_mallory(wiring, first, second)
-    max_, rita, author = actor(wiring, cast.moderator), actor(wiring, cast.rater), "mallory"
+    max_, rita, author = actor_of(wiring, cast.moderator), actor_of(wiring, cast.rater), "mallory"
     with wiring.database.writing() as session:
         actions = [session.get_one(Action, one) for one in (first, second)]
         authors.write_note(session, max_, actions[0], "Quotes abuse to report it")
@@ -139,7 +140,7 @@ def test_a_note_about_an_author_is_seen_with_each_post_keeps_its_history_and_is_
 def test_a_note_keeps_its_text_without_the_name_of_an_erased_moderator(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     posted_by_mallory(wiring, action_id)
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         authors.write_note(session, max_, session.get_one(Action, action_id), "New here")
         erasure.erase_account(session, max_, cast.moderator.account_id)

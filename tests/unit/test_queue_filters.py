@@ -29,8 +29,8 @@ from app.core.vocabulary import ActionState, ReopenTo
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.factories import actor_of
 from tests.undone import undone
-from tests.unit.test_claims import actor
 
 
 def submit(wiring: Wiring, cast: Cast, text: str, number: int, channel: str) -> uuid.UUID:
@@ -40,7 +40,7 @@ def submit(wiring: Wiring, cast: Cast, text: str, number: int, channel: str) -> 
 
 
 def found(wiring: Wiring, cast: Cast, **filters: Any) -> list[uuid.UUID]:
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.reading() as session:
         page = queue.queue(session, max_, cast.community_id, QueueFilter(**filters), size=9)
         assert page.count == len(page.items)
@@ -74,7 +74,7 @@ def test_the_language_is_noted_with_a_review_that_was_open_before_the_post_was_s
 def test_a_reopened_item_is_found_by_the_same_filters(wiring: Wiring, cast: Cast) -> None:
     post = submit(wiring, cast, factories.REVIEWED, 1, "market")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
-    max_, why = actor(wiring, cast.moderator), Reason("Too soon")
+    max_, why = actor_of(wiring, cast.moderator), Reason("Too soon")
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
         verbs.change_action(session, max_, action, ActionState.DISMISSED, why=why)
@@ -87,7 +87,7 @@ def test_a_reopened_item_is_found_by_the_same_filters(wiring: Wiring, cast: Cast
     "filters", [{}, {"channel": "market"}, {"languages": ("de", "en")}, {"categories": ("spam",)}]
 )
 def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: Any) -> None:
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     plans = plans_of(
         wiring,
         lambda session: (
@@ -106,7 +106,7 @@ def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: 
 
 @pytest.mark.both_databases
 def test_what_a_moderator_holds_is_found_by_an_index(wiring: Wiring, cast: Cast) -> None:
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     (plan,) = plans_of(wiring, lambda session: claims.release_all(session, max_))
     assert "ix_moderation_actions_claimed" in plan
 
@@ -124,7 +124,7 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
     monkeypatch.setattr(queue_filters, "SEARCHED", 2)
     urgent = found(wiring, cast)
     assert sorted(urgent) == sorted(posts)
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.reading() as session:
 
         def search(text: str, **filters: Any) -> tuple[list[uuid.UUID], bool]:
@@ -174,7 +174,7 @@ def test_actions_that_the_version_before_opened_get_channel_and_language_from_th
 def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
     wiring: Wiring, cast: Cast
 ) -> None:
-    max_, ids = actor(wiring, cast.moderator), [uuid.uuid4() for _ in range(50)]
+    max_, ids = actor_of(wiring, cast.moderator), [uuid.uuid4() for _ in range(50)]
     rows, counts, looks_count, looks = plans_of(
         wiring,
         lambda session: (

@@ -19,7 +19,7 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
-from tests.unit.test_claims import actor
+from tests.factories import actor_of
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
@@ -75,7 +75,7 @@ def test_severe_categories_have_less_time_unless_an_operator_says_otherwise(
     wiring: Wiring, cast: Cast
 ) -> None:
     assert [default_target(severity) for severity in (1000, 60, 35, 20, 0)] == [60, 60, 240, 720, 1440]
-    operator = actor(wiring, cast.operator)
+    operator = actor_of(wiring, cast.operator)
     with wiring.database.writing() as session:
         drafts = [draft_of(one) for one in policies.current(session, cast.community_id).categories]
         spam = next(draft for draft in drafts if draft.name == "spam")
@@ -91,7 +91,7 @@ def test_the_queue_begins_with_the_most_urgent_and_follows_that_order_both_ways(
 ) -> None:
     ids = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(4)]
     wanted = [ids[2], ids[0], ids[3], ids[1]]
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         for place, action_id in enumerate(wanted):
             session.get_one(Action, action_id).urgent_at = NOW + timedelta(minutes=place // 2)
@@ -112,7 +112,7 @@ def test_the_queue_begins_with_the_most_urgent_and_follows_that_order_both_ways(
 def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> None:
     first = factories.scored_action(wiring, cast)
     second = factories.scored_action(wiring, cast, request_id="post-2")
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
         assert action.due_at is not None
@@ -135,7 +135,7 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
 
 @pytest.mark.both_databases
 def test_an_index_serves_the_order(wiring: Wiring, cast: Cast) -> None:
-    max_ = actor(wiring, cast.moderator)
+    max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         statement = queue_filters.filtered(session, max_, cast.community_id, QueueFilter()).order_by(
             *queue_filters.order_clauses(Sort.URGENT)
