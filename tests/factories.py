@@ -44,6 +44,14 @@ def member(
     )
 
 
+def moderator(cast: Cast) -> Actor:
+    """Return the home community's moderator as the actor of verbs."""
+    person = cast.moderator
+    return member(
+        cast, Role.MODERATOR, "Moderator", account_id=person.account_id, profile_id=person.profile_id
+    )
+
+
 def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1") -> uuid.UUID:
     """Submit a request, without scoring it; return its id."""
     with wiring.database.writing() as session:

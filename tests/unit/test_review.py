@@ -15,7 +15,7 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Event, HistoryEntry, Note, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
-from app.core.permissions import SYSTEM, Actor
+from app.core.permissions import SYSTEM
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
@@ -29,7 +29,6 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     NoteStatus,
     RequestStatus,
-    Role,
 )
 from app.jobs.scoring import Scorer
 from app.wiring import Wiring
@@ -65,16 +64,6 @@ def test_what_raters_say_becomes_the_decision(
     factories.rate(wiring, cast, action_id, levels)
     assert state_of(wiring, action_id) is state
     assert _decisions(wiring) == decided
-
-
-def _moderator(cast: Cast) -> Actor:
-    return Actor(
-        kind="account",
-        name="Mo",
-        account_id=cast.moderator.account_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
 
 
 def test_a_review_without_action_sends_the_decision_none_and_completes_the_request(
@@ -317,7 +306,7 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
     wiring: Wiring, cast: Cast
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
-    moderator = _moderator(cast)
+    moderator = factories.moderator(cast)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
         assert action.due_at is not None
@@ -343,7 +332,7 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
     lapsed = factories.scored_action(wiring, cast, factories.SPAM, "post-1")
     upheld = factories.scored_action(wiring, cast, factories.SPAM + " 2", "post-2")
     dropped = factories.scored_action(wiring, cast, factories.REVIEWED, "post-3")
-    moderator = _moderator(cast)
+    moderator = factories.moderator(cast)
     with wiring.database.writing() as session:
         for one in (lapsed, upheld):
             action = session.get_one(Action, one)
@@ -368,7 +357,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
     wiring: Wiring, cast: Cast
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
-    moderator = _moderator(cast)
+    moderator = factories.moderator(cast)
     with wiring.database.writing() as session:
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 1

@@ -12,12 +12,12 @@ from app.core.errors import Conflict, Forbidden
 from app.core.history.reason import Reason
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
-from app.core.permissions import SYSTEM, Actor
+from app.core.permissions import SYSTEM
 from app.core.raters import help_needed
 from app.core.requests import submitting
 from app.core.review import holds, second_looks, verbs
 from app.core.review.second_looks import SecondLookFilter, SecondLookPage, Sort
-from app.core.vocabulary import ActionState, ActionType, ActionVerb, NoteStatus, RequestStatus, Role
+from app.core.vocabulary import ActionState, ActionType, ActionVerb, NoteStatus, RequestStatus
 from app.jobs import upkeep
 from app.wiring import Wiring
 from tests import factories
@@ -28,17 +28,6 @@ from tests.inline_engine import InlineEngine
 pytestmark = pytest.mark.both_databases
 
 SPAM = factories.SPAM
-
-
-def moderator(cast: Cast) -> Actor:
-    return Actor(
-        kind="account",
-        name="Moderator",
-        account_id=cast.moderator.account_id,
-        profile_id=cast.moderator.profile_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
 
 
 def applied(wiring: Wiring, cast: Cast, content: str = SPAM, request_id: str = "post-1") -> uuid.UUID:
@@ -165,7 +154,9 @@ def test_a_moderator_decides_at_once_what_nobody_looked_at_yet(
     with wiring.database.writing() as session:
         before = set(session.scalars(sa.select(Event.id)))
         action = session.get_one(Action, action_id)
-        held = holds.hold(session, moderator(cast), verb, action=action, why=Reason("Seen"), seconds=0)
+        held = holds.hold(
+            session, factories.moderator(cast), verb, action=action, why=Reason("Seen"), seconds=0
+        )
         holds.carry_out(session, held.id)
         events = session.scalars(sa.select(Event).where(Event.id.not_in(before)).order_by(Event.id))
         assert [event.name.partition(".")[2] for event in events] == told
@@ -177,7 +168,7 @@ def test_a_restoration_is_nothing_to_overturn(wiring: Wiring, cast: Cast) -> Non
     with wiring.database.reading() as session:
         unhide = session.scalars(sa.select(Action).where(Action.restores_id.is_not(None))).one()
         assert unhide.action_state is ActionState.APPLIED
-        assert holds.verbs_open_to(moderator(cast), unhide) == []
+        assert holds.verbs_open_to(factories.moderator(cast), unhide) == []
         assert session.scalars(sa.select(Hold)).first() is None
 
 
@@ -231,7 +222,7 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        who = moderator(cast)
+        who = factories.moderator(cast)
         verbs.change_action(session, who, action, ActionState.PROPOSED, why=Reason("Plain abuse"))
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
         second_looks.ask_members(session, who, action, why=Reason("An appeal by mail"))
@@ -315,7 +306,7 @@ def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring
         for action in (escalated, recorded):
             assert not second_looks.is_answerable(action, request)
             with pytest.raises(Conflict, match="no member could answer"):
-                second_looks.ask_members(session, moderator(cast), action, why=Reason("Please"))
+                second_looks.ask_members(session, factories.moderator(cast), action, why=Reason("Please"))
     ordinary = applied(wiring, cast, request_id="post-2")
     with wiring.database.writing() as session:
         action = session.get_one(Action, ordinary)

@@ -16,6 +16,7 @@ from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Role
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast
 from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
@@ -65,7 +66,7 @@ def test_a_locked_item_takes_no_answers(rater: Visitor, cast: Cast, stage: Stage
     action_id = stage.post()
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.dismiss(session, _moderator(cast), note, why=Reason("Not a breach"))
+        verdicts.dismiss(session, factories.moderator(cast), note, why=Reason("Not a breach"))
     text = rater.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
     assert 'name="answer" value="yes"' not in text
@@ -82,7 +83,10 @@ def test_what_moderators_wrote_inside_is_not_shown(
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         verdicts.dismiss(
-            session, _moderator(cast), note, why=Reason("inner reason", comment="an internal comment")
+            session,
+            factories.moderator(cast),
+            note,
+            why=Reason("inner reason", comment="an internal comment"),
         )
     text = rater.get(f"/review/{action_id}").text
     assert "inner reason" not in text
@@ -160,16 +164,6 @@ def test_an_action_that_nobody_is_asked_about_has_no_question(
         taken_id = taken.id
     assert "nothing to answer" in rater.get(f"/review/{taken_id}").text
     assert rater.post(f"/review/{taken_id}/answer", answer="yes").status_code == 404
-
-
-def _moderator(cast: Cast) -> Actor:
-    return Actor(
-        kind="account",
-        name="Moderator",
-        account_id=cast.moderator.account_id,
-        roles={cast.community_id: Role.MODERATOR},
-        communities=frozenset({cast.community_id}),
-    )
 
 
 def _adapter(cast: Cast) -> Actor:
