@@ -1,6 +1,7 @@
 """Several items at once: hidden or claimed when ticked, and all that match after a preview, with one undo."""
 
 import re
+import uuid
 
 import pytest
 import sqlalchemy as sa
@@ -8,10 +9,13 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.models import Action, HistoryEntry
 from app.core.review import assignments, post_search, queue_filters
-from app.core.vocabulary import ActionVerb
+from app.core.vocabulary import ActionState, ActionVerb
 from app.web.moderate import bulk
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.clocks import advance
+from tests.factories import state_of
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import Stage, Visitor
 from tests.web.test_review import chosen, claimant_of, holds_on
 
@@ -171,3 +175,74 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     nobody = moderator.post("/review/dismiss", item=chosen(wiring, ids[0]), verb="assign", assignee="nobody")
     assert nobody.headers["Location"] == f"/review#row-{ids[0]}"
     assert "1 item is assigned to nobody in particular." in moderator.get("/review").text
+
+
+def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    first, second, other = (stage.post() for _ in range(3))
+    answer = moderator.post("/review/dismiss", item=chosen(wiring, first, second), reason="Banter")
+    assert answer.status_code == 303
+    held = holds_on(wiring)
+    assert {one: hold.verb for one, hold in held.items()} == {
+        first: ActionVerb.DISMISS,
+        second: ActionVerb.DISMISS,
+    }
+    page = moderator.get("/review").text
+    assert page.count("Dismissing…") == 2
+    assert "2 decisions can still be undone." in page
+    advance(11)
+    jobs.run_all()
+    assert [state_of(wiring, one) for one in (first, second, other)] == [
+        ActionState.DISMISSED,
+        ActionState.DISMISSED,
+        ActionState.UNDER_REVIEW,
+    ]
+
+
+def test_what_was_dismissed_together_is_undone_together(
+    moderator: Visitor, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    ids = [stage.post() for _ in range(2)]
+    moderator.post("/review/dismiss", item=chosen(wiring, *ids), reason="Banter")
+    moderator.post("/holds/undo", hold=[str(hold.id) for hold in holds_on(wiring).values()])
+    advance(11)
+    jobs.run_all()
+    assert {state_of(wiring, one) for one in ids} == {ActionState.UNDER_REVIEW}
+    assert "2 decisions undone." in moderator.get("/review").text
+
+
+def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
+    moderator: Visitor, operator: Visitor, wiring: Wiring, stage: Stage
+) -> None:
+    fine, deciding = stage.post("A fine one"), stage.post("Somebody is deciding this one")
+    foreign = stage.post("Of the other community", away=True)
+    ticks = chosen(wiring, fine, deciding, foreign)
+    operator.post(f"/review/{deciding}/decide", verb="force_publish", reason="Abuse", version="1")
+    answer = moderator.post("/review/dismiss", item=ticks, reason="Banter between friends")
+    assert answer.status_code == 409
+    assert "“Somebody is deciding this one” was not dismissed: Operator is deciding" in answer.text
+    assert "Of the other community" not in answer.text
+    assert "Banter between friends" in answer.text
+    assert holds_on(wiring)[fine].reason == "Banter between friends"
+    assert foreign not in holds_on(wiring)
+
+
+@pytest.mark.parametrize(
+    ("count", "reason", "told"),
+    [
+        (1, "", "Enter a reason."),
+        (1, "   ", "must not be blank"),
+        (0, "Banter", "Tick the items to dismiss."),
+        (limits.BULK_MAX + 1, "Banter", "Tick at most 50 items."),
+    ],
+)
+def test_dismiss_selected_needs_items_and_a_reason(
+    moderator: Visitor, wiring: Wiring, stage: Stage, count: int, reason: str, told: str
+) -> None:
+    action_id = stage.post()
+    ticks = chosen(wiring, action_id) + [f"{uuid.uuid4()}.1" for _ in range(count - 1)]
+    answer = moderator.post("/review/dismiss", item=ticks[:count], reason=reason)
+    assert answer.status_code in {409, 422}
+    assert told in answer.text
+    assert holds_on(wiring) == {}

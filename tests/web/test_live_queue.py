@@ -217,3 +217,23 @@ def test_a_poll_since_no_real_moment_gets_nothing(moderator: Visitor, path: str,
 
 def test_a_filter_with_a_nul_finds_nothing(moderator: Visitor) -> None:
     assert moderator.get("/second-look?category=sp%00am").status_code == 200
+
+
+@pytest.mark.both_databases
+def test_the_poll_answers_only_when_something_is_new_and_never_with_rows(
+    moderator: Visitor, stage: Stage
+) -> None:
+    stage.post("Old")
+    page = moderator.get("/review").text
+    address = re.search(r'id="new-count"[^>]* hx-get="([^"]+)"', page)
+    assert address
+    url = address.group(1).replace("&amp;", "&")
+    assert moderator.get(url, **HTMX).status_code == 204
+    for text in ("New 1", "New 2", "New 3"):
+        stage.post(text)
+    answer = moderator.get(url, **HTMX)
+    assert "3 new items – Show" in answer.text
+    assert "New 1" not in answer.text
+    again = re.search(r'hx-get="([^"]+)"', answer.text)
+    assert again
+    assert moderator.get(again.group(1).replace("&amp;", "&"), **HTMX).status_code == 204
