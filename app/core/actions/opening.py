@@ -31,7 +31,10 @@ from app.core.vocabulary import ActionState, ActionTier, Verb
 
 @dataclass(frozen=True)
 class Opening:
-    """An action to open on a request. See ``open_for``."""
+    """An action to open on a request. See ``open_for``.
+
+    ``cause`` is recorded in history; None: the score and the threshold that it exceeds.
+    """
 
     request: Request
     route: Route
@@ -53,20 +56,13 @@ class Opened:
 
 
 def open_for(
-    session: Session,
-    request: Request,
-    route: Route,
-    evidence: dict[str, Any],
-    note: Note,
-    *,
-    cause: str | None = None,
+    session: Session, request: Request, route: Route, evidence: dict[str, Any], note: Note
 ) -> Action:
     """Open the action of a route: proposed at once, or under review (Tier 2, and every ``flag``).
 
-    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. Tier 1 decides the request,
-    which the caller has found undecided under the community's lock.
+    Tier 1 decides the request, which the caller has found undecided under the community's lock.
     """
-    (opened,) = add(session, [Opening(request, route, evidence, note, cause)])
+    (opened,) = add(session, [Opening(request, route, evidence, note)])
     announce(session, opened)
     return opened.action
 

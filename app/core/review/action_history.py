@@ -76,21 +76,21 @@ def changes(
         NotFound, Forbidden: the actor may not see the history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    matching = history_filters.matching(session, community_id, filters)
-    ids = sa.select(HistoryEntry.id).where(*matching.conditions, history_filters.kind(filters))
+    conditions, is_cut = history_filters.matching(session, community_id, filters)
+    ids = sa.select(HistoryEntry.id).where(*conditions, history_filters.kind(filters))
     most = pages.COUNTED if filters.is_in_index else COUNTED_BY_ROW
     found = pages.page(
         session,
         _changes(),
         ActionChange,
-        pages.counted(session, history_filters.numbers(matching.conditions, filters, most), most),
+        pages.counted(session, history_filters.numbers(conditions, filters, most), most),
         size=size,
         older_than=older_than,
         newer_than=newer_than,
         most=most,
         narrow=ids,
     )
-    return replace(found, is_more=found.is_more or matching.is_cut)
+    return replace(found, is_more=found.is_more or is_cut)
 
 
 def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
@@ -119,8 +119,8 @@ def export(
     Permission errors are raised by the call itself, not at the first row.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    matching = history_filters.matching(session, community_id, filters, whole=True)
-    statement = _changes().where(*matching.conditions, history_filters.kind(filters))
+    conditions, _ = history_filters.matching(session, community_id, filters, whole=True)
+    statement = _changes().where(*conditions, history_filters.kind(filters))
     return pages.export(session, statement, ActionChange)
 
 

@@ -17,6 +17,8 @@ from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
 
+POSTS = 5
+"""How many earlier posts are listed."""
 _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
 
 
@@ -42,7 +44,7 @@ class AuthorHistory:
     posts: Sequence[EarlierPost] = field(default=())
 
 
-def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
+def earlier_posts(session: Session, actor: Actor, action: Action) -> AuthorHistory:
     """The earlier submissions of this item's author, found by the platform's author id; at most four queries.
 
     ``action`` must have its request loaded. Withdrawn submissions are left out.
@@ -85,7 +87,7 @@ def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int 
         sa.select(Request)
         .where(earlier)
         .order_by(Request.requested_at.desc(), Request.id.desc())
-        .limit(limit)
+        .limit(POSTS)
     ).all()
     newest = actions.newest_of(session, [post.id for post in requests])
     posts = [EarlierPost(post, newest.get(post.id)) for post in requests]

@@ -81,25 +81,6 @@ def held_by_other(session: Session, actor: Actor, action: Action) -> Account | N
     return session.get_one(Account, action.claimed_by_id)
 
 
-def holders(session: Session, actor: Actor, items: Sequence[Action]) -> dict[uuid.UUID, str]:
-    """The names of the other moderators who hold these items now, by item id; one query."""
-    now = clock.now()
-    held = {
-        action.id: action.claimed_by_id
-        for action in items
-        if action.claimed_by_id not in (None, actor.account_id)
-        and action.claimed_until is not None
-        and action.claimed_until > now
-    }
-    if not held:
-        return {}
-    rows = session.execute(
-        sa.select(Account.id, Account.display_name).where(Account.id.in_(set(held.values())))
-    )
-    names: dict[uuid.UUID | None, str] = {account_id: name for account_id, name in rows}
-    return {action_id: names[account_id] for action_id, account_id in held.items()}
-
-
 def is_held_by(actor: Actor, action: Action) -> bool:
     """Whether the actor holds the item now."""
     until = action.claimed_until

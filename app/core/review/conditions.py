@@ -28,6 +28,7 @@ UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
 """A webhook is failing after so many failures in a row over at least this time (docs/run/operations.md)."""
+EXPIRED_AT_ONCE = 200
 MOST_COUNTED = 999
 """Counting stops after one more than this, so that a long queue costs no more than a short one."""
 
@@ -112,12 +113,12 @@ def fails_mostly(calls: Period) -> bool:
     return calls.errors * 2 > calls.requests
 
 
-def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
+def expire(session: Session, older_than: datetime) -> int:
     """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
 
     See docs/integrate/api.md.
     """
-    oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(limit)
+    oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(EXPIRED_AT_ONCE)
     ended = session.scalars(oldest).all()
     for action in ended:
         actions.lapse(session, action, why=Reason(cause="no consensus in time"))

@@ -59,18 +59,13 @@ class HistoryFilter:
         )
 
 
-@dataclass(frozen=True)
-class Matching:
-    """All conditions but ``kind``. ``is_cut``: a search found more posts than these conditions name."""
-
-    conditions: Sequence[sa.ColumnElement[bool]]
-    is_cut: bool = False
-
-
 def matching(
     session: Session, community_id: uuid.UUID, filters: HistoryFilter, *, whole: bool = False
-) -> Matching:
-    """The conditions on entries. ``whole``: of all posts that a search finds, for an export; else of the newest."""
+) -> tuple[Sequence[sa.ColumnElement[bool]], bool]:
+    """The conditions on entries but ``kind``, and whether a search found more posts than they name.
+
+    ``whole``: of all posts that a search finds, for an export; else of the newest.
+    """
     conditions = [
         HistoryEntry.community_id == community_id,
         # Written out, not a parameter: only so are the indexes of the actions' entries used for certain.
@@ -91,7 +86,7 @@ def matching(
     if filters.search:
         found, is_cut = _search(session, community_id, filters, whole=whole)
         conditions.append(found)
-    return Matching(conditions, is_cut)
+    return conditions, is_cut
 
 
 def kind(filters: HistoryFilter) -> sa.ColumnElement[bool]:

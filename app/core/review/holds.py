@@ -206,10 +206,10 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
             _settle(session, held, cause="a held decision lapsed")
 
 
-def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
+def overdue(session: Session) -> list[uuid.UUID]:
     """Ids of holds that are past their time, for the sweeper that replaces lost jobs."""
     late = clock.now() - timedelta(seconds=5)
-    return list(session.scalars(sa.select(Hold.id).where(Hold.due_at < late).limit(limit)))
+    return list(session.scalars(sa.select(Hold.id).where(Hold.due_at < late).limit(100)))
 
 
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:

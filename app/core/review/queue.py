@@ -72,7 +72,8 @@ def queue(
     statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
         searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
-        may_lack = is_common and _is_long(session, statement, filters)
+        everything = replace(filters, search="")
+        may_lack = is_common and _count(session, statement, everything) > queue_filters.SEARCHED
         # Searched once: the ids then serve the count, the page and the position.
         ids = session.scalars(searched.with_only_columns(Action.id)).all()
         statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
@@ -97,21 +98,6 @@ def queue(
     return QueuePage(rows, count, first, may_lack)
 
 
-def search_may_lack(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> bool:
-    """Whether a search with these filters leaves items out, as ``QueuePage.may_lack`` says."""
-    require(actor, Permission.SEE_QUEUE, community_id)
-    if not filters.search:
-        return False
-    statement = queue_filters.matching(filters, community_id, clock.now(), actor.account_id)
-    _, is_common = queue_filters.search(session, statement, community_id, filters.search)
-    return is_common and _is_long(session, statement, filters)
-
-
-def _is_long(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> bool:
-    """Whether more items match than a common text is looked for in."""
-    return _count(session, statement, replace(filters, search="")) > queue_filters.SEARCHED
-
-
 def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
     ids = statement.with_only_columns(Action.id)
     if not (filters.search or filters.author or filters.overdue or filters.claimed_by):
@@ -130,20 +116,6 @@ def _page(
         for action, claimant, assignee in session.execute(_as_rows(statement).order_by(*order).limit(size))
     ]
     return rows[::-1] if backwards else rows
-
-
-def first(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, size: int
-) -> Sequence[QueueItem]:
-    """The first items of the filtered queue."""
-    require(actor, Permission.SEE_QUEUE, community_id)
-    return _page(
-        session,
-        queue_filters.filtered(session, actor, community_id, filters),
-        filters.sort,
-        size,
-        backwards=False,
-    )
 
 
 def neighbours(
@@ -253,6 +225,11 @@ class Desk:
 def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
     """The moderator's desk in this community; the same number of queries whatever waits."""
     require(actor, Permission.SEE_QUEUE, community_id)
+
+    def first(filters: QueueFilter) -> Sequence[QueueItem]:
+        found = queue_filters.filtered(session, actor, community_id, filters)
+        return _page(session, found, filters.sort, DESK_SHOWN, backwards=False)
+
     counts = (
         bounded_count(
             queue_filters.filtered(session, actor, community_id, filters).with_only_columns(Action.id)
@@ -275,6 +252,6 @@ def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
         unclaimed,
         overdue,
         overturned or 0,
-        first(session, actor, community_id, MINE, size=DESK_SHOWN) if mine else [],
-        first(session, actor, community_id, OVERDUE, size=DESK_SHOWN) if overdue else [],
+        first(MINE) if mine else [],
+        first(OVERDUE) if overdue else [],
     )

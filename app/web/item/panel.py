@@ -190,7 +190,7 @@ class ModeratorPanel:
         """URL that undoes the newest decision in ``pending`` and returns to its item; empty if there is none."""
         if self.pending is None:
             return ""
-        return f"{self.pending.undo_path}?{encoded({**self._kept, 'item': str(self.pending.action_ids[0])})}"
+        return f"{self.pending.newest.undo_path}?{encoded({**self._kept, 'item': str(self.pending.action_ids[0])})}"
 
 
 def panel(

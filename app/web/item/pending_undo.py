@@ -46,20 +46,12 @@ class PendingDecision:
 
 @dataclass(frozen=True)
 class PendingUndo:
-    """The reader's decisions that can still be undone, newest first. ``seconds``: time left for the newest."""
+    """The reader's decisions that can still be undone, newest first."""
 
     message: str
     newest: PendingDecision
     hold_ids: Sequence[uuid.UUID]
     action_ids: Sequence[uuid.UUID]
-
-    @property
-    def seconds(self) -> int:
-        return self.newest.seconds
-
-    @property
-    def undo_path(self) -> str:
-        return self.newest.undo_path
 
 
 def of_action(

@@ -201,7 +201,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
         rows = queue_rows.rows(session, shown, actor)
         reasons = decision_forms.reason_options(session, actor, community.id)
-        may_lack = queue.search_may_lack(session, actor, community.id, filters)
+        may_lack = queue.queue(session, actor, community.id, filters, size=1).may_lack
     return page.render(
         "moderate/matching.html",
         status=status,
