@@ -1,5 +1,6 @@
 """The queue's filters: what each finds, and that none reads the posts of all open items."""
 
+import re
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
 from app.core.review import (
+    authors,
     claims,
     conditions,
     post_search,
@@ -97,10 +99,14 @@ def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: 
     )
     count, page, categories = plans
     for plan in plans:
-        assert "ix_moderation_actions_urgent" in plan
         assert "requests" not in plan
-    for plan in (count, categories):
-        assert "COVERING INDEX" in plan or "Index Only Scan" in plan
+    # Few rows cost the same by each index of the queue; PostgreSQL chooses by their number.
+    assert re.search(
+        r"(INDEX|Index Scan using|Index Only Scan using) ix_moderation_actions_(urgent|score)", count
+    )
+    for plan in (page, categories):
+        assert "ix_moderation_actions_urgent" in plan
+    assert "COVERING INDEX" in categories or "Index Only Scan" in categories
     assert "TEMP B-TREE" not in page
 
 
@@ -170,27 +176,45 @@ def test_actions_that_the_version_before_opened_get_channel_and_language_from_th
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_sqlite_looks_up_rows_by_their_ids_and_second_looks_by_their_index(
-    wiring: Wiring, cast: Cast
-) -> None:
-    max_, ids = actor_of(wiring, cast.moderator), [uuid.uuid4() for _ in range(50)]
-    rows, counts, looks_count, looks = plans_of(
+@pytest.mark.parametrize("analysed", [False, True], ids=["no statistics", "statistics"])
+def test_sqlite_plans_well_with_and_without_statistics(wiring: Wiring, cast: Cast, analysed: bool) -> None:
+    max_ = actor_of(wiring, cast.moderator)
+    _, page, hidden, counts, looks_count, looks = plans_of(
         wiring,
         lambda session: (
-            queue.items(session, max_, cast.community_id, ids),
+            queue.queue(session, max_, cast.community_id, QueueFilter(), size=50),
+            authors.hidden_posts(session, cast.community_id, ["mallory", "trudy"]),
             conditions.open_counts(session, max_, cast.community_id),
             second_looks.waiting(session, max_, cast.community_id, SecondLookFilter(), limit=50),
         ),
+        analysed=analysed,
     )
-    assert "moderation_actions USING INDEX sqlite_autoindex_moderation_actions_1 (id=?)" in rows
+    assert "ix_moderation_actions_urgent" in page
+    assert "TEMP B-TREE" not in page
+    assert "ix_moderation_actions_hidden (community_id=? AND platform_author_id=?)" in hidden
     assert "ix_moderation_actions_second_looks" in counts
     for plan in (looks, looks_count):
         assert "ix_moderation_actions_look_list" in plan
         assert "TEMP B-TREE" not in plan
 
 
-def plans_of(wiring: Wiring, read: Any) -> list[str]:
-    """The plans of the statements that ``read`` sends, with the database kept from reading whole tables."""
+STATISTICS = {
+    "sqlite_autoindex_moderation_actions_1": "21076 1",
+    "ix_moderation_actions_hidden": "15944 160 160",
+    "ix_moderation_actions_look_list": "409 5 5 1 1 1 1 1 1",
+    "ix_moderation_actions_queued_author": "1195 13 13",
+    "ix_moderation_actions_second_looks": "409 5 5 1 1 1",
+    "ix_moderation_actions_state": "21076 211 44 1 1",
+    "ix_moderation_actions_urgent": "1195 13 13 1 1 1 1 1 1 1",
+}
+"""What ``ANALYZE`` finds in SQLite at 60,000 posts of 100 communities."""
+
+
+def plans_of(wiring: Wiring, read: Any, *, analysed: bool = False) -> list[str]:
+    """The plans of the statements that ``read`` sends, with the database kept from reading whole tables.
+
+    ``analysed``: SQLite plans with ``STATISTICS``; else it has none.
+    """
     sent: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_rest: Any) -> None:
@@ -198,6 +222,15 @@ def plans_of(wiring: Wiring, read: Any) -> list[str]:
 
     with undone(wiring.database) as session:
         is_sqlite = session.get_bind().dialect.name == "sqlite"
+        if is_sqlite and analysed:
+            session.execute(sa.text("ANALYZE moderation_actions"))
+            session.execute(sa.text("DELETE FROM sqlite_stat1"))
+            for index, numbers in STATISTICS.items():
+                row = {"index": index, "numbers": numbers}
+                session.execute(
+                    sa.text("INSERT INTO sqlite_stat1 VALUES ('moderation_actions', :index, :numbers)"), row
+                )
+            session.execute(sa.text("ANALYZE sqlite_schema"))
         if not is_sqlite:
             for way in ("seqscan", "sort", "bitmapscan", "hashagg"):
                 session.execute(sa.text(f"SET LOCAL enable_{way} = off"))

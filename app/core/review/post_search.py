@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session, aliased
 from app.core.ids import parse_id
 from app.core.listed import is_one_of
 from app.core.models import Action, Request
-from app.core.unindexed import unindexed
 
 LEAST_CHARACTERS = 3
 """Shorter texts have no trigram; they are looked for row by row."""
@@ -131,7 +130,7 @@ def few(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.U
         indexed = indexed_posts(session, text)
         if indexed is None:
             return None
-        posts = posts.where(unindexed(Request.community_id) == community_id, Request.id.in_(indexed))
+        posts = posts.where(Request.community_id == community_id, Request.id.in_(indexed))
     else:
         walked = _walk(session, sa.select(Request.id).where(Request.community_id == community_id), text)
         if not _is_rare(session, text, walked):
@@ -168,8 +167,8 @@ def newest(
         indexed = indexed_posts(session, text)
         if indexed is not None or _is_rare(session, text, walked):
             older = sa.select(Request.id).where(
-                unindexed(Request.community_id) == community_id,
-                unindexed(Request.requested_at) <= walked.end,
+                Request.community_id == community_id,
+                Request.requested_at <= walked.end,
                 Request.id.not_in(found),
                 has(text),
             )
@@ -241,7 +240,7 @@ def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid
     ids = sa.union_all(
         *(
             sa.select(Request.id.label("id")).where(
-                unindexed(Request.community_id) == community_id, condition
+                Request.community_id == community_id, condition
             )
             for condition in (
                 Request.request_id == text,

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,6 @@ from app.core.permissions import Actor, Permission, require
 from app.core.review import conditions, post_search, queue_filters
 from app.core.review.conditions import bounded_count
 from app.core.review.queue_filters import EVERYTHING, QueueFilter, Sort
-from app.core.unindexed import unindexed
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,12 @@ def queue(
     statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
         searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
-        everything = replace(filters, search="")
-        may_lack = is_common and _count(session, statement, everything) > queue_filters.SEARCHED
+        may_lack = is_common and _count(session, statement) > queue_filters.SEARCHED
         # Searched once: the ids then serve the count, the page and the position.
         ids = session.scalars(searched.with_only_columns(Action.id)).all()
         statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
     else:
-        count = _count(session, statement, filters)
+        count = _count(session, statement)
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
     if anchor is not None and anchor.community_id != community_id:
@@ -94,15 +92,12 @@ def queue(
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
         ahead = statement.where(queue_filters.follows(filters.sort, rows[0].action, backwards=True))
-        first += _count(session, ahead, filters)
+        first += _count(session, ahead)
     return QueuePage(rows, count, first, may_lack)
 
 
-def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
+def _count(session: Session, statement: sa.Select[Any]) -> int:
     ids = statement.with_only_columns(Action.id)
-    if not (filters.search or filters.author or filters.overdue or filters.claimed_by):
-        # These have indexes of their own.
-        ids = queue_filters.by_narrow_index(ids)
     return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
@@ -145,7 +140,7 @@ def items(
     require(actor, Permission.SEE_QUEUE, community_id)
     if not ids:
         return []
-    statement = sa.select(Action).where(unindexed(Action.community_id) == community_id, Action.id.in_(ids))
+    statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
     return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 
 
@@ -171,9 +166,8 @@ def newer_than(
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
-    queued = conditions.waiting(community_id).with_only_columns(Action.category)
-    found = queue_filters.by_narrow_index(queued).subquery().c.category
-    return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
+    named = conditions.waiting(community_id).with_only_columns(Action.category).distinct()
+    return [name for name in session.scalars(named.order_by(Action.category)) if name]
 
 
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:

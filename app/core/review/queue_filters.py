@@ -101,7 +101,6 @@ class QueueFilter:
     sort: Sort = Sort.URGENT
 
 
-_MORE_THAN_EVER_WAIT = 10_000_000
 SEARCHED = 500
 """In how many items, the most urgent ones, a common text is looked for."""
 EVERYTHING = QueueFilter()
@@ -129,7 +128,7 @@ def search(
     if posts is not None:
         return statement.where(Action.request_id.in_(posts)), False
     pairs: Any = statement.with_only_columns(Action.id, Action.request_id)
-    urgent = session.execute(by_narrow_index(pairs, SEARCHED)).all()
+    urgent = session.execute(pairs.order_by(*order_clauses(Sort.URGENT)).limit(SEARCHED)).all()
     having = set(post_search.filtered(session, [request_id for _, request_id in urgent], text))
     found = [action_id for action_id, request_id in urgent if request_id in having]
     return sa.select(Action).where(is_one_of(session, Action.id, found)), True
@@ -167,11 +166,3 @@ def matching(
             )
         )
     return statement
-
-
-def by_narrow_index(statement: sa.Select[Any], most: int = _MORE_THAN_EVER_WAIT) -> sa.Select[Any]:
-    """Give a statement about the queue an order: that of the index from which it can be answered alone.
-
-    SQLite would take another index, and look up every row of the queue; without a limit it would drop the order.
-    """
-    return statement.order_by(*order_clauses(Sort.URGENT)).limit(most)
