@@ -44,6 +44,8 @@ _SECRETS = (
 _LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]")
 # Controls of terminals (C0, DEL, C1: \x9b begins an escape sequence too), and those that turn the direction of text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*", re.MULTILINE)
+"""The line of a traceback that names the error."""
 _QUIET = ("alembic", "dbos", "httpx", "httpcore", "urllib3")
 
 
@@ -101,6 +103,7 @@ def configure(
 class SpareTracebacks:
     """Processor that leaves a traceback to the log once in ``SECONDS``; otherwise ``error`` has its first line.
 
+    Some libraries (DBOS) write tracebacks into their messages; these are of one kind if what stands before is equal.
     Errors are of one kind if their stacks are equal. All errors that say that the database is away are of one kind by
     their type, because every request and every background thread meets them.
     """
@@ -121,6 +124,10 @@ class SpareTracebacks:
             del event["exc_info"]
             text = next(iter(str(error).splitlines()), "")
             event["error"] = f"{type(error).__name__}: {text[: self._LONGEST]}"
+        message, begin, frames = str(event.get("event", "")).partition("Traceback (most recent call last)")
+        if begin and not self._is_due(message):
+            event["event"] = message.rstrip(": \n")
+            event["error"] = "".join(_RAISED.findall(frames)[-1:])[: self._LONGEST]
         return event
 
     def _is_due(self, kind: Hashable) -> bool:

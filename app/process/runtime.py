@@ -95,12 +95,13 @@ def _read_networks(text: str) -> None:
         ipaddress.ip_network(part, strict=False)
 
 
-def await_database(settings: Settings, seconds: float = START_SECONDS) -> None:
+def await_database(settings: Settings, seconds: float | None = None) -> None:
     """Return once PostgreSQL accepts connections. It may still be starting, for example after the machine did.
 
     A wrong password or a missing database counts as starting, too: other programs may be about to create them.
-    Raises the last error of SQLAlchemy after ``seconds``.
+    Raises the last error of SQLAlchemy after ``seconds``, by default ``START_SECONDS``.
     """
+    seconds = START_SECONDS if seconds is None else seconds
     database = Database(settings.sqlalchemy_url, **settings.database_options)
     until, is_first = time.monotonic() + seconds, True
     try:

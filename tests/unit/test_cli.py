@@ -388,6 +388,7 @@ def test_an_unreachable_database_fails_with_1_and_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("BRIDGENOTE_DATABASE_URL", f"postgresql://anna:opensesame@127.0.0.1:{_free_port()}/x")
+    monkeypatch.setattr(runtime, "START_SECONDS", 0.5)
     result = run(*command)
     assert result.exit_code == 1
     assert "database cannot be used" in result.stderr

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 
 import flask
@@ -83,6 +84,20 @@ def test_two_places_that_fail_alike_have_a_traceback_each(written: io.StringIO) 
         except ValueError:
             logging.getLogger("somebody").exception("failed")
         assert text in str(_last(written)["exception"])
+
+
+def test_a_traceback_that_a_library_writes_into_its_message_is_written_once_a_minute(
+    written: io.StringIO,
+) -> None:
+    for _ in range(2):
+        try:
+            raise ConnectionError("the server is away")
+        except ConnectionError:
+            logging.getLogger("dbos").warning(f"Exception polling schedules: {traceback.format_exc()}")
+    first, second = (json.loads(line) for line in written.getvalue().splitlines())
+    assert "Traceback (most recent call last)" in first["event"]
+    assert second["event"] == "Exception polling schedules"
+    assert second["error"] == "ConnectionError: the server is away"
 
 
 def test_a_message_stays_on_its_line(written: io.StringIO) -> None:

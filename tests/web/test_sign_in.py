@@ -1,6 +1,5 @@
 """Signing in and out (docs/run/reliability.md)."""
 
-import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,6 +13,7 @@ from werkzeug.test import TestResponse
 from app import create_app
 from app.core import clock
 from app.core.models import Account, SignIn
+from app.demo import sign_ins
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
@@ -271,8 +271,8 @@ def test_signed_out_htmx_is_sent_to_the_sign_in_page(client: FlaskClient) -> Non
 
 
 def test_demo_sign_ins_are_shown_on_this_machine_in_development_only(wiring: Wiring, cast: Cast) -> None:
-    demo = {"sign_ins": [{"role": "rater", "email": "demo@example.org", "password": "demo password"}]}
-    (wiring.settings.data_dir / "demo.json").write_text(json.dumps(demo))
+    demo = sign_ins.Demo((sign_ins.SignIn("rater", "demo@example.org", "demo password"),), "a key")
+    sign_ins.save(demo, wiring.settings.data_dir)
 
     def page(environment: str, host: str, caller: str) -> str:
         wiring.settings = wiring.settings.model_copy(update={"environment": environment, "host": host})

@@ -239,9 +239,7 @@ def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid
     identity = parse_id(text)
     ids = sa.union_all(
         *(
-            sa.select(Request.id.label("id")).where(
-                Request.community_id == community_id, condition
-            )
+            sa.select(Request.id.label("id")).where(Request.community_id == community_id, condition)
             for condition in (
                 Request.request_id == text,
                 Request.platform_message_id == text,
