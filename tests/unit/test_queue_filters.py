@@ -100,13 +100,14 @@ def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: 
     count, page, categories = plans
     for plan in plans:
         assert "requests" not in plan
-    # Few rows cost the same by each index of the queue; PostgreSQL chooses by their number.
-    assert re.search(
-        r"(INDEX|Index Scan using|Index Only Scan using) ix_moderation_actions_(urgent|score)", count
-    )
-    for plan in (page, categories):
-        assert "ix_moderation_actions_urgent" in plan
-    assert "COVERING INDEX" in categories or "Index Only Scan" in categories
+    assert "ix_moderation_actions_urgent" in page
+    if wiring.database.engine.dialect.name == "sqlite":
+        for plan in (count, categories):
+            assert "COVERING INDEX ix_moderation_actions_urgent" in plan
+    else:
+        # Few rows cost the same by each index of the queue; PostgreSQL chooses by their number.
+        for plan in (count, categories):
+            assert re.search(r"Index (Only )?Scan using ix_moderation_actions_\w+ ", plan)
     assert "TEMP B-TREE" not in page
 
 
