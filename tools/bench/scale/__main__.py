@@ -39,14 +39,14 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         begin = time.perf_counter()
         Filler(wiring.database, cast, requests).run()
         _roll_up(wiring.database)
-        with wiring.database.engine.connect().execution_options(
-            isolation_level="AUTOCOMMIT", writing=True
-        ) as connection:
-            if server:
+        engine = wiring.database.engine
+        if server:
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 # VACUUM marks no page as visible to all before the commits are on the disk.
                 connection.exec_driver_sql("SET synchronous_commit = on")
                 connection.exec_driver_sql("CHECKPOINT")
                 connection.exec_driver_sql("VACUUM")
+        with engine.execution_options(writing=True).begin() as connection:
             connection.exec_driver_sql("ANALYZE")
         Console(stderr=True).print(f"{requests:,} requests filled in {time.perf_counter() - begin:.0f} s")
         try:
