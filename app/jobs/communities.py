@@ -65,9 +65,9 @@ def _tend_due(database: Database, community_id: uuid.UUID) -> None:
     looked_at = tending.BATCH
     while looked_at == tending.BATCH:
         with database.writing() as session:
-            tended = tending.tend(session, community_id)
-            looked_at = tended.panels
-            for note_id in tended.freed:
+            advanced = tending.advance(session, community_id)
+            looked_at = advanced.panels
+            for note_id in advanced.released:
                 for note in opening.freed_notes(session, note_id):
                     verdicts.settle(session, note, "no panel could be drawn")
 

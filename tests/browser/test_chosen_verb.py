@@ -177,7 +177,7 @@ def test_second_looks_are_decided_by_keys_in_their_list_and_one_after_the_other(
     max_.press("c")
     max_.page.keyboard.type("Plain spam")
     max_.press("Control+Enter")
-    expect(max_.status).to_contain_text("Decided. Nothing else waits here.")
+    expect(max_.status).to_contain_text("Decided. The queue is empty.")
     place.becomes(second, "confirmed")
 
 

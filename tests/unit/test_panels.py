@@ -316,7 +316,7 @@ def test_seats_of_reviews_that_are_over_make_nobody_busy(wiring: Wiring, cast: C
         assert opening.open_missing(session, cast.community_id) == 1
         still_open = sa.update(Panel).where(Panel.action_id.in_(over))
         session.execute(still_open.values(due_at=clock.now() + timedelta(hours=1)))
-        tending.tend(session, cast.community_id)
+        tending.advance(session, cast.community_id)
     assert len(seated(wiring, waiting)) == 15
 
 
@@ -504,7 +504,7 @@ def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
     actions = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
     with suppress(RuntimeError), wiring.database.writing() as session:
         opening.open_missing(session, cast.community_id)
-        assert tending.tend(session, cast.community_id).panels == 3
+        assert tending.advance(session, cast.community_id).panels == 3
         raise RuntimeError("killed before the commit")
     assert seated(wiring, actions[0]) == []
     with ThreadPoolExecutor(4) as pool:

@@ -24,7 +24,7 @@ from tests.web.conftest import Stage, Visitor
 Visit = Callable[[Person | None], Visitor]
 NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
 MOST_NODES = 1_500
-CALM = "Nothing needs anybody"
+CALM = "Nothing needs attention"
 
 
 def decide(wiring: Wiring, cast: Cast, action_id: uuid.UUID, state: ActionState) -> None:

@@ -155,7 +155,7 @@ def test_an_escalated_item_leaves_the_members_and_offers_it_no_more(
     action_id = stage.post()
     assert moderator.post(f"/review/{action_id}/escalate", HTMX, reason="").status_code == 422
     answer = moderator.post(f"/review/{action_id}/escalate", HTMX, reason="Is this legal here?")
-    assert "Sent to staff. The operators are told." in answer.text
+    assert "Sent to staff. Operators have been notified." in answer.text
     assert "/escalate" not in answer.text
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).review_group is ReviewGroup.STAFF

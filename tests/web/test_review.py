@@ -273,7 +273,7 @@ def test_skipping_reaches_every_item_in_every_order(moderator: Visitor, stage: S
 
 def test_review_next_says_so_when_everything_is_taken(moderator: Visitor, stage: Stage) -> None:
     assert moderator.post("/review/next").headers["Location"] == "/review"
-    assert "Nothing else waits here" in moderator.get("/review").text
+    assert "The queue has nothing that you could claim" in moderator.get("/review").text
 
 
 def test_the_bar_takes_back_the_newest_decision_alone_or_all_of_them(

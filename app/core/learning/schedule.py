@@ -28,10 +28,10 @@ from app.core.policies import policies
 LEARN_JOB = "learn"
 LEARN_SECONDS = 300.0
 NEW_LABELS = 50
-NIGHT = timedelta(hours=24)
+RETRAIN_AFTER = timedelta(hours=24)
 """A category is trained again after so many new labels, or after a day with at least one."""
 LEASE = timedelta(minutes=15)
-A_MOMENT = timedelta(minutes=1)
+ENTRY_DELAY = timedelta(minutes=1)
 NOT_BETTER = "on the newest decisions it is no better than the other classifiers alone"
 
 
@@ -125,7 +125,7 @@ def _has_few_new(
             row.trained_at is None
             or row.newest_label_at is None
             or row.outcome == Outcome.FEW_LABELS
-            or clock.now() >= row.trained_at + NIGHT
+            or clock.now() >= row.trained_at + RETRAIN_AFTER
         ):
             return False
         since = row.newest_label_at if row is not None else None
@@ -133,7 +133,7 @@ def _has_few_new(
         if new >= NEW_LABELS or (new and row is None):
             return False
         # The newest label's own entry may be a moment younger than the label.
-        later = since + A_MOMENT if since is not None else None
+        later = since + ENTRY_DELAY if since is not None else None
         found += new and labels.decided_since(session, community_id, category, later, most=1)
     return bool(found)
 
@@ -264,7 +264,7 @@ def _is_wanted(row: LearnedCategory | None, count: int, newest_at: datetime) -> 
     fresh = count - row.decisions
     # While there are too few labels, counting them is quick, and operators like to see the count rise.
     is_quick = row.outcome == Outcome.FEW_LABELS
-    return fresh >= NEW_LABELS or is_quick or clock.now() >= row.trained_at + NIGHT
+    return fresh >= NEW_LABELS or is_quick or clock.now() >= row.trained_at + RETRAIN_AFTER
 
 
 def _outdated() -> sa.Select[Any]:

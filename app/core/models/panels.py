@@ -88,7 +88,7 @@ class PanelSeat(Base):
     """A person to whom the draw of a panel came; the primary key gives nobody two seats of one panel.
 
     ``number`` counts from 1 in the order of the draw. ``passed_over``: for a ``PASSED`` one, why they were not asked
-    (``asking.Passed``).
+    (``asking.SkipReason``).
     """
 
     __tablename__ = "panel_seats"

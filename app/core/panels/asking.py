@@ -93,7 +93,7 @@ MOST_OPEN = 3
 """A person with so many open seats is not drawn for another."""
 
 
-class Passed(StrEnum):
+class SkipReason(StrEnum):
     """Why the draw went on to the next person; next to the reasons of ``eligibility.Exclusion``."""
 
     RATED = "rated_already"
@@ -103,7 +103,7 @@ class Passed(StrEnum):
 
 
 @dataclass(frozen=True)
-class Askable:
+class Eligibility:
     """What decides whether people can be asked about posts now, read for all panels of a batch at once."""
 
     people: Mapping[uuid.UUID, Person]
@@ -120,7 +120,7 @@ class Askable:
         community_id: uuid.UUID,
         note_ids: Collection[uuid.UUID],
         asked: Iterable[Sequence[uuid.UUID]],
-    ) -> "Askable":
+    ) -> "Eligibility":
         candidates = {person for people in asked for person in people}
         own = session.scalars(sa.select(Profile).where(Profile.id.in_(candidates))).all()
         accounts = {profile.account_id for profile in own if profile.account_id is not None}
@@ -170,16 +170,16 @@ class Askable:
         """
         person = self.people.get(person_id)
         if person is None or not self._is_here(person):
-            return Passed.GONE
+            return SkipReason.GONE
         if any(action.category in self.avoided.get(account_id, ()) for account_id in _accounts(person)):
-            return Passed.AVOIDS
+            return SkipReason.AVOIDS
         is_grave = action.action_type in eligibility.GRAVE
         excluded = eligibility.of_post(person, request, is_grave=is_grave)
         if excluded is not None:
             return excluded
         if any((note_id, profile_id) in self.rated for profile_id in person.ids):
-            return Passed.RATED
-        return Passed.BUSY if self.open_seats.get(person_id, 0) + drawn_now >= MOST_OPEN else None
+            return SkipReason.RATED
+        return SkipReason.BUSY if self.open_seats.get(person_id, 0) + drawn_now >= MOST_OPEN else None
 
     def _is_here(self, person: Person) -> bool:
         """Whether they can still be reached: a member of the dashboard, or a user of a platform."""

@@ -22,7 +22,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Action, Panel, PanelRoll, PanelSeat, Request
 from app.core.panels import asking, draw, panels, rolls
-from app.core.panels.asking import Askable, Passed, Work
+from app.core.panels.asking import Eligibility, SkipReason, Work
 from app.core.permissions import SYSTEM
 from app.core.scoring import GRAVE_MARGIN
 from app.core.vocabulary import PanelOutcome, SeatState
@@ -37,11 +37,11 @@ KEPT = timedelta(days=90)
 
 
 @dataclass(frozen=True)
-class Tended:
+class Advanced:
     """A batch: how many panels it looked at, and the notes whose reviews everybody's ratings decide after all."""
 
     panels: int
-    freed: Sequence[uuid.UUID] = ()
+    released: Sequence[uuid.UUID] = ()
 
 
 def communities_due(session: Session) -> Sequence[uuid.UUID]:
@@ -59,15 +59,15 @@ def needs_roll(session: Session, community_id: uuid.UUID) -> bool:
     return session.scalar(waits.limit(1)) is not None and rolls.newest(session, community_id) is None
 
 
-def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Tended:
+def advance(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Advanced:
     """Give the community's panels that are due the longest their turn."""
     serialise(session, community_id)
     now = clock.now()
     due = _due(session, community_id, now, limit)
     if not due:
-        return Tended(0)
+        return Advanced(0)
     _read_seats(session, due, now)
-    freed: list[uuid.UUID] = []
+    released: list[uuid.UUID] = []
     drawing = []
     for work in due:
         if not panels.is_reviewed_by_raters(work.action) or panels.of_review(work.panel, work.action) is None:
@@ -79,7 +79,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
     for work in _too_few(session, community_id, drawing):
         drawing.remove(work)
         panels.end(session, work.panel, PanelOutcome.TOO_FEW, "too few people could be drawn")
-        freed.append(work.panel.note_id)
+        released.append(work.panel.note_id)
     for work in drawing:
         held = work.held
         if not held[SeatState.OPEN] and held[SeatState.ANSWERED] >= work.panel.wanted:
@@ -94,7 +94,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
             _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
     session.flush()
     asking.announce(session, community_id, drawing)
-    return Tended(len(due), freed)
+    return Advanced(len(due), released)
 
 
 def prune(session: Session, *, limit: int = 500) -> bool:
@@ -201,22 +201,22 @@ def _new_roll(session: Session, community_id: uuid.UUID) -> PanelRoll:
 
 def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
     """Draw the seats that are missing. For people who cannot be asked, others follow in the next pass."""
-    hungry = [work for work in drawing if work.missing]
+    unfilled = [work for work in drawing if work.missing]
     rows: dict[uuid.UUID, list[dict[str, Any]]] = defaultdict(list)
     extra: Counter[uuid.UUID] = Counter()
-    while hungry:
-        asked = {work.panel.id: work.next_people() for work in hungry}
-        for work in hungry:
+    while unfilled:
+        asked = {work.panel.id: work.next_people() for work in unfilled}
+        for work in unfilled:
             if len(asked[work.panel.id]) < work.missing and not work.is_all:
                 # The shortlist is used up, which takes many people who could not be asked.
                 work.states |= dict.fromkeys(asked[work.panel.id], SeatState.OPEN)
                 roll = session.get_one(PanelRoll, work.panel.roll_id)
                 work.order_by(draw.order(work.panel.seed, roll.raters, first=None))
                 asked[work.panel.id] += work.next_people()
-        askable = Askable.read(
-            session, hungry[0].panel.community_id, [work.panel.note_id for work in hungry], asked.values()
+        askable = Eligibility.read(
+            session, unfilled[0].panel.community_id, [work.panel.note_id for work in unfilled], asked.values()
         )
-        for work in hungry:
+        for work in unfilled:
             expires_at = now + timedelta(hours=work.panel.hours)
             for person in asked[work.panel.id]:
                 passed = askable.refusal(work.panel.note_id, work.action, work.request, person, extra[person])
@@ -237,7 +237,7 @@ def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
                         "expires_at": expires_at,
                     }
                 )
-        hungry = [work for work in hungry if work.missing and asked[work.panel.id]]
+        unfilled = [work for work in unfilled if work.missing and asked[work.panel.id]]
     for work in drawing:
         if work.missing:
             _come_back_later(work, rows[work.panel.id])
@@ -252,7 +252,7 @@ def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:
     A person who comes before somebody who got a seat stays passed over, or the order would not follow from the seed.
     """
     last = max((place for place, row in enumerate(rows, 1) if row["state"] is SeatState.OPEN), default=0)
-    work.is_waiting = any(row["passed_over"] == Passed.BUSY for row in rows[last:])
+    work.is_waiting = any(row["passed_over"] == SkipReason.BUSY for row in rows[last:])
     if work.is_waiting:
         del rows[last:]
 

@@ -37,7 +37,7 @@ AT_ONCE: Mapping[Verb, tuple[TextQuestion, str]] = {
         TextQuestion("Ask for a second look", "web.open_second_look"),
         "The community is asked to look again.",
     ),
-    ESCALATE: (TextQuestion("Escalate", "web.escalate"), "Sent to staff. The operators are told."),
+    ESCALATE: (TextQuestion("Escalate", "web.escalate"), "Sent to staff. Operators have been notified."),
 }
 """The verbs that decide nothing, so that there is no undo: what is asked before, and what is said afterwards."""
 
@@ -134,9 +134,7 @@ def _next(session: Session, action: Action, message: str) -> Done:
     following = moderation.claim_following(session, action)
     is_held = message == HELD
     if following is None:
-        return Done(
-            f"{'Decided.' if is_held else message} Nothing else waits here.", row_lists.origin().url()
-        )
+        return Done(f"{'Decided.' if is_held else message} The queue is empty.", row_lists.origin().url())
     return Done("" if is_held else message, moderation.item_url(following.id, next="1"))
 
 

@@ -93,7 +93,7 @@ def open_next(row_list: RowList) -> Response:
         after = _release_left(session, actor)
         action = row_list.claim_next(session, actor, community_id, row_list.filters(), after=after)
     if action is None:
-        return page.done(None, row_list.url(), "Nothing else waits here that you could claim.")
+        return page.done(None, row_list.url(), "The queue has nothing that you could claim.")
     query = encoded({**row_list.query(), **row_list.origin, "next": "1"})
     return make_response(redirect(f"{url_for('web.item', action_id=action.id)}?{query}", 303))
 
@@ -106,7 +106,7 @@ def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | 
     with wired().database.writing() as session:
         following = claim_following(session, find(session, action_id))
     if following is None:
-        return page.done(None, row_lists.origin().url(), f"{message} Nothing else waits here.")
+        return page.done(None, row_lists.origin().url(), f"{message} The queue is empty.")
     return page.done(None, item_url(following.id, next="1"), message)
 
 
