@@ -1,8 +1,6 @@
 """Scores posts by the fact-checks that they match: one of a community's classifiers (docs/moderate/fact-checks.md)."""
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
@@ -19,6 +17,7 @@ from app.core.factcheck.matching.weights import shipped, shipped_meaning
 from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
+from app.core.recent import Recent
 from app.core.services.kinds import Failure
 from app.core.services.pool import Vector
 from app.core.vocabulary import ClaimRating
@@ -40,23 +39,11 @@ KEPT = 2_000
 """Posts whose match a process keeps: the same text is often posted again, with other links and capitals."""
 
 
-class KeptMatches:
-    """The matches of the newest posts, shared by the threads of a process."""
+class KeptMatches(Recent[tuple[object, ...], tuple[Match | None]]):
+    """The matches of the posts that came last, each in a tuple, for one without a match is known too."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[object, ...], Match | None] = OrderedDict()
-
-    def get(self, key: tuple[object, ...]) -> tuple[bool, Match | None]:
-        """Whether this post has been matched, and the match."""
-        with self._lock:
-            return key in self._kept, self._kept.get(key)
-
-    def keep(self, key: tuple[object, ...], match: Match | None) -> None:
-        with self._lock:
-            self._kept[key] = match
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        super().__init__(KEPT)
 
 
 class FactCheckScorer:
@@ -117,10 +104,12 @@ class FactCheckScorer:
         post = terms.read(text)
         with self._database.reading() as session:
             key = self._key(session, post, text, context)
-            is_known, found = self._kept.get(key)
-            item = None if found is None else items.by_id(session, found.item_id)
-            if is_known and (found is None or item is not None):
-                return item, 0.0 if found is None else found.probability
+            kept = self._kept.get(key)
+            if kept is not None:
+                (found,) = kept
+                item = None if found is None else items.by_id(session, found.item_id)
+                if found is None or item is not None:
+                    return item, 0.0 if found is None else found.probability
             if self._serving is None:
                 return self._find(session, key, text, context)
         # No transaction is open while the service is asked.
@@ -150,7 +139,7 @@ class FactCheckScorer:
     ) -> tuple[Item | None, float]:
         found = search.find(session, text, context.community_id, context.primary_language, near)
         if near is None or near.is_whole:
-            self._kept.keep(key, found)
+            self._kept.put(key, (found,))
         return (None, 0.0) if found is None else (items.by_id(session, found.item_id), found.probability)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:

@@ -1,15 +1,14 @@
 """On which days each rater rated (``RaterDay``), for Insights. Whatever writes ratings keeps it."""
 
 import uuid
-from collections.abc import Collection
-from typing import Any, cast
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk
 from app.core.models import RaterDay, Rating
-from app.core.periods import begin_of, day_of, day_of_column
+from app.core.periods import begin_of, day_of
 
 _TABLE = cast(sa.Table, RaterDay.__table__)
 
@@ -47,21 +46,13 @@ def move(
     session: Session,
     rater_id: uuid.UUID,
     to_rater_id: uuid.UUID,
-    of_ratings: Collection[sa.ColumnElement[bool]],
+    community_id: uuid.UUID | None,
 ) -> None:
-    """Give the days of these ratings of a rater to another one. To be called before the ratings are moved."""
-    days: list[Any] = session.execute(
-        sa.select(Rating.community_id, day_of_column(Rating.created_at).label("day"))
-        .where(Rating.rater_id == rater_id, *of_ratings)
-        .distinct()
-    ).all()  # type: ignore[assignment]
+    """Give the days of a rater to another one, in one community or (None) in all. The ratings move along."""
+    own = [_TABLE.c.rater_id == rater_id]
+    if community_id is not None:
+        own.append(_TABLE.c.community_id == community_id)
+    days = session.execute(sa.select(_TABLE.c.community_id, _TABLE.c.day).where(*own)).all()
     rows = [{"community_id": row.community_id, "day": row.day, "rater_id": to_rater_id} for row in days]
     bulk.insert(session.connection(), _TABLE, rows, skip_known=True)
-    for row in days:
-        session.execute(
-            sa.delete(_TABLE).where(
-                _TABLE.c.community_id == row.community_id,
-                _TABLE.c.day == row.day,
-                _TABLE.c.rater_id == rater_id,
-            )
-        )
+    session.execute(sa.delete(_TABLE).where(*own))

@@ -96,7 +96,7 @@ _SENTENCES = {
     "undecided": "Its score is neither high enough to be helpful nor low enough to be not helpful.",
     "helpful": "Its score reached the helpful threshold, and nothing spoke against it.",
     "not-helpful": "Its score fell to where notes are not helpful.",
-    "not-even-with-help": "Even one more helpful rating, from whoever gives few, would not lift its score.",
+    "not-even-with-help": "Even one more helpful rating, from a rater who gives few, would not lift its score.",
     "both-sides-against": "Raters on both sides found it not helpful.",
     "not-misleading-rejected": "It says the content is not misleading, and its score is low.",
     "inertia": "It was helpful before, and its score is still within 0.01 of the threshold.",

@@ -165,7 +165,7 @@ def _merge_ratings(
         .where(Note.id.in_(moved))
         .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at),
     )
-    rater_days.move(session, profile.id, person.id, here)
+    rater_days.move(session, profile.id, person.id, community_id)
     bulk.change(
         session,
         sa.update(Rating)

@@ -40,14 +40,8 @@ def upgrade() -> None:
         "tally_notes_text",
         *(f"day_ratings_{event}" for event in EVENTS),
     )
-    for table in ("tally_changes", "tally_sums", "tallies", "rater_numbers"):
+    for table in ("tally_changes", "tally_sums", "tallies", "rater_numbers", "packed_days", "day_changes"):
         op.drop_table(table)
-    for table in ("packed_days", "day_changes"):
-        if _has_table("post_scores"):
-            # Previews read that: nothing is packed any more.
-            op.drop_table(table)
-        else:
-            op.execute(sa.text(f"DELETE FROM {table} WHERE kind IN ('raters', 'outcomes')"))  # noqa: S608 - our own words
     op.drop_index("ix_notes_text_ended", "notes")
     op.drop_column("notes", "text_ended_at")
 
@@ -71,10 +65,6 @@ def downgrade() -> None:
 
 def _dialect() -> str:
     return op.get_bind().dialect.name
-
-
-def _has_table(name: str) -> bool:
-    return sa.inspect(op.get_bind()).has_table(name)
 
 
 def _drop_triggers(*names: str) -> None:
@@ -122,17 +112,7 @@ def _create_tables() -> None:
         sa.Column("names", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("kind", "community_id", name="pk_tally_sums"),
     )
-    if not _has_table("packed_days"):
-        baseline._packed_days()
-        return
-    op.create_table(
-        "rater_numbers",
-        sa.Column("community_id", sa.Uuid(), nullable=False),
-        sa.Column("rater_id", sa.Uuid(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("community_id", "rater_id", name="pk_rater_numbers"),
-        sa.UniqueConstraint("community_id", "number", name="uq_rater_numbers_community_id_number"),
-    )
+    baseline._packed_days()
 
 
 def _count() -> None:
