@@ -130,12 +130,12 @@ function putBack(typed) {
   const gone = fieldless.filter(({ isTick, value }) => isTick && value);
   fieldless = fieldless.filter(({ isTick }) => !isTick);
   const isHere = ({ key }) => document.getElementById(`row-${key.split(" ")[2].split(".")[0]}`);
-  const items = (number) => `${number} ticked ${number === 1 ? "item" : "items"}`;
+  const posts = (number) => `${number} ticked ${number === 1 ? "post" : "posts"}`;
   const newer = gone.filter(isHere).length;
   const left = gone.length - newer;
   return [
-    left ? `${items(left)} ${left === 1 ? "is" : "are"} not in this list any more.` : "",
-    newer ? `${items(newer)} changed and ${newer === 1 ? "is" : "are"} not ticked any more.` : "",
+    left ? `${posts(left)} ${left === 1 ? "is" : "are"} not in this list any more.` : "",
+    newer ? `${posts(newer)} changed and ${newer === 1 ? "is" : "are"} not ticked any more.` : "",
     ...fieldless.filter(({ value }) => typeof value === "string").map(({ label }) => `What you typed for “${label}” is kept until its field is back.`),
   ].filter(Boolean).join(" ");
 }

@@ -67,7 +67,7 @@ document.addEventListener("htmx:configRequest", (event) => {
   unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
   if (unasked) return event.preventDefault();
   askedAt = Date.now();
-  // What somebody writes or has written about an item is not taken away by a colleague's decision.
+  // What somebody writes or has written about a post is not taken away by a colleague's decision.
   const panel = event.detail.elt.closest("#moderator-panel");
   const isWriting = (field) => typing(field) && field === document.activeElement;
   // In a folded part, too; there, what the page came with is nobody's text.

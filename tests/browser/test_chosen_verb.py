@@ -168,7 +168,7 @@ def test_second_looks_are_decided_by_keys_in_their_list_and_one_after_the_other(
     expect(max_.page.get_by_text("Ctrl+Enter: Overturn 1")).to_be_visible()
     max_.page.keyboard.type("It was a joke")
     max_.press("Control+Enter")
-    expect(max_.status).to_contain_text("1 item will be overturned.")
+    expect(max_.status).to_contain_text("1 post will be overturned.")
     assert Examiner(whole=False).look(max_, "second looks with a decision that can be undone") == []
     place.becomes(first, "overturned")
 
@@ -199,7 +199,7 @@ def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_acci
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 1")).to_be_visible()
     max_.page.keyboard.type("Old quarrels")
     max_.press("Control+Enter")
-    expect(max_.status).to_contain_text("1 item will be dismissed.")
+    expect(max_.status).to_contain_text("1 post will be dismissed.")
     place.becomes(action_id, "dismissed")
 
 
@@ -212,7 +212,7 @@ def test_without_script_enter_on_a_ticked_row_claims_and_dismisses_nothing(
     box = max_.page.get_by_role("checkbox", name="Select: You are")
     box.check()
     box.press("Enter")
-    expect(max_.main).to_contain_text("Choose what to do with the items that you ticked.")
+    expect(max_.main).to_contain_text("Choose what to do with the posts that you ticked.")
     expect(max_.page.get_by_label("Reason")).to_have_value("Old quarrels")
     max_.open("/review")
     expect(max_.page.get_by_role("button", name="Claim: ")).to_be_visible()

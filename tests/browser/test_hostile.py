@@ -44,7 +44,7 @@ def test_hostile_posts_notes_and_names_are_shown_and_do_nothing(place: Place, vi
 
     rita.open("/help-needed")
     max_.open("/review")
-    expect(max_.page.get_by_text(f"{len(HARD)} items wait for a decision.")).to_be_visible()
+    expect(max_.page.get_by_text(f"{len(HARD)} posts wait for a decision.")).to_be_visible()
     is_in_its_place(rita)
     is_in_its_place(max_)
     max_.open("/history")

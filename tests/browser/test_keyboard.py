@@ -253,7 +253,7 @@ def test_rows_pages_and_commands_are_reached_by_keys_alone(place: Place, visit: 
     expect(max_.page.get_by_text("Ctrl+Enter: Assign 3")).to_be_visible()
     max_.page.get_by_label("Assign to").select_option("Sam")
     max_.press("Control+Enter")
-    expect(max_.status).to_contain_text("3 items are assigned to Sam.")
+    expect(max_.status).to_contain_text("3 posts are assigned to Sam.")
 
     max_.open(f"/review/{actions[1]}?sort=oldest")
     post = max_.page.get_by_role("article", name="Post")

@@ -72,7 +72,7 @@ def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:
     )
     visitor.open("/review")
     visitor.page.wait_for_load_state("networkidle")
-    assert visitor.page.get_by_text(f"{WAITING} items wait for a decision.").is_visible()
+    assert visitor.page.get_by_text(f"{WAITING} posts wait for a decision.").is_visible()
     sent = {address: sizes.get(key, 0.0) for key, address in addresses.items() if address.startswith("http")}
     assert len(sent) <= REQUESTS_MOST, sent
     assert sum(sent.values()) <= BYTES_MOST, sent

@@ -125,7 +125,7 @@ def test_several_are_dismissed_for_one_reason(service: Service, place: Place, vi
     max_.page.get_by_role("checkbox", name=f"Select: {DOUBTFUL[2][:20]}").check()
     max_.page.get_by_label("Reason").fill("Old quarrels")
     max_.button("Dismiss 2").click()
-    expect(max_.status).to_contain_text("2 items will be dismissed.")
+    expect(max_.status).to_contain_text("2 posts will be dismissed.")
 
     # Their rows say so while it can be undone, and afterwards what became of them, without a reload.
     rows = max_.page.get_by_role("row")
@@ -160,7 +160,7 @@ def test_filters_stand_in_the_address_and_can_be_cleared(place: Place, visit: Vi
     max_.page.get_by_label("Sort by").select_option("Newest first")
     expect(max_.button("Filter")).to_be_hidden()
     expect(max_.page).to_have_url(re.compile(r"q=stupid(%20|\+)face&sort=newest$"))
-    expect(max_.status).to_contain_text("1 item waits for a decision with these filters.")
+    expect(max_.status).to_contain_text("1 post waits for a decision with these filters.")
     expect(max_.page.get_by_label("Sort by")).to_be_focused()
     expect(max_.page.get_by_role("link", name=DOUBTFUL[1], exact=True)).to_be_visible()
     expect(max_.page.get_by_role("link", name=DOUBTFUL[0], exact=True)).to_have_count(0)

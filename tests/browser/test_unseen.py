@@ -130,7 +130,7 @@ def test_hidden_rows_are_dismissed_after_one_question_that_names_their_number(
     max_.press("Space")
     expect(box).to_be_checked()
     max_.press("Control+Enter")
-    expect(max_.status).to_contain_text("2 items will be dismissed.")
+    expect(max_.status).to_contain_text("2 posts will be dismissed.")
     for one in (first, second):
         place.becomes(one, "dismissed")
     assert not found, "\n".join(found)

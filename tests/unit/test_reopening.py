@@ -300,7 +300,7 @@ def test_only_by_moderators_with_a_reason_and_a_direction(wiring: Wiring, cast: 
         with pytest.raises(Invalid, match="where it goes"):
             holds.hold(session, moderator, ActionVerb.REOPEN, action=action, why=Reason("Because"))
         live = session.get_one(Action, restoration(session, action))
-        with pytest.raises(Conflict, match="Only a dismissed item"):
+        with pytest.raises(Conflict, match="Only a dismissed post"):
             reopening.reopen(session, moderator, live, ReopenTo.ACT, why=Reason("Because"))
 
 

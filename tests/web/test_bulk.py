@@ -28,7 +28,7 @@ def test_ticked_rows_are_hidden_whatever_their_category_does(
     moderator.post(
         "/review/dismiss", item=chosen(wiring, first, second), reason="Abuse", verb="force_publish.hide"
     )
-    assert "2 items will be hidden." in moderator.get("/review").text
+    assert "2 posts will be hidden." in moderator.get("/review").text
     assert {(hold.verb, hold.act_as) for hold in holds_on(wiring).values()} == {
         (ActionVerb.FORCE_PUBLISH, None)
     }
@@ -39,7 +39,7 @@ def test_what_is_no_bulk_verb_is_refused(moderator: Visitor, wiring: Wiring, sta
     action_id = stage.post()
     answer = moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Abuse", verb=verb)
     assert answer.status_code == 422
-    assert "Choose what to do with the items that you ticked." in answer.text
+    assert "Choose what to do with the posts that you ticked." in answer.text
     assert not holds_on(wiring)
 
 
@@ -50,12 +50,12 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
     operator.post(f"/review/{theirs}/claim")
     answer = moderator.post("/review/dismiss", item=chosen(wiring, mine, theirs), verb="claim")
     assert answer.status_code == 409
-    assert "1 item is yours for 10 minutes." in answer.text
+    assert "1 post is yours for 10 minutes." in answer.text
     assert "“Theirs” was not claimed: Claimed by Operator." in answer.text
     for verb, word in (("claim", "claim"), ("force_publish.hide", "hide"), ("dismiss", "dismiss")):
         nothing = moderator.post("/review/dismiss", verb=verb, reason="Abuse")
         assert nothing.status_code == 422
-        assert f"Tick the items to {word}." in nothing.text
+        assert f"Tick the posts to {word}." in nothing.text
     assert [claimant_of(wiring, one) for one in (mine, theirs)] == [
         cast.moderator.account_id,
         cast.operator.account_id,
@@ -73,7 +73,7 @@ def test_a_search_that_left_items_out_does_not_say_all(
     monkeypatch.setattr(bulk, "SEARCHED", 3)
     page = moderator.get("/review/matching?q=harbour").text
     assert "Decide 3 that match" in page
-    assert "Only the 3 most urgent items were searched." in page
+    assert "Only the 3 most urgent posts were searched." in page
     assert "Decide all" not in moderator.get("/review?q=harbour").text
 
 
@@ -163,7 +163,7 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     operator_id = str(cast.operator.account_id)
     answer = moderator.post("/review/dismiss", item=items, verb="assign", assignee=operator_id)
     assert answer.status_code == 409
-    assert "2 items are assigned to Operator." in answer.text
+    assert "2 posts are assigned to Operator." in answer.text
     assert "“Post 2” was not assigned: Claimed by Admin, for 10 min at most." in answer.text
     with wiring.database.reading() as session:
         assigned = [session.get_one(Action, action_id).assigned_to_id for action_id in ids]
@@ -174,7 +174,7 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     assert sorted(entries) == sorted(ids[:2]), "one entry each"
     nobody = moderator.post("/review/dismiss", item=chosen(wiring, ids[0]), verb="assign", assignee="nobody")
     assert nobody.headers["Location"] == f"/review#row-{ids[0]}"
-    assert "1 item is assigned to nobody in particular." in moderator.get("/review").text
+    assert "1 post is assigned to nobody in particular." in moderator.get("/review").text
 
 
 def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
@@ -233,8 +233,8 @@ def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
     [
         (1, "", "Enter a reason."),
         (1, "   ", "must not be blank"),
-        (0, "Banter", "Tick the items to dismiss."),
-        (limits.BULK_MAX + 1, "Banter", "Tick at most 50 items."),
+        (0, "Banter", "Tick the posts to dismiss."),
+        (limits.BULK_MAX + 1, "Banter", "Tick at most 50 posts."),
     ],
 )
 def test_dismiss_selected_needs_items_and_a_reason(

@@ -69,7 +69,7 @@ def test_a_file_is_checked_imported_and_listed(
         assert limits.DATASET_FILE_TOO_LARGE in much_larger.text
     empty = operator.post("/datasets", file=upload([]))
     assert empty.status_code == 422
-    assert "The file holds no items." in empty.text
+    assert "The file holds no fact-checks." in empty.text
 
     bad = send(operator, jobs, upload([GOOD, {**GOOD, "item_id": "2", "url": "nowhere"}, 7]))
     assert "Read, not imported yet" in bad
@@ -84,7 +84,7 @@ def test_a_file_is_checked_imported_and_listed(
 
     checked = send(operator, jobs, upload([{**GOOD, "rating": "Odd"}]), check="1")
     assert "0 new, 1 changed, 0 unchanged. Nothing is imported yet." in checked
-    assert "<bdi>Odd</bdi> (1 item)" in checked
+    assert "<bdi>Odd</bdi> (1 fact-check)" in checked
     assert operator.post(f"{path_of(wiring)}/stop").status_code == 303
 
     done = send(operator, jobs, upload([{**GOOD, "item_id": "3"}, {"claim": 1}]), skip_bad="y")
@@ -153,7 +153,7 @@ def test_the_columns_of_a_csv_file_are_guessed_and_chosen(
     assert operator.post(f"{path_of(wiring)}/columns", **chosen).status_code == 303
     assert operator.post(f"{path_of(wiring)}/columns", **chosen).status_code == 409
     jobs.run_all()
-    assert "Import 1 item" in operator.get(path_of(wiring)).text
+    assert "Import 1 fact-check" in operator.get(path_of(wiring)).text
     operator.post(f"{path_of(wiring)}/store")
     jobs.run_all()
     with wiring.database.reading() as session:

@@ -78,13 +78,13 @@ def test_the_count_below_the_heading_follows_the_rows(
     narrowed = " with these filters" if query else ""
     one, other, _elsewhere = stage.post("One"), stage.post("Other"), stage.post("Third", category="threat")
     page = moderator.get(f"/review{query}").text
-    assert lead(page) == f"{2 if query else 3} items wait for a decision{narrowed}."
+    assert lead(page) == f"{2 if query else 3} posts wait for a decision{narrowed}."
     for action_id, left in ((one, 1), (other, 0)):
         operator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
         advance(11)
         jobs.run_all()
         count = left + (0 if query else 1)
-        words = f"{count} item{'s wait' if count > 1 else ' waits'} for a decision{narrowed}."
+        words = f"{count} post{'s wait' if count > 1 else ' waits'} for a decision{narrowed}."
         answer = lead(moderator.get(poll_of(page), **HTMX).text)
         assert answer == (words if count else "Nothing matches these filters.")
 

@@ -101,7 +101,7 @@ def test_ticked_rows_are_held_then_carried_out_and_leave_the_list(
     answer = decide(moderator, verb.value, *ids)
     assert answer.headers["Location"] == f"/second-look#row-{ids[-1]}"
     page = moderator.get("/second-look").text
-    assert f"2 items will be {state.value}." in page
+    assert f"2 posts will be {state.value}." in page
     assert "Undo all" in page
     assert action_of(wiring, ids[0]).action_state is ActionState.APPLIED
     jobs.run_all(delayed=True)
@@ -140,7 +140,7 @@ def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stay
     for verb in ("dismiss", "force_publish.hide", ""):
         unknown = decide(moderator, verb, action_id)
         assert unknown.status_code == 422
-        assert "Choose what to do with the items that you ticked." in unknown.text
+        assert "Choose what to do with the posts that you ticked." in unknown.text
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(
@@ -215,7 +215,7 @@ def test_a_long_list_says_that_it_was_counted_and_searched_in_part(
     assert "1 to 2 of more than 2" in text
     assert "page=2" in text
     assert "3 to 3 of more than 2" in moderator.get("/second-look?page=2").text
-    assert "Only the first 1 items were searched" in moderator.get("/second-look?q=money").text
+    assert "Only the first 1 posts were searched" in moderator.get("/second-look?q=money").text
 
 
 def test_the_item_page_offers_both_decisions_too(moderator: Visitor, cast: Cast, wiring: Wiring) -> None:

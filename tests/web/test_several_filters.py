@@ -186,7 +186,7 @@ def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
     query = "category=misinformation&category=spam"
     page = moderator.get(f"/review?{query}").text
     assert posts(page) == {"Post misinformation"}, "the graver one first"
-    assert "2 items wait" in page
+    assert "2 posts wait" in page
     assert ticked(page, "category") == {"spam", "misinformation"}
     following = re.search(r'rel="next" href="([^"]+)"', page)
     assert following

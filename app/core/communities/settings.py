@@ -250,7 +250,7 @@ class CommunitySettings:
         60,
         Group.CAUTION,
         "Minutes looked at",
-        "The share is taken of an item's ratings of the last so many minutes.",
+        "Only a post's ratings from this many minutes are compared.",
         bounds=(1, 10_080),
         rescores=True,
     )

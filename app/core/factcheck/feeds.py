@@ -177,7 +177,7 @@ def import_ended(session: Session, found: DatasetImport) -> None:
     if found.state is ImportState.STOPPED:
         check.outcome, check.problem = FeedOutcome.FAILED, found.problem or "Its import was stopped."
     else:
-        fail(feed, check, found.problem or "All of its items were refused: see the report.")
+        fail(feed, check, found.problem or "All of its fact-checks were refused: see the report.")
 
 
 def _check_new(url: str, others: Sequence[DatasetFeed]) -> None:

@@ -149,7 +149,9 @@ def _read_script(file: BinaryIO, defaults: Defaults, most: int | None, where: st
 
 
 def _too_many(most: int) -> BadFile:
-    return BadFile(f"The file holds more than {most:,} items. Split it, or let the command line import it")
+    return BadFile(
+        f"The file holds more than {most:,} fact-checks. Split it, or let the command line import it"
+    )
 
 
 def _nothing() -> BadFile:

@@ -118,7 +118,7 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
         return
     found.read_bytes = found.total_bytes
     if not found.records:
-        imports.fail(session, found.id, "The file holds no items.")
+        imports.fail(session, found.id, "The file holds no fact-checks.")
         return
     _count_retiring(session, found)
     goes_on = found.after_reading is AfterReading.STORE or (
@@ -202,7 +202,7 @@ def _count_retiring(session: Session, found: DatasetImport) -> None:
     gone = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*_gone(found))) or 0
     if gone > max(_FEW, RETIRE_AT_MOST * held):
         found.problem = (
-            f"{gone:,} of {held:,} items are not in the feed any more. That is so many that the feed may be broken, "
+            f"{gone:,} of {held:,} fact-checks are not in the feed any more. The feed may be broken, "
             "so none was retired."
         )
         return

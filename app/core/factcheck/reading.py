@@ -95,7 +95,7 @@ def read_beginning(chunks: Iterable[bytes]) -> tuple[bytes, int]:
         is_empty = is_empty and (not chunk or chunk.isspace())
         beginning += chunk[: _BEGINNING - len(beginning)]
     if is_empty:
-        raise BadFile("The file holds no items")
+        raise BadFile("The file holds no fact-checks")
     if size > len(beginning):
         # Old spreadsheets end lines with a carriage return alone.
         del beginning[max(beginning.rfind(b"\n"), beginning.rfind(b"\r")) + 1 or len(beginning) :]

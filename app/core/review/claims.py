@@ -36,7 +36,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can claim an item")
+        raise Forbidden("Only a signed-in moderator can claim a post")
     if not _lease(session, actor, action, open_to(actor, clock.now())):
         holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
         raise Conflict(f"Claimed by {holder.display_name if holder else 'somebody else'}", action.id)
@@ -53,7 +53,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
     """Claim an item that somebody else holds and notify them. Return their name, or None if nobody holds it now."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
-        raise Forbidden("Only a signed-in moderator can claim an item")
+        raise Forbidden("Only a signed-in moderator can claim a post")
     serialise_and_reload(session, action)
     holder = held_by_other(session, actor, action)
     if holder is None:

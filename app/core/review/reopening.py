@@ -131,7 +131,7 @@ def under_review_again(session: Session, action: Action) -> uuid.UUID | None:
 
 def _refusal_by_rows(action: Action, request: Request) -> str | None:
     if action.action_state is not ActionState.DISMISSED or action.restores_id is not None:
-        return "Only a dismissed item can be reopened"
+        return "Only a dismissed post can be reopened"
     if action.reopened_at is not None:
         return "This was reopened already"
     if action.note_id is None or action.dismissed_at is None:

@@ -40,7 +40,7 @@ def rating_words(item: FactCheckItem) -> str:
 
 
 def items(count: int) -> str:
-    return "1 item" if count == 1 else f"{count:,} items"
+    return "1 fact-check" if count == 1 else f"{count:,} fact-checks"
 
 
 def summary(found: DatasetImport) -> str:

@@ -62,7 +62,7 @@ _SENTENCES: Mapping[str, str] = {
     "reason.revised": "Reason changed",
     "reason.retired": "Reason retired",
     "reason.restored": "Reason brought back",
-    "dataset.imported": "Fact-check items imported",
+    "dataset.imported": "Fact-checks imported",
     "dataset.item_retired": "Fact-check retired",
     "dataset.item_restored": "Fact-check brought back",
     "dataset.feed_added": "Feed of fact-checks added",

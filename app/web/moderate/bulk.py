@@ -102,15 +102,13 @@ class TickedRows:
         named = {id_: pending_undo.in_words(action, 60) for id_, action in actions.items()}
         seconds = holds.undo_seconds(session, actor, community_id) if form.decides else None
         tried = [
-            _try(
-                session, actions.get(choice.id), named.get(choice.id, "an item"), choice, form, verb, seconds
-            )
+            _try(session, actions.get(choice.id), named.get(choice.id, "a post"), choice, form, verb, seconds)
             for choice in form.item.data
         ]
         failures = {choice.id: why for choice, why in zip(form.item.data, tried, strict=True) if why}
         count = len(tried) - len(failures)
-        items_are = ("1 item", "is") if count == 1 else (f"{count} items", "are")
-        message = _message(session, form, *items_are)
+        posts_are = ("1 post", "is") if count == 1 else (f"{count} posts", "are")
+        message = _message(session, form, *posts_are)
         if not failures:
             last = form.item.data[-1].id
             return Done(message, self.row_list.url() if form.matching.data else self.row_list.url_at(last))
@@ -128,16 +126,16 @@ class TickedRows:
         return page.done(None, done.url, done.message)
 
 
-def _message(session: Session, form: BulkForm, items: str, are: str) -> str:
-    """Say what was done: "3 items are assigned to Sam."."""
+def _message(session: Session, form: BulkForm, posts: str, are: str) -> str:
+    """Say what was done: "3 posts are assigned to Sam."."""
     if form.decides:
-        return f"{items} will be {form.words.done}."
+        return f"{posts} will be {form.words.done}."
     if form.claims:
-        return f"{items} {are} yours for 10 minutes."
+        return f"{posts} {are} yours for 10 minutes."
     if form.assignee_id is None:
-        return f"{items} {are} assigned to nobody in particular."
+        return f"{posts} {are} assigned to nobody in particular."
     names = assignments.colleagues(session, auth.current_actor(), auth.current_community().id)
-    return f"{items} {are} assigned to {sentence_end(names.get(form.assignee_id, 'a colleague'))}"
+    return f"{posts} {are} assigned to {sentence_end(names.get(form.assignee_id, 'a colleague'))}"
 
 
 def _try(

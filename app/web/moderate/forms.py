@@ -179,7 +179,7 @@ class BulkForm(Form):
 
     def validate_verb(self, field: StringField) -> None:
         if self.decides and self.wanted_verb is None:
-            raise ValidationError("Choose what to do with the items that you ticked.")
+            raise ValidationError("Choose what to do with the posts that you ticked.")
 
     def validate_reason(self, field: TextAreaField) -> None:
         if self.decides and not (field.raw_data and field.raw_data[0]):
@@ -191,9 +191,9 @@ class BulkForm(Form):
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
-            raise ValidationError(f"Tick the items to {self.verb_word}.")
+            raise ValidationError(f"Tick the posts to {self.verb_word}.")
         if len(field.data) > self.most:
-            raise ValidationError(f"Tick at most {self.most} items.")
+            raise ValidationError(f"Tick at most {self.most} posts.")
 
 
 class SecondLookBulkForm(BulkForm):

@@ -56,7 +56,7 @@ class NoticeRow:
     entry_url: str | None = None
     webhook: str = ""
     attention: str = ""
-    open_words: str = "Open item"
+    open_words: str = "Open post"
     is_claim: bool = False
     is_reopening: bool = False
     is_escalation: bool = False

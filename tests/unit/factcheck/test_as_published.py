@@ -299,7 +299,7 @@ def test_a_feed_whose_import_brings_nothing_says_so_and_is_fetched_again_soon(
                 "The page has no script of the type",
                 15,
             ),
-            (b"{}\n{}\n", "All of its items were refused: see the report.", 15),
+            (b"{}\n{}\n", "All of its fact-checks were refused: see the report.", 15),
         ),
         start=1,
     ):

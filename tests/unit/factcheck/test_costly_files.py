@@ -42,7 +42,7 @@ REVIEW: dict[str, Any] = {
     "author": {"name": "Example Checks"},
     "reviewRating": {"alternateName": "False"},
 }
-MANY = "The file holds more than 100,000 items"
+MANY = "The file holds more than 100,000 fact-checks"
 SCRIPT = b'<script type="application/ld+json">'
 
 
@@ -248,7 +248,7 @@ def test_a_file_with_too_many_items_is_refused_and_leaves_nothing(
     jobs.run_all()
     begun = reread(wiring, begun)
     assert (begun.state, begun.stored) == (ImportState.FAILED, 0)
-    assert begun.problem.startswith("The file holds more than 120 items. Split it")
+    assert begun.problem.startswith("The file holds more than 120 fact-checks. Split it")
     assert rows_left(wiring) == (0, 0)
     exact = begin_storing(wiring, cast, good(*range(120)))
     jobs.run_all()

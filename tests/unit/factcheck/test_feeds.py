@@ -55,7 +55,7 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
     assert fetcher.asked[-1] == (URL, '"one"', "Mon, 01 Jun 2026 10:00:00 GMT")
     assert fetch(Fetched(lines(1, 2, 3))) == (FeedOutcome.UNCHANGED, ""), "the same content again"
     assert fetch(Fetched(problem="It answered 500.")) == (FeedOutcome.FAILED, "It answered 500.")
-    assert fetch(Fetched(b"")) == (FeedOutcome.FAILED, "The file holds no items.")
+    assert fetch(Fetched(b"")) == (FeedOutcome.FAILED, "The file holds no fact-checks.")
     with wiring.database.reading() as session:
         assert session.get_one(DatasetFeed, feed.id).failures == 2
     assert served(wiring) == {"item-1", "item-2", "item-3"}, "a failure changes nothing"
@@ -146,7 +146,7 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
     assert len(served(wiring)) == 40
     with wiring.database.reading() as session:
         problem = session.get_one(DatasetImport, check.import_id).problem
-        assert "38 of 40 items are not in the feed any more" in problem
+        assert "38 of 40 fact-checks are not in the feed any more" in problem
 
 
 def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_fetch(

@@ -157,7 +157,7 @@ def test_an_operator_who_loses_the_role_stores_nothing_more_and_bad_files_say_wh
     malformed = begin(wiring, operator, cast, b'{"@type": "ClaimReview",', "review.json")
     jobs.run_all()
     assert reread(wiring, malformed).problem.startswith("The file is malformed JSON: expecting property name")
-    for content, why in ((b"  \n", "holds no items"), (b"\x1f\x8bno", "damaged")):
+    for content, why in ((b"  \n", "holds no fact-checks"), (b"\x1f\x8bno", "damaged")):
         with pytest.raises(Invalid, match=why):
             begin(wiring, operator, cast, content)
 
