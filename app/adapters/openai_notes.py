@@ -40,7 +40,7 @@ ATTEMPTS = 2
 SOURCE_ID = "fact-check-1"
 PAGE_ID = "page-{}"
 CITED_MAX = 3
-"""Sources of one note: somebody is to read them."""
+"""The most sources of one note, so that all can be read."""
 
 _MODEL_NAME = re.compile(r"[\w.:/@+-]{1,100}", re.ASCII)
 

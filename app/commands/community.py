@@ -32,7 +32,7 @@ from app.core.webhooks.deliveries import REPLAYABLE, Filters
     metavar="ID",
     help="A community the key may act in, repeatable. Without: every one, and an adapter may open new ones.",
 )
-@click.option("--days", type=click.IntRange(1, 365), help="It expires after so many days; otherwise never.")
+@click.option("--days", type=click.IntRange(1, 365), help="It expires after this many days; otherwise never.")
 def mint_key(
     name: str, template: str, platforms: tuple[str, ...], community_ids: tuple[str, ...], days: int | None
 ) -> None:

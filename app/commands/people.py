@@ -78,7 +78,7 @@ def erase_user(
 ) -> None:
     """Erase a person: names, address, sign-ins, roles, links and their words in history.
 
-    Their ratings and decisions stay under nobody's name, so no score changes.
+    Their ratings and decisions stay without a name, so no score changes.
     """
     identifiers = [email is not None, account_id is not None, platform is not None]
     if sum(identifiers) != 1 or (platform is None) != (user_id is None):

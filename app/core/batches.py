@@ -26,6 +26,6 @@ class BatchSize:
         self.took(time.monotonic() - began)
 
     def took(self, seconds: float) -> None:
-        """The batch took so many seconds. The next one is at most twice as large."""
+        """Record how many seconds the batch took. The next one is at most twice as large."""
         fitting = self.rows * min(2.0, SECONDS / max(seconds, 0.001))
         self.rows = max(min(LEAST, self._most), min(self._most, int(fitting)))

@@ -110,7 +110,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that only reads, and raises RuntimeError when it is told to write.
+        """A session that only reads, and raises RuntimeError on a write.
 
         On PostgreSQL each of its statements sees its own moment (READ COMMITTED); on SQLite they share one.
         """
@@ -200,7 +200,7 @@ class ReadingSession(Session):
 
     def get_bind(self, *args: Any, **given: Any) -> sa.Engine | sa.Connection:
         if self._flushing or isinstance(given.get("clause"), sa.UpdateBase):
-            raise RuntimeError("a session that reads was told to write")
+            raise RuntimeError("a session that only reads was used to write")
         return super().get_bind(*args, **given)
 
 

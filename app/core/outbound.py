@@ -102,7 +102,7 @@ class AllowList:
 
 
 def check_url(url: str, allow: AllowList) -> Target:
-    """Parse a URL that somebody entered. Raises BadAddress for one to which we never send.
+    """Parse a URL that was entered. Raises BadAddress for one to which we never send.
 
     Only the text is checked here: the IP addresses that a name resolves to are checked at every attempt. The
     grammar is narrower than a URL's on purpose, so that no other parser can read another host into the same text.

@@ -21,7 +21,7 @@ from app.core import clock
 from app.core.errors import Invalid, Malformed
 
 MOST_COUNTED = 1_000
-"""Lists of the dashboard count so many rows, and then only say that there are more."""
+"""The most rows that lists of the dashboard count; beyond, they say "more than"."""
 
 Row = TypeVar("Row")
 Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]

@@ -50,7 +50,7 @@ _ALARMS = frozenset(
         SecurityEvent.ENCRYPTION_KEY_ROTATED,
     }
 )
-"""Logged as warnings; the others only matter in numbers, or when nobody expected them."""
+"""Logged as warnings; the others only matter in numbers, or when they are unexpected."""
 
 
 def log(event: SecurityEvent, **fields: Any) -> None:

@@ -304,7 +304,7 @@ class AfterReading(StrEnum):
 
 
 class RowOutcome(StrEnum):
-    """What importing an item of a file does, or would do. ``TAKEN``: the item belongs to somebody else and stays."""
+    """What importing an item of a file does, or would do. ``TAKEN``: the item is not this community's and stays."""
 
     ADD = "add"
     CHANGE = "change"

@@ -41,7 +41,7 @@ class Payload(TypedDict):
     root: str
     attempt: int
     once: NotRequired[bool]  # a periodic job is not retried: its next period is the retry
-    waits: NotRequired[int]  # how often nobody knew the name
+    waits: NotRequired[int]  # how often no worker knew the name
     community: NotRequired[str]  # whose turn it takes; without one it is the service's own
 
 
@@ -120,7 +120,7 @@ class Bodies:
         """Store a job with an unknown name again: during an upgrade, newer processes write jobs with new names."""
         waits = job.get("waits", 0) + 1
         if waits > UNKNOWN_WAITS:
-            log.error("Nobody knows job %s, giving up.", job["name"])
+            log.error("No worker knows job %s, giving up.", job["name"])
             self._give_up(job, LookupError(job["name"]))
             return
         log.warning("This process does not know job %s, which is offered again in a minute.", job["name"])

@@ -254,7 +254,7 @@ class Engine:
             log.debug("The periodic job %s is still running; this period passes without it.", name)
 
     def prune(self, older_than_hours: float | None = None) -> None:
-        """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
+        """Delete jobs that finished more than this many hours ago, in batches, so no writer waits long."""
         age = timedelta(hours=self._keep_hours if older_than_hours is None else older_than_hours)
         self.stored.delete_finished(age)
         self.stored.delete_finished(min(age, timedelta(minutes=UNKEYED_KEPT_MINUTES)), prefix=UNKEYED)

@@ -1,8 +1,8 @@
 """Finds out which executors are alive, and takes over the jobs of dead ones.
 
-Each executor counts up its row of ``job_heartbeats``. Nobody compares clocks: an executor counts as dead when
+Each executor counts up its row of ``job_heartbeats``. Clocks are not compared: an executor counts as dead when
 its counter has stood still during several of *our own* successful beats. So a clock that jumps, or a database
-that is blocked or away for a minute (nobody's beat gets through then), kills nobody.
+that is blocked or away for a minute (no beat gets through then), ends no executor.
 
 At its launch DBOS resumes what its own executor left unfinished. It does not find out which other executors died, and
 its documented way to put their jobs back is to resume each by its id. Demanded by tests/faults/test_engine.py:

@@ -35,7 +35,7 @@ SWEEP_SECONDS = 5.0
 ROWS = 500
 """The most rows that one transaction writes or deletes on SQLite, where all other writers wait for it."""
 ROWS_BESIDE = 2_000
-"""The same on PostgreSQL, where nobody waits for these rows."""
+"""The same on PostgreSQL, where no one waits for these rows."""
 MOVED = 250
 """The most scores that one transaction changes: raters of these notes wait for it."""
 SETTLED = 4

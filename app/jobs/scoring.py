@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 MOST = 20
 """How many posts a job takes along."""
 CLASSIFY_SECONDS = 0.1
-"""After so many seconds no further text of a batch is classified, so that one with slow rules does not delay all."""
+"""After this many seconds no further text of a batch is classified, so that one with slow rules does not delay all."""
 _ALONE_KEPT = 1_000
 
 

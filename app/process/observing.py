@@ -130,7 +130,7 @@ def _checks(database: Database, jobs_in_process: bool) -> dict[str, str]:
     except (sa.exc.SQLAlchemyError, OSError):
         log.warning("not ready", exc_info=True)
         return {"database": "fail: it cannot be written"}
-    missing = "fail: nobody runs jobs" if jobs_in_process else "no worker is running"
+    missing = "fail: no worker runs jobs" if jobs_in_process else "no worker is running"
     return {
         "database": "ok",
         "migrations": "ok" if at == _head() else f"fail: at {at}, this code wants {_head()}",

@@ -15,7 +15,7 @@ CATEGORY_NAMES = {
 CONTENT_NAMES = {"sexual": "Sexual content", "hate": "Hateful content"}
 UNNAMED = {
     UNFINISHED: "A classifier could not finish with this post, so people look at it",
-    ESCALATED: "Somebody asked staff to look at this post",
+    ESCALATED: "A member asked staff to look at this post",
 }
 """Why a post without a category is under review."""
 

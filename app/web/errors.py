@@ -19,7 +19,7 @@ WORDS: Mapping[int, tuple[str, str]] = {
     403: ("You cannot do this", "Your role does not allow it."),
     404: ("Page not found", "It may have been removed, or the address is not quite right."),
     405: ("This address cannot do that", "Go back and use the button on the page."),
-    409: ("Somebody was first", "This changed while you were looking at it. Go back and reload to see it."),
+    409: ("Changed meanwhile", "This changed while you were looking at it. Go back and reload to see it."),
     413: ("That is too much text", "Shorten it, then send it again."),
     422: ("Something is not right yet", "Go back and check what you entered."),
     429: ("Too many tries", "Wait a minute, then try again."),

@@ -28,7 +28,7 @@ FOLD_LINES = 20
 LINE = 75
 
 EMPTY_LINES = re.compile(r"\n((?:[^\S\n]*\n){4,})")
-"""A line's end and the empty lines after it, where there are so many that one line says how many there are."""
+"""A line's end and the empty lines after it, where there are enough to fold into one line with their number."""
 
 _TAGS = {"p", "blockquote", "ul", "ol", "li", "code", "pre", "strong", "em", "br", "span"}
 _BLOCKS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "fence"}

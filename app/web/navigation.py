@@ -113,7 +113,7 @@ def may_create_community() -> bool:
 
 
 def offers_first_steps(community: Community) -> bool:
-    """Whether to show the first steps: the reader may see the settings, and nobody has hidden the list."""
+    """Whether to show the first steps: the reader may see the settings, and the list is not hidden."""
     return (
         community.getting_started_hidden_at is None
         and community.archived_at is None

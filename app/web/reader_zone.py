@@ -35,8 +35,8 @@ def is_asked() -> bool:
 
 def _known_name() -> str | None:
     chosen: str | None = g.get("timezone")
-    told = chosen or request.cookies.get(COOKIE, "")
-    return told if told in _all() else None
+    name = chosen or request.cookies.get(COOKIE, "")
+    return name if name in _all() else None
 
 
 @cache

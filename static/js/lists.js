@@ -59,7 +59,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.
 // A tick stays, focus stays on the same control of the row, and a row whose button was just pressed waits for its own answer. ---
-// A tab that nobody looks at asks once a minute, for its title shows a number, and at once when it is looked at again.
+// A hidden tab asks once a minute, for its title shows a number, and at once when it is looked at again.
 const ASKED_IN_BACKGROUND = 55_000; // milliseconds: a browser lets timers of such tabs run once a minute or less
 let askedAt = 0, unasked = false;
 document.addEventListener("htmx:configRequest", (event) => {
@@ -67,10 +67,10 @@ document.addEventListener("htmx:configRequest", (event) => {
   unasked = document.hidden && Date.now() - askedAt < ASKED_IN_BACKGROUND;
   if (unasked) return event.preventDefault();
   askedAt = Date.now();
-  // What somebody writes or has written about a post is not taken away by a colleague's decision.
+  // Text typed about a post is not removed by a colleague's decision.
   const panel = event.detail.elt.closest("#moderator-panel");
   const isWriting = (field) => typing(field) && field === document.activeElement;
-  // In a folded part, too; there, what the page came with is nobody's text.
+  // In a folded part, too; there, what the page came with was not typed.
   const hasWritten = (field) => field.value.trim() && !isOffered(field) && (seen(field) || field.value !== field.defaultValue);
   const texts = "textarea, input:not([type=hidden], [type=checkbox], [type=radio], [type=button], [type=submit])";
   if (panel && ([...panel.querySelectorAll("select")].some(isWriting) || [...panel.querySelectorAll(texts)].some((field) => isWriting(field) || hasWritten(field)))) {

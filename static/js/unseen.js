@@ -1,8 +1,8 @@
-// Posts and notes that must be seen before anybody answers or decides about them.
+// Posts and notes that must be seen before an answer or a decision about them.
 import { isInSight, narrow, say } from "./page.js";
 import { isOffered, openForm } from "./verbs.js";
 
-// --- Content behind "Show content" opens in place. Nobody answers or decides about a post before it was shown: its forms
+// --- Content behind "Show content" opens in place. A post cannot be answered or decided before it was shown: its forms
 // carry a field that says so. The server refuses it too. What was shown once stays known while the page is open. ---
 export const opened = new Set();
 // A note counts as read once its last line was in the window. On a phone its answers stick to the window's edge only after

@@ -36,7 +36,7 @@ function remembered(scope, verb) {
   return `reason ${name} ${verb}`;
 }
 let lastOffered = "";
-// Also where the server gave the form back with it: it is still no text that somebody typed.
+// Also where the server gave the form back with it: it is still not typed text.
 export const isOffered = (field) => Boolean(field?.value) && (field.value === field.dataset.offered || field.value === lastOffered);
 function offerReason(button) {
   const scope = button.closest("[data-reasons]");

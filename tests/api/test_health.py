@@ -43,7 +43,7 @@ def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
     assert client.get("/healthz").get_json() == {"status": "ok", "service": "bridgenote"}
     nobody = client.get("/readyz")
     assert (nobody.status_code, nobody.headers["Retry-After"]) == (503, "2")
-    assert nobody.get_json()["checks"]["jobs"] == "fail: nobody runs jobs"
+    assert nobody.get_json()["checks"]["jobs"] == "fail: no worker runs jobs"
     _begin_to_work(wiring)
     assert client.get("/readyz").get_json() == {
         "status": "ready",

@@ -248,7 +248,7 @@ def test_a_drawn_rater_answers_one_post_and_declines_the_other(
     expect(cards.get_by_text("You were drawn")).to_have_count(2)
     expect(cards.nth(2)).to_have_attribute("id", f"card-{other}")
     rita.page.locator(f"#card-{drawn[1]}").get_by_role("button", name="Decline").click()
-    expect(rita.status).to_contain_text("Declined. Somebody else is drawn.")
+    expect(rita.status).to_contain_text("Declined. The next person is drawn.")
     expect(rita.page.locator(f"#card-{drawn[1]}")).to_have_count(0)
     rita.page.locator(f"#card-{drawn[0]} form.rate button[name=answer]").first.click()
     wait_for("the answer", lambda: place.ratings_of(drawn[0]) == 1)

@@ -43,7 +43,7 @@ def test_a_claim_holds_a_colleague_off_until_they_take_it_over_which_its_holder_
     max_.press("c")
     expect(max_.button("Take over")).to_be_focused()
     max_.press("Enter")
-    expect(max_.status).to_contain_text("Taken over. Sam is told.")
+    expect(max_.status).to_contain_text("Taken over. Sam is notified.")
     expect(max_.page.get_by_label("Reason")).to_have_value("Three careful sentences")
     expect(max_.button("Release")).to_be_visible()
 

@@ -159,7 +159,7 @@ def test_ticked_items_are_assigned_at_once_and_each_that_is_not_is_named(
     assert undecided.text.count('id="assignee-error"') == 1
     outsider = str(cast.outsider.account_id)
     wrong = moderator.post("/review/dismiss", item=items, verb="assign", assignee=outsider)
-    assert "was not assigned: the assignee must be somebody who moderates this community." in wrong.text
+    assert "was not assigned: the assignee must be a moderator of this community." in wrong.text
     operator_id = str(cast.operator.account_id)
     answer = moderator.post("/review/dismiss", item=items, verb="assign", assignee=operator_id)
     assert answer.status_code == 409

@@ -45,7 +45,7 @@ def test_a_decision_on_a_claimed_item_is_refused_and_taking_over_keeps_what_was_
         assert "Three careful sentences" in page
         assert "For the others" in page
     assert "Take over" in refused.text
-    assert "Taken over. Operator is told." in taken.text
+    assert "Taken over. Operator is notified." in taken.text
     assert "Yours for 10 minutes" in taken.text
     assert moderator.post(f"/review/{action_id}/decide", headers, **TYPED).status_code in {200, 303}
     assert only_hold(wiring) is not None

@@ -277,9 +277,9 @@ def test_a_feed_is_added_fetched_and_its_failures_stand_on_its_page(
         )
     assert "New content</td>" not in operator.get("/datasets").text
     assert operator.post(path, url=url, dataset_name="stars", hours="24").status_code == 303
-    assert "Paused: nobody looks at it." not in operator.get(path).text
+    assert "Paused: it is not fetched." not in operator.get(path).text
     operator.post(f"{path}/pause", paused="1")
-    assert "Paused: nobody looks at it." in operator.get(path).text
+    assert "Paused: it is not fetched." in operator.get(path).text
     with wiring.database.writing() as session:
         feed = session.scalars(sa.select(DatasetFeed)).one()
         feed.serves_all = True
@@ -316,7 +316,7 @@ def test_what_an_operator_imports_serves_their_community_alone_and_a_service_adm
     send(admin, jobs, upload([{**GOOD, "claim": claim}]))
     assert served() == [True, True]
     other = send(operator, jobs, upload([{**GOOD, "claim": "Something else is made of cheese and sold"}]))
-    assert "1 belong to somebody else" in other
+    assert "1 not of this community" in other
     assert served() == [True, True]
     with wiring.database.reading() as session:
         item_id = session.scalars(sa.select(FactCheckItem.id)).one()

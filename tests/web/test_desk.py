@@ -35,7 +35,7 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
         (
             "assign",
             {"assignee": str(uuid.uuid4())},
-            "Assign to must be somebody who moderates this community.",
+            "Assign to must be a moderator of this community.",
         ),
         ("assign", {"assignee": "somebody"}, "Choose from the list whom to assign it to."),
         ("assign", {"assignee": theirs, "handover": "x" * 10_001}, "For them must be at most"),

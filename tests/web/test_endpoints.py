@@ -240,7 +240,7 @@ def test_of_two_who_save_at_once_the_second_hears_what_the_first_set_and_loses_n
     mine = {"url": "https://forum.example.org/moved", "all_events": "y", "reason": "We moved"}
     stale = operator.post(path, **mine, version=seen)
     assert stale.status_code == 409
-    assert "Somebody saved other values meanwhile (Admin, just now)." in stale.text
+    assert "Other values were saved meanwhile (Admin, just now)." in stale.text
     assert f"The URL is {URL} now. The events are now: Decision about a post." in stale.text
     for kept in ("https://forum.example.org/moved", "We moved"):
         assert f'value="{kept}"' in stale.text

@@ -217,7 +217,7 @@ def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
     sweep(wiring.database)
     jobs.run_all()
     assert {one.to for one in postbox.sent} == {"admin@example.org"}
-    assert "Operators were told that something needs one" in admin.get("/history/settings").text
+    assert "Operators were notified of something that needs attention" in admin.get("/history/settings").text
 
 
 def test_the_bell_is_there_for_moderators_and_above_alone(visit: Visit, rater: Visitor, cast: Cast) -> None:

@@ -62,7 +62,7 @@ def test_declining_gives_the_seat_away_and_asks_no_more(
     visitor = visit(person(wiring, holder))
     assert visitor.post(f"/help-needed/{action_id}/decline").status_code == 303
     page = visitor.get("/help-needed").text
-    assert "Declined. Somebody else is drawn." in page
+    assert "Declined. The next person is drawn." in page
     assert str(action_id) not in CARD.findall(page)
     assert seated(wiring, action_id, SeatState.DECLINED) == [holder]
 

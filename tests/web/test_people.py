@@ -64,7 +64,7 @@ def test_roles_are_given_and_taken_with_a_reason_and_only_admins_do_it(
     page = admin.get(URL).text
     assert page.index("rater@example.org") < page.index("admin@example.org")
     assert "moderator@example.org" not in admin.get(f"{URL}&q=RATER@").text
-    assert "Nobody has this name" in admin.get(f"{URL}&q=100%25").text
+    assert "No member has this name" in admin.get(f"{URL}&q=100%25").text
     address = f"/people/{rater}"
     assert "Enter a reason." in admin.post(f"{address}/role", role="moderator", reason="").text
     assert admin.post(f"{address}/role", role="emperor", reason="Why not").status_code == 422

@@ -62,7 +62,7 @@ def test_what_no_score_brought_has_no_score(moderator: Visitor, wiring: Wiring, 
     with wiring.database.writing() as session:
         session.get_one(Action, escalated).category = ESCALATED
     page = moderator.get("/review").text
-    why = "Somebody asked staff to look at this post"
+    why = "A member asked staff to look at this post"
     assert why not in row(page, scored)
     assert f"– {why}" in row(page, escalated)
     assert "0.00" not in row(page, escalated)

@@ -290,7 +290,7 @@ def test_the_preview_draws_scores_and_lists_what_is_newly_affected(
     assert threat[0] == "Threat"
     assert threat[1].startswith("1 more post acted on by itself; no outcome is known; 1 fewer put before")
     rightly, wrongly = (page.index(f"</span> {title} ") for title in ("Rightly", "Wrongly"))
-    rest = page.index("Nobody has decided about: 2 posts")
+    rest = page.index("Not decided: 2 posts")
     assert rightly < wrongly < page.index(f'href="/review/{dismissed}"') < rest
     assert rest < page.index(f'href="/review/{open_}"')
 

@@ -52,7 +52,7 @@ def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> Non
             suspended.deliveries,
             "deliveries are parked: replay them on the Deliveries page once you know they never arrived",
         ),
-        (suspended.holds, "held decisions lapsed; their moderators are told"),
+        (suspended.holds, "held decisions lapsed; their moderators are notified"),
         (suspended.requests, f"requests {scored}"),
         (suspended.bulk, "bulk overturns and replays were stopped"),
         (suspended.sign_ins, "sign-ins ended; everybody signs in anew"),

@@ -24,7 +24,7 @@ FOLDER = "media/"
 FIRST_CONTENT = 512
 """Where the content of an archive's first member begins."""
 _END = 2 * tarfile.BLOCKSIZE
-"""An archive ends with so many zero bytes; more follow up to a whole record."""
+"""An archive ends with this many zero bytes; more follow up to a whole record."""
 _MARK, _MARK_AT = b"ustar", 257
 
 

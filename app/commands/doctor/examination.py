@@ -81,7 +81,7 @@ def _wired(settings: Settings) -> Iterator[Wiring]:
 def doctor(as_json: bool) -> None:
     """Check what the service stands on, and say what to do; exits with 1 when something is wrong.
 
-    Each line is ok, warn (somebody should look) or fail.
+    Each line is ok, warn (needs attention) or fail.
     """
     findings = examine(prepared_settings())
     if as_json:

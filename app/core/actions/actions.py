@@ -99,7 +99,7 @@ def decide_none(
 ) -> None:
     """End a review without action, or withdraw a proposal before the platform acts.
 
-    ``lapsed``: the review ended because nobody decided in time.
+    ``lapsed``: the review ended without a decision in time.
     """
     now = clock.now()
     make_move(
@@ -172,7 +172,7 @@ def is_wanted_again(session: Session, action: Action) -> bool:
 
 
 def lapse(session: Session, action: Action, *, why: Reason) -> None:
-    """End a review that nobody decided in time: dismiss a queued one, confirm after a second look.
+    """End a review without a decision in time: dismiss a queued one, confirm after a second look.
 
     See docs/integrate/api.md.
     """
@@ -185,7 +185,7 @@ def lapse(session: Session, action: Action, *, why: Reason) -> None:
 def confirm(
     session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON, lapsed: bool = False
 ) -> None:
-    """End a second look by upholding the action. ``lapsed``: it ended because nobody decided in time."""
+    """End a second look by upholding the action. ``lapsed``: it ended without a decision in time."""
     now = clock.now()
     make_move(
         session,

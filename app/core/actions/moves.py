@@ -105,7 +105,7 @@ def make_move(
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
     Raises:
-        IllegalMove: the table has no such row from the current state, or somebody else moved it first.
+        IllegalMove: the table has no such row from the current state, or another transaction moved it first.
         Forbidden, NotFound: this actor may not make the move.
     """
     machine = machine_of(subject)
@@ -164,7 +164,7 @@ class _Change:
 def _write(session: Session, changes: Sequence[_Change]) -> None:
     """Update the rows of moved objects: one statement for all that change the same columns.
 
-    Raises IllegalMove when somebody else moved one of them first.
+    Raises IllegalMove when another transaction moved one of them first.
     """
     alike: dict[tuple[type[Stateful], tuple[str, ...]], list[_Change]] = {}
     for change in changes:

@@ -1,6 +1,6 @@
 """Pages that AI notes of a community may cite beside fact-checks: an operator lists them with what they say.
 
-A model is told only what a page says and names it by an id; our code adds the address (docs/run/datasets.md).
+A model sees only the text of a page and names it by an id; our code adds the address (docs/run/datasets.md).
 """
 
 from collections.abc import Sequence

@@ -171,7 +171,7 @@ def found_community(session: Session, actor: Actor, values: Founding, *, open_to
     reached.
 
     If an integration opens communities itself, or reaches all future ones, only service admins may choose platform
-    ids. Otherwise somebody could claim a platform's id here first and receive its posts.
+    ids. Otherwise a stranger could claim a platform's id here first and receive its posts.
 
     Raises:
         Forbidden: the account is not confirmed, or only service admins open communities here.

@@ -108,7 +108,7 @@ class CommunitySettings:
         None,
         Group.NOTES,
         "Minimum days known",
-        "Only raters known for so many days count. Leave it empty to count everybody.",
+        "Only raters known for at least this many days count. Empty: all count.",
         bounds=(0, 3_650),
         optional=True,
         rescores=True,
@@ -169,7 +169,7 @@ class CommunitySettings:
         24,
         Group.REVIEWS,
         "Hours to answer",
-        "After so many hours without an answer somebody else is drawn.",
+        "Without an answer after this many hours the next person is drawn.",
         bounds=(1, 168),
     )
     undo_seconds: float = declare(
@@ -209,7 +209,7 @@ class CommunitySettings:
         500,
         Group.ALERTS,
         "Reviews that wait",
-        "When more than so many wait. Leave it empty for no notice.",
+        "When more reviews wait than this. Leave it empty for no notice.",
         bounds=(1, 10_000),
         optional=True,
     )
@@ -217,7 +217,7 @@ class CommunitySettings:
         3,
         Group.ALERTS,
         "Times the target time",
-        "When a review has waited so many times as long as its category should take. Leave it empty for no notice.",
+        "When a review has waited this many times its category's target time. Leave it empty for no notice.",
         bounds=(2, 100),
         optional=True,
     )
@@ -258,7 +258,7 @@ class CommunitySettings:
         24,
         Group.CAUTION,
         "Hours a rater is new",
-        "A rater who was first seen within so many hours is new.",
+        "A rater who was first seen within this many hours is new.",
         bounds=(1, 8_760),
         rescores=True,
     )

@@ -68,7 +68,7 @@ def lease(
 
 
 def is_wanted(session: Session, service: ConnectedService) -> bool:
-    """Whether a service is to be asked on: nobody changed, removed or switched it off since it was read."""
+    """Whether to go on asking a service: it was not changed, removed or switched off since it was read."""
     present = session.get(ConnectedService, service.id)
     return (
         present is not None

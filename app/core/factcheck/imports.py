@@ -314,7 +314,7 @@ def enqueue_stalled(session: Session) -> None:
 def stop_abandoned(session: Session) -> None:
     """Stop imports that waited too long for a person: their files and rows would never be deleted."""
     for found in session.scalars(sa.select(DatasetImport).where(_abandoned())).all():
-        found.problem = "Nobody went on with it for a week."
+        found.problem = "It was left unfinished for a week."
         end(session, found, ImportState.STOPPED)
 
 

@@ -27,7 +27,7 @@ _READ_AT_ONCE = 5_000
 
 
 def size(rows: int, dimensions: int) -> int:
-    """The bytes that so many vectors take in memory."""
+    """The bytes that ``rows`` vectors take in memory."""
     # Four bytes a number: NumPy multiplies numbers of two bytes many times slower.
     return rows * (dimensions * 4 + _ROW_BYTES)
 

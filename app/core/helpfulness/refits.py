@@ -181,7 +181,7 @@ def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int
 def catch_up(session: Session, lease: Lease, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace sums under a fit that will take effect soon (``note_scores.rows_from_ratings``).
 
-    Needs no lock of the community: until the swap nobody else writes under this version. Once it is in force, raters
+    Needs no lock of the community: until the swap nothing else writes under this version. Once it is in force, raters
     do, and this must not be called. A rating between reading and writing makes these sums stale, not wrong.
 
     Raises:

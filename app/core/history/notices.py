@@ -194,7 +194,7 @@ def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None
     """Mark one notice as read, or all of them for None. Return how many were unread.
 
     Raises:
-        NotFound: the notice is unknown or belongs to somebody else.
+        NotFound: the notice is unknown or another account's.
     """
     matching = _readable(actor)
     if notice_id is not None:

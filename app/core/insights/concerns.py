@@ -1,4 +1,4 @@
-"""What needs somebody's attention in a community: late reviews, a growing backlog, wrong actions, failing webhooks.
+"""What needs attention in a community: late reviews, a growing backlog, wrong actions, failing webhooks.
 
 ``read`` asks for what is true now, ``from_trends`` judges the figures of a period. Few cases never raise a matter:
 shares are compared by their 95 % intervals, which must not overlap.
@@ -27,7 +27,7 @@ from app.core.webhooks.registrations import BY_HAND
 LEAST_ACTIONS, LEAST_OVERTURNED = 10, 3
 """With fewer actions, or fewer of them overturned, a category's or a classifier's rate raises no matter."""
 LEAST_GROWTH, GROWTH = 10, 1.25
-"""A backlog grew if it has at least so many reviews more than at the beginning, and is so many times as large."""
+"""A backlog grew if it has at least this many reviews more than at the beginning, and is this many times as large."""
 
 
 class Concern(StrEnum):
@@ -45,7 +45,7 @@ class Concern(StrEnum):
 
 @dataclass(frozen=True)
 class Matter:
-    """One thing that needs somebody.
+    """One thing that needs attention.
 
     ``count`` is of reviews, decisions or failures, at most ``conditions.MOST_COUNTED`` + 1 where it is counted now;
     for a backlog the reviews at the end of the period, and ``before`` those at its beginning. ``since``: when the
@@ -169,7 +169,7 @@ def _paused(session: Session, community_id: uuid.UUID) -> list[Matter]:
 
 
 def _webhooks(session: Session, community_id: uuid.UUID) -> list[Matter]:
-    """Webhooks that failures disabled, and those that are failing. One that somebody disabled needs nobody."""
+    """Webhooks that failures disabled, and those that are failing. One that a person disabled needs no attention."""
     found = []
     for webhook in session.scalars(
         sa.select(Webhook)

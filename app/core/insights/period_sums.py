@@ -33,7 +33,7 @@ class Counts:
     seconds: Sequence[Seconds]
 
     def folded(self, into: int) -> "Counts":
-        """The same in so many parts of seven, of which the first one may have fewer."""
+        """The same in ``into`` parts of seven, of which the first one may have fewer."""
         if into == len(self.seconds):
             return self
         last = len(self.seconds) - (into - 1) * WEEK

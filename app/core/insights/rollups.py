@@ -43,9 +43,9 @@ from app.core.services import figures
 ROLLUP_JOB = "roll_up"
 ROLLUP_SECONDS = 3_600.0
 CHUNK = 20_000
-"""About so many history entries are counted in one transaction while a community is counted for the first time."""
+"""About how many history entries one transaction counts when a community is counted for the first time."""
 RUNS = 12
-"""Late changes are counted in at most about so many stretches of slots; what lies between them is counted along."""
+"""Late changes are merged into at most about this many ranges of slots; the slots between are counted too."""
 VOLUME = ("submitted", "acted", "reviewed", "ignored", "partly_scored")
 COUNTS = (
     *VOLUME,
@@ -127,8 +127,8 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
         changed = _changed(session, community_id, state.changes_until - RECORDED_WITHIN)
         recent = range(state.end - _SLOTS_BACK, end)
         slots = {slot for slot in changed if slot < end} | set(recent)
-        told = _first_told(session, community_id)
-        slots = {slot for slot in slots if slot >= told}
+        oldest = _first_entry(session, community_id)
+        slots = {slot for slot in slots if slot >= oldest}
         state.changes_until = now
     else:
         slots = set(range(state.end, end))
@@ -139,7 +139,7 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
     return is_last
 
 
-def _first_told(session: Session, community_id: uuid.UUID) -> int:
+def _first_entry(session: Session, community_id: uuid.UUID) -> int:
     """The first slot of which the history tells everything; earlier ones cannot be counted again."""
     at = session.scalar(sa.select(RetentionMark.history_at).where(RetentionMark.community_id == community_id))
     return 0 if at is None else slot_of(at) + 1

@@ -61,7 +61,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Ordinary:
-    """A post that nobody acted on, with the scores of the other classifiers by category."""
+    """A post without an action, with the scores of the other classifiers by category."""
 
     content: str
     base: dict[str, float]
@@ -171,7 +171,7 @@ def _author(row: Any, askers: Counter[str]) -> str:
 
 
 def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
-    """The newest posts of the last days that nobody acted on: how often would a model ask about them?
+    """The newest posts of the last days without an action: how often would a model ask about them?
 
     They are those for which nothing was opened, and those that a model raised, until people act on them: what each
     version raises would otherwise be left out when the next is checked. A sample that raters would have acted on is
@@ -243,7 +243,7 @@ _DISMISSED = _STATE == ActionState.DISMISSED
 _CONFIRMED = _STATE == ActionState.CONFIRMED
 _DECIDED_TO_ACT = sa.and_(
     _STATE.in_((ActionState.PROPOSED, ActionState.APPLIED)),
-    # Without it, the platform acted during the review, and nobody here decided.
+    # Without it, the platform acted during the review, and there was no decision here.
     Action.proposed_at.is_not(None),
     Action.dismissed_at.is_(None),
     # A flag is reviewed before anything happens, in either tier.

@@ -142,7 +142,7 @@ LEAST, MOST = 0.01, 0.99
 PARTS = 5
 BINS = 10
 DRAWS, SURE = 300, 0.95
-"""Of so many random draws of the labels, this share must agree. Of few labels it asks for more of a difference."""
+"""Random draws of the labels, and the share of them that must agree: few labels must differ by more."""
 LEAST_RISE = 0.05
 """``a`` below this: from its least to its most, the base would move the score by no more than a tenth."""
 _PRIOR = np.array([1.0, 0.5, 0.0])

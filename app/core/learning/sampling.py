@@ -26,18 +26,18 @@ LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.001, 0.01, 0.05
 OPEN_FOR = timedelta(days=7)
 """How long raters are asked about a post."""
 MOST_A_DAY = 20
-"""A community gets at most so many samples within 24 hours, however many posts it has."""
+"""The most samples of a community within 24 hours, however many posts it has."""
 ENOUGH_LABELS = 200
-"""With so many labels a category is trained (``training``), and lacks no more of them than others that have as many."""
+"""With this many labels a category is trained (``training``), and needs no more than others with as many."""
 WANTED_MORE = 9
-"""A category without labels is asked about so many times as often as one with enough."""
+"""A category without labels is asked about this many times as often as one with enough."""
 LEAST_NEARNESS = 0.05
 """A category with a score of 0 is asked about too, but seldom."""
 _ONE = 2**64
 
 
 def new_key() -> str:
-    """A random key, so that nobody outside can tell which posts are chosen."""
+    """A random key, so that no outsider can tell which posts are chosen."""
     return secrets.token_hex(16)
 
 

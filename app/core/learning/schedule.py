@@ -29,7 +29,7 @@ LEARN_JOB = "learn"
 LEARN_SECONDS = 300.0
 NEW_LABELS = 50
 RETRAIN_AFTER = timedelta(hours=24)
-"""A category is trained again after so many new labels, or after a day with at least one."""
+"""A category is trained again after this many new labels, or after a day with at least one."""
 LEASE = timedelta(minutes=15)
 ENTRY_DELAY = timedelta(minutes=1)
 NOT_BETTER = "on the newest decisions it is no better than the other classifiers alone"
@@ -171,7 +171,7 @@ def read(session: Session, lease: Lease, category: str) -> Material:
 def store(
     session: Session, lease: Lease, material: Material, trained: Trained, milliseconds: int
 ) -> LearnedModel | None:
-    """Store the result of a training, and put it in force if it is better and nobody wants to be asked first.
+    """Store the result of a training, and put it in force if it is better and no operator wants to be asked first.
 
     Raises:
         Outdated: the result must not be stored.

@@ -158,7 +158,7 @@ SHOWN_SAMPLES = 20
 
 @dataclass(frozen=True)
 class Sample:
-    """A post that the version would route differently; ``outcome`` is what people decided, None if nobody did."""
+    """A post that the version would route differently; ``outcome`` is what people decided, None without a decision."""
 
     content: str
     before: Route | None

@@ -28,10 +28,10 @@ Floats = NDArray[np.float64]
 
 LEAST_LABELS = sampling.ENOUGH_LABELS
 LEAST_OF_A_KIND = 40
-"""So many labels, and so many of posts acted on and of posts left alone, before anything is trained."""
+"""The least labels, and the least of posts acted on and of posts left alone, before anything is trained."""
 NEWEST = 0.2
 LEAST_NEWEST = 5
-"""So many of each kind among the newest labels, or they cannot judge anything."""
+"""The least of each kind among the newest labels; with fewer they cannot judge a model."""
 GAIN = 0.01
 """By how much the average precision must be better at least, however many labels judge it."""
 ORDINARY_SHARE = 0.01
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 class Figures:
     """What the newest labels say: average precision and Brier score of the others (base) and of the blend (own).
 
-    ``ordinary``: how many posts that nobody acted on it was checked with; ``more_a_day``: about how many of them a day
+    ``ordinary``: how many posts without an action it was checked with; ``more_a_day``: about how many of them a day
     it would ask about and the others alone would not, None if no such posts are known.
     """
 
@@ -110,7 +110,7 @@ def train(
 ) -> Trained:
     """Train a version from labels, oldest first. The same input always gives the same version.
 
-    ``threshold`` is the score above which people are asked; ``ordinary`` are posts that nobody acted on.
+    ``threshold`` is the score above which people are asked; ``ordinary`` are posts without an action.
     """
     rows = logistic.matrix([vectorise(label.content) for label in labels])
     alike = clusters(rows)

@@ -36,7 +36,7 @@ from app.core.permissions import SYSTEM, Actor, Permission, require
 
 SHOWN_VERSIONS = 20
 VERSIONS_KEPT = 20
-"""So many versions of a category are kept beside the one in force; older ones are deleted."""
+"""The versions of a category that are kept beside the one in force; older ones are deleted."""
 
 
 def versions(

@@ -48,8 +48,8 @@ class Action(Stamped, Base):
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
     moderator decided on, None while that is ``category``. ``platform_author_id``, ``platform_channel_id`` and
-    ``language`` repeat the request's, for lists; the last two are missing with actions of before they were added that
-    nobody can review any more.
+    ``language`` repeat the request's, for lists; older actions that can no longer be
+    reviewed lack the last two.
     ``review_opened_at`` is when a proposal came back under review, None where the review opened with the action.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it.
@@ -260,7 +260,7 @@ class Hold(Base):
 
     It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
     where a reopened dismissal goes. ``act_as``: what the platform is to do instead of what the category is configured
-    for; ``author_text``: what the post's author is told.
+    for; ``author_text``: the message to the post's author.
     """
 
     __tablename__ = "holds"

@@ -100,7 +100,7 @@ class InsightGroup(Base):
 
 
 class RaterDay(Base):
-    """Somebody rated in a community on a ``day``, numbered from 1970 in UTC. The verbs that write ratings keep it."""
+    """A person rated in a community on a ``day``, numbered from 1970 in UTC. The verbs that write ratings keep it."""
 
     __tablename__ = "rater_days"
 

@@ -137,7 +137,7 @@ class Membership(Stamped, Base):
 
 
 class Removal(Base):
-    """An account whose role in a community somebody else took: it cannot join again without an invitation.
+    """An account that another one removed from a community: it cannot join again without an invitation.
 
     The history tells of it too, but may be kept for a limited time only.
     """

@@ -62,7 +62,7 @@ def outcome_visible_clause() -> sa.ColumnElement[bool]:
 
 
 def is_closed(note: Note, action: Action | None) -> bool:
-    """Whether nobody can rate the note; ``action`` is the action whose rationale it is, or None."""
+    """Whether the note cannot be rated; ``action`` is the action whose rationale it is, or None."""
     return note.locked and not is_lifted(note, action)
 
 

@@ -109,9 +109,9 @@ def _with_panel(session: Session, note: Note, action: Action, explanation: Expla
     if panel is None or note.locked:
         return explanation
     if panels.has_decided(panel, action):
-        told = results.decided(session, note.id)
+        decided = results.decided(session, note.id)
         rule = scoring.RULES.get(note.status_rule or "", "")
-        said = panels.explained(told.panel, told.volunteers, told.reason) if told is not None else ""
+        said = panels.explained(decided.panel, decided.volunteers, decided.reason) if decided else ""
         return replace(
             explanation,
             score=note.helpfulness_score,

@@ -252,7 +252,7 @@ def _record(session: Session, actor: Actor, note: Note, what: str, **options: An
 
 
 def _lock_and_reload(session: Session, note: Note) -> None:
-    """Lock and reload the note. Raises NotFound if somebody deleted it while we waited for the lock."""
+    """Lock and reload the note. Raises NotFound if it was deleted while we waited for the lock."""
     serialise(session, note.community_id)
     session.refresh(note)
     if note.deleted_at is not None:

@@ -134,7 +134,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     """Withdraw a rating: by its rater, or by the service itself with a ``cause``. Repeating it changes nothing.
 
     Raises:
-        Forbidden: it is somebody else's rating, or the note is locked.
+        Forbidden: it is another rater's, or the note is locked.
         Settled: the actor uses the dashboard and has seen the item's outcome.
     """
     _require_own(session, actor, rating, "You may withdraw only your own rating")
@@ -183,7 +183,7 @@ def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
 
 
 def get_own(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
-    """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is somebody else's."""
+    """The rating, for an actor who may change it. Raises NotFound as ``get``; Forbidden if it is another rater's."""
     rating = get(session, actor, rating_id)
     _require_own(session, actor, rating, "You may change only your own rating")
     return rating

@@ -41,7 +41,7 @@ class Work:
     expires: list[datetime] = field(default_factory=list)
     drawn: list[uuid.UUID] = field(default_factory=list)
     is_waiting: bool = False
-    """Whether nobody is left but people who had too many open seats, and may have fewer later."""
+    """Whether all who are left had too many open seats, and may have fewer later."""
     numbers: int = 0
     """How many people the draw came to, whether or not they could be asked."""
 
@@ -90,7 +90,7 @@ class Work:
 
 
 MOST_OPEN = 3
-"""A person with so many open seats is not drawn for another."""
+"""A person with this many open seats is not drawn for another."""
 
 
 class SkipReason(StrEnum):

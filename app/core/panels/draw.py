@@ -32,7 +32,7 @@ class Side(IntEnum):
 
 @dataclass(frozen=True)
 class Order:
-    """People of each side in the order of the draw. ``is_all``: nobody of the roll is missing."""
+    """People of each side in the order of the draw. ``is_all``: the whole roll is in it."""
 
     sides: Mapping[Side, Sequence[uuid.UUID]]
     is_all: bool
@@ -66,7 +66,7 @@ def places(seed: bytes, ids: bytes) -> Places:
 def order(seed: bytes, raters: bytes, *, first: int | None = AT_FIRST) -> Order:
     """The order of the people in a roll, the ``first`` of each side; None: all of them.
 
-    If nobody's side is known, or only people of one side could be drawn, all are of the side ``UNKNOWN``.
+    If no side is known, or only people of one side could be drawn, all are of the side ``UNKNOWN``.
     """
     count = len(raters) // ENTRY_BYTES
     ids, sides = raters[: 16 * count], np.frombuffer(raters, np.uint8, offset=16 * count)
@@ -101,7 +101,7 @@ def unpacked(shortlist: bytes) -> Order:
 def next_side(
     left: Mapping[Side, Sequence[uuid.UUID]], seated: Mapping[Side, int], seed: bytes
 ) -> Side | None:
-    """From which side the next person comes: the one with fewer seats; None if nobody is left.
+    """From which side the next person comes: the one with fewer seats; None if no one is left.
 
     Of two sides with as many seats, the seed says which is first. People whose side is not known come when neither
     side has anybody left.

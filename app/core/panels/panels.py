@@ -29,13 +29,13 @@ from app.core.vocabulary import (
 
 MOST_SEATS = 36
 LONGEST = timedelta(days=7)
-"""A panel that has not decided after so many seats or so long leaves the review to moderators."""
+"""A panel that has not decided after this many seats or this long leaves the review to moderators."""
 ENOUGH, OF_SEATS = 7, 12
-"""So many of so many seats have to answer, in proportion for other sizes."""
+"""Answers needed, of how many seats; in proportion for other sizes."""
 OPPOSED = "panel:opposed@1"
 """A panel does not act while too many of one side said no (docs/moderate/panels.md). The version is part of the id."""
 OPPOSED_SHARE = 6
-"""Too many are more than one in so many of the seats that the panel began with: more than 2 of 12."""
+"""Too many are more than one in this many of the seats that the panel began with: more than 2 of 12."""
 CONTESTED = "panel:contested@1"
 """A panel with a *no* from a known side does not act alone: a second panel, of other people, has to act, too."""
 CONFIRMS = f"A first panel would act, but was not of one mind, so a second one decides ({CONTESTED})."
@@ -93,7 +93,7 @@ def has_decided(panel: Panel | None, action: Action) -> bool:
 
 
 def enough(wanted: int) -> int:
-    """How many of so many seats have to answer before their ratings decide."""
+    """How many of ``wanted`` seats have to answer before their ratings decide."""
     return -(-ENOUGH * wanted // OF_SEATS)
 
 
@@ -105,7 +105,7 @@ def seat_holders(panel_id: uuid.UUID) -> sa.Select[uuid.UUID]:
 
 
 def most_against(size: int) -> int:
-    """How many of one side may say no where a panel that began with so many seats acts."""
+    """How many of one side may say no where a panel that began with ``size`` seats acts."""
     return max(1, size // OPPOSED_SHARE)
 
 
@@ -230,7 +230,7 @@ _LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, Help
 
 
 def explained(own: Counts, others: Counts, reason: str) -> str:
-    """What people are told after the decision: what others said, and that a panel opened for ``reason`` decided."""
+    """The explanation after the decision: what others said, and that a panel opened for ``reason`` decided."""
     who = "A first panel and volunteers" if is_second(reason) else "Volunteers"
     return f"{who}: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
 

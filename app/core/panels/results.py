@@ -117,7 +117,7 @@ def repeat(session: Session, reference: uuid.UUID) -> Repeated:
     if panel is None:
         raise NotFound("panel")
     if panel.ended_at is None:
-        raise Conflict("The panel has not ended: until then nobody learns who sits on it", panel.id)
+        raise Conflict("The panel has not ended; its members are secret until then", panel.id)
     roll = (
         session.get(PanelRoll, panel.roll_id, options=[undefer(PanelRoll.raters)]) if panel.roll_id else None
     )
@@ -171,7 +171,7 @@ def _as_on_the_roll(session: Session, came_to: Sequence[uuid.UUID], found: draw.
 
 
 def _faults_in_order(found: draw.Order, came_to: Sequence[uuid.UUID]) -> list[str]:
-    """Whether the draw came to the first people of each side, in their order, and to nobody else."""
+    """Whether the draw came to the first people of each side, in their order, and to no others."""
     faults = []
     for people in found.sides.values():
         of_side = set(people)
@@ -179,5 +179,5 @@ def _faults_in_order(found: draw.Order, came_to: Sequence[uuid.UUID]) -> list[st
         if drawn != list(people[: len(drawn)]):
             faults.append("People were not drawn in the order that the seed gives.")
     if not set(came_to) <= found.people.keys():
-        faults.append("Somebody was drawn who is not among the people who could be drawn.")
+        faults.append("A person was drawn who is not among the people who could be drawn.")
     return faults

@@ -45,7 +45,7 @@ PRACTICE = 4
 
 @dataclass
 class _Person:
-    """What is known of somebody who may be drawn; ``rated`` and ``last_at`` are of this community."""
+    """What is known of a person who may be drawn; ``rated`` and ``last_at`` are of this community."""
 
     profile_id: uuid.UUID
     profiles: list[sa.Row[Any]] = field(default_factory=list)

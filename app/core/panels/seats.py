@@ -53,7 +53,7 @@ def reopen(session: Session, panel: Panel, profile_id: uuid.UUID) -> None:
 
 
 def decline(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
-    """Give the actor's own seat back, so that somebody else is drawn. Repeating it changes nothing.
+    """Give the actor's own seat back, so that the next person is drawn. Repeating it changes nothing.
 
     Raises:
         NotFound: they have no seat, or the panel has ended.

@@ -186,7 +186,7 @@ def _too_few(session: Session, community_id: uuid.UUID, drawing: Sequence[Work])
             found = draw.order(panel.seed, roll.raters)
             panel.shortlist = draw.packed(found)
             work.order_by(found)
-            # From now on nobody can exchange the people who could be drawn.
+            # From now on the list of people who could be drawn is fixed.
             after = {"eligible": roll.people, "eligible_sha256": roll.digest}
             panels.record(session, panel, "action.panel_drawn", after)
     return refused
@@ -249,7 +249,7 @@ def _draw(session: Session, drawing: Sequence[Work], now: datetime) -> None:
 def _come_back_later(work: Work, rows: list[dict[str, Any]]) -> None:
     """Forget the people at the end of the draw if some of them only had too many seats: they are asked again later.
 
-    A person who comes before somebody who got a seat stays passed over, or the order would not follow from the seed.
+    A person before the last one seated stays passed over, or the order would not follow from the seed.
     """
     last = max((place for place, row in enumerate(rows, 1) if row["state"] is SeatState.OPEN), default=0)
     work.is_waiting = any(row["passed_over"] == SkipReason.BUSY for row in rows[last:])

@@ -27,7 +27,7 @@ BATCH = 100
 def sign_up(session: Session, address: str, display_name: str, password_hash: str) -> None:
     """Create an account that waits for confirmation. If one exists, its owner gets a mail that says so.
 
-    Until the address is confirmed, anybody may have typed it. Each link therefore confirms the password of its own
+    Until the address is confirmed, a stranger may have typed it. Each link therefore confirms the password of its own
     sign-up: the person who opens the mail that they requested gets the password they chose. ``address`` is
     normalised by ``limits.email``.
 

@@ -88,7 +88,7 @@ def invite(
         )
     )
     if current_role is not None:
-        raise Invalid.field("email", f"belongs to somebody who is {current_role} here already", email)
+        raise Invalid.field("email", f"belongs to a member who is {current_role} here already", email)
     for earlier in session.scalars(_waiting(community_id).where(AccountLink.email == address)):
         _end(session, actor, earlier)
     waiting = sa.select(sa.func.count()).select_from(_waiting(community_id).subquery())

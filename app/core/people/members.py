@@ -29,8 +29,8 @@ from app.core.vocabulary import ActionState, Role
 
 SERVICE = uuid.UUID(int=0)
 """The lock for disabling accounts; no community has this id."""
-LAST_ADMIN = "You are the last admin here. Make somebody else an admin first"
-LAST_SERVICE_ADMIN = "You are the last service admin. Make somebody else one first"
+LAST_ADMIN = "You are the last admin here. Make another member an admin first"
+LAST_SERVICE_ADMIN = "You are the last service admin. Appoint another one first"
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def refuse_last_admin(session: Session, actor: Actor) -> None:
     for membership, name in memberships:
         if _is_last_admin(session, membership):
             raise Conflict(
-                f"You are the last admin of {name}. Make somebody else an admin there or archive it first",
+                f"You are the last admin of {name}. Make another member an admin there or archive it first",
                 membership.community_id,
             )
 

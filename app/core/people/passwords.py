@@ -1,4 +1,4 @@
-"""Passwords: checked when somebody chooses one, hashed, and compared with their hash.
+"""Passwords: checked when chosen, hashed, and compared with their hash.
 
 Those that are tried first are refused (NIST SP 800-63B, 5.1.1.2; ASVS 6.2.4). People make them of a word, a name or a
 walk over the keyboard, said twice or with an ending that meets a rule. The words and names are those of a public list

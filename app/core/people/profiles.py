@@ -150,7 +150,7 @@ def _adopted(session: Session, identity: Identity) -> Profile | None:
     """Set the scope of a profile that was created before its scope was known, and return it.
 
     Only if all its ratings and notes are in the community of that scope. A profile that was active in other
-    communities too, or in none, may be anybody's and is left as it is: None.
+    communities too, or in none, may be another person's and is left as it is: None.
     """
     if not identity.provider_scope or identity.platform in GLOBAL_PLATFORMS:
         return None

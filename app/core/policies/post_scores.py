@@ -151,7 +151,7 @@ def _is_postgresql(session: Session) -> bool:
 
 
 def histogram(column: ScoreColumn, bins: int) -> list[int]:
-    """How many scores lie in each of so many bars over 0.0 to 1.0: above the lower end, up to the upper end."""
+    """How many scores lie in each of ``bins`` bars over 0.0 to 1.0: above the lower end, up to the upper end."""
     parts = np.rint(column.scores * PARTS).astype(np.int64)
     return [int(count) for count in np.bincount((parts - 1) * bins // PARTS, minlength=bins)]
 

@@ -57,7 +57,7 @@ class Reader:
 
 
 def reader(session: Session, profile_id: uuid.UUID) -> Reader:
-    """The rater with this profile; nobody without a profile."""
+    """The rater with this profile; none without a profile."""
     rater = session.get(Profile, profile_id)
     if rater is None:
         return Reader(Person(()))

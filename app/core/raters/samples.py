@@ -28,7 +28,7 @@ Asked = Action | SampledPost
 """What a rater is asked about: an item, or a sample."""
 
 AGREEING, OF = 4, 5
-"""Of the answers that count, so many must say the same. "Not sure" says neither."""
+"""Equal answers needed, of how many that count. "Not sure" says neither."""
 
 
 def needed(session: Session, community_id: uuid.UUID) -> int:

@@ -55,7 +55,7 @@ def assign(
 
     Raises:
         Invalid: this account does not moderate the community.
-        Conflict: the item is decided or changed meanwhile, or somebody is deciding or has claimed it.
+        Conflict: the item is decided or changed meanwhile, or a colleague is deciding or has claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if why.reason:
@@ -65,7 +65,7 @@ def assign(
     if account_id is not None:
         name = colleagues(session, actor, action.community_id).get(account_id)
         if name is None:
-            raise Invalid.field("assignee", "must be somebody who moderates this community")
+            raise Invalid.field("assignee", "must be a moderator of this community")
     claims.check_changeable(session, actor, action, version)
     if account_id == action.assigned_to_id and not why.reason:
         return name
@@ -95,8 +95,8 @@ def snooze(
     ``version`` is the version that the moderator's page showed.
 
     Raises:
-        Invalid: nobody can choose this time.
-        Conflict: the item is decided or changed meanwhile, or somebody is deciding or has claimed it.
+        Invalid: the time is not among those offered.
+        Conflict: the item is decided or changed meanwhile, or a colleague is deciding or has claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if time and time not in SNOOZES:
@@ -130,7 +130,7 @@ def escalate(
 
     Raises:
         Invalid: the reason is missing.
-        Conflict: the item is not under review by members or changed meanwhile, or somebody is deciding it or has
+        Conflict: the item is not under review by members or changed meanwhile, or a colleague is deciding it or has
             claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")

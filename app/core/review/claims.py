@@ -31,7 +31,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     """Claim an item for ten minutes; a second claim by the same moderator renews the lease.
 
     Raises:
-        Conflict: somebody else holds it.
+        Conflict: a colleague holds it.
         Forbidden: the actor is not a signed-in moderator.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
@@ -39,7 +39,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
         raise Forbidden("Only a signed-in moderator can claim a post")
     if not _lease(session, actor, action, open_to(actor, clock.now())):
         holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
-        raise Conflict(f"Claimed by {holder.display_name if holder else 'somebody else'}", action.id)
+        raise Conflict(f"Claimed by {holder.display_name if holder else 'a colleague'}", action.id)
 
 
 def _lease(session: Session, actor: Actor, action: Action, *where: sa.ColumnElement[bool]) -> bool:
@@ -50,7 +50,7 @@ def _lease(session: Session, actor: Actor, action: Action, *where: sa.ColumnElem
 
 
 def take_over(session: Session, actor: Actor, action: Action) -> str | None:
-    """Claim an item that somebody else holds and notify them. Return their name, or None if nobody holds it now."""
+    """Claim an item that a colleague holds and notify them. Return their name, or None if it is free now."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
         raise Forbidden("Only a signed-in moderator can claim a post")
@@ -88,10 +88,10 @@ def is_held_by(actor: Actor, action: Action) -> bool:
 
 
 def check_free(session: Session, actor: Actor, action: Action) -> None:
-    """Refuse a decision about an item that somebody else has claimed.
+    """Refuse a decision about an item that a colleague has claimed.
 
     Raises:
-        Conflict: somebody else holds it; the detail says who, and for how long at most.
+        Conflict: a colleague holds it; the detail says who, and for how long at most.
     """
     holder = held_by_other(session, actor, action)
     if holder is None or action.claimed_until is None:
@@ -101,7 +101,7 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
 
 
 def check_changeable(session: Session, actor: Actor, action: Action, version: int | None = None) -> None:
-    """Refuse to change an item that somebody is deciding, that changed since a page showed it, or that is claimed.
+    """Refuse to change an item that is being decided, that changed since a page showed it, or that is claimed.
 
     ``version`` is the version that the page showed; None if there was no page.
 
@@ -118,7 +118,7 @@ def check_not_held(actor: Actor, held: Hold | None) -> None:
     """Refuse what would change an item or a note while a decision about it can still be undone.
 
     Raises:
-        Conflict: somebody's decision is held; the detail says whose.
+        Conflict: a decision is held; the detail says whose.
     """
     if held is None:
         return
@@ -158,7 +158,7 @@ def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
 
 
 def release(session: Session, actor: Actor, action: Action) -> None:
-    """End the actor's claim of an item; somebody else's claim stays."""
+    """End the actor's claim of an item; a colleague's claim stays."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     actions.set_columns(session, action, Action.claimed_by_id == actor.account_id, **actions.unclaimed())
 
@@ -184,7 +184,7 @@ def claim_next(
     *,
     after: Action | None = None,
 ) -> Action | None:
-    """Claim the next item of the filtered queue that nobody else holds or is assigned, and that has no held decision.
+    """Claim the next item of the filtered queue that no colleague holds or is assigned, and that has no held decision.
 
     That is the first item after ``after`` in the queue's order, or the first of all if none follows, so that a
     moderator who skips items goes round the queue. ``after`` itself is never claimed. Return None if there is none.
@@ -220,7 +220,7 @@ def claim_first(session: Session, actor: Actor, candidates: Iterable[Action]) ->
 def free(
     session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, limit: int
 ) -> Sequence[Action]:
-    """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
+    """The first items of the filtered queue that the actor can decide: not held, and not claimed by a colleague."""
     statement = _decidable(session, actor, community_id, filters)
     return session.scalars(statement.order_by(*queue_filters.order_clauses(filters.sort)).limit(limit)).all()
 
@@ -228,7 +228,7 @@ def free(
 def _decidable(
     session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
 ) -> sa.Select[Any]:
-    """Select the items of the filtered queue without a held decision that nobody else has claimed, unordered."""
+    """Select the items of the filtered queue without a held decision or a colleague's claim, unordered."""
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
     return queue_filters.filtered(session, actor, community_id, filters).where(
@@ -237,7 +237,7 @@ def _decidable(
 
 
 def open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
-    """Whether an item can be claimed: nobody holds it, or the actor does, or the lease is over."""
+    """Whether an item can be claimed: it is free, the actor holds it, or the lease is over."""
     return sa.or_(
         Action.claimed_by_id.is_(None), Action.claimed_by_id == actor.account_id, Action.claimed_until <= now
     )

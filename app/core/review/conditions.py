@@ -27,7 +27,7 @@ JOB_LATE_AFTER = timedelta(minutes=5)
 UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
-"""A webhook is failing after so many failures in a row over at least this time (docs/run/operations.md)."""
+"""A webhook is failing after this many failures in a row over at least this time (docs/run/operations.md)."""
 EXPIRED_AT_ONCE = 200
 MOST_COUNTED = 999
 """Counting stops after one more than this, so that a long queue costs no more than a short one."""
@@ -98,7 +98,7 @@ def paused_since(community: Community) -> datetime | None:
 
 
 def is_failing(webhook: Webhook) -> bool:
-    """Whether nothing has arrived at this webhook for so long that somebody should look at it."""
+    """Whether nothing has arrived at this webhook for long enough to need attention."""
     since = webhook.failing_since
     return (
         webhook.is_active

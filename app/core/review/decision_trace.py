@@ -104,7 +104,7 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
         .order_by(HistoryEntry.number)
     )
     return {
-        object_id: Decider("the community" if kind == "system" else name or "somebody", at)
+        object_id: Decider("the community" if kind == "system" else name or "an erased account", at)
         for object_id, name, at, kind in rows
     }
 

@@ -166,7 +166,7 @@ def _author(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnEl
 def _actor(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnElement[bool]:
     """Entries by accounts, keys or the service with the text in their name.
 
-    They are found by the name that they have now. If nobody is called so any more, the names in the entries count.
+    They are found by the name that they have now. If no account has this name any more, the names in the entries count.
     """
     acting = _acting_accounts(community_id)
     accounts = session.scalars(

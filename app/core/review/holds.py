@@ -60,7 +60,7 @@ def hold(
     Raises:
         Forbidden: the actor is not a signed-in moderator.
         Invalid: the reason is missing, the community has no such category, or nothing carries the text to the author.
-        Conflict: somebody decided, is deciding or has claimed the item meanwhile; the detail says who.
+        Conflict: a colleague decided, is deciding or has claimed the item; the detail says who.
     """
     if note is not None and note.rationale:
         action = actions.of_note(session, note.id)
@@ -110,7 +110,7 @@ def hold(
         with session.begin_nested():
             session.add(held)
     except IntegrityError as error:
-        raise Conflict("Somebody is deciding this right now", subject.id) from error
+        raise Conflict("A colleague is deciding this right now", subject.id) from error
     decision_trace.held(session, actor, held)
     args, key = {"hold_id": str(held.id)}, f"hold:{held.id}"
     outbox.enqueue(session, CARRY_OUT_JOB, args, community_id=held.community_id, key=key, delay=seconds)
@@ -126,7 +126,7 @@ def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> flo
 def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
     """The decisions that the actor can make about this action, or about this note that is not a rationale.
 
-    Nobody decides a restoration: it follows from the overturned action. A locked note is decided already.
+    A restoration is not decided: it follows from the overturned action. A locked note is decided already.
     """
     if isinstance(subject, Note):
         # Any row of the verb allows it: the status may be the same already, and only the lock changes.
@@ -166,7 +166,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
 
     Raises:
         Conflict: the decision has been carried out already.
-        Forbidden: the decision is somebody else's.
+        Forbidden: the decision is another account's.
     """
     held = session.get(Hold, hold_id)
     if held is None:

@@ -225,7 +225,7 @@ def _reach(walked: _Walked, most: int) -> int:
 def _nth(
     session: Session, posts: sa.Select[Any], order: Sequence[sa.ColumnElement[Any]], number: int
 ) -> datetime | None:
-    """When the post at this place, from 0, was submitted; None if there are not so many. Reads the index alone."""
+    """When the post at this place, from 0, was submitted; None if there are fewer. Reads the index alone."""
     return session.scalar(
         posts.with_only_columns(Request.requested_at).order_by(*order).offset(number).limit(1)
     )
@@ -234,7 +234,7 @@ def _nth(
 def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
     """The actions of the post that has ``text`` as one of its ids: ours, the integration's, or the platform's.
 
-    Somebody who copied an id looks for this post, and the indexes of ids find it among millions.
+    A copied id means this post, and the indexes of ids find it among millions.
     """
     identity = parse_id(text)
     ids = sa.union_all(

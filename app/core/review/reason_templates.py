@@ -90,7 +90,7 @@ def revise(
 
     Raises:
         Invalid: as ``add``.
-        Conflict: somebody changed it meanwhile; the detail says who and when.
+        Conflict: it was changed meanwhile; the detail says by whom and when.
     """
     _check(draft)
     limits.text(why, "why", limits.REASON_MAX, least=0)
@@ -127,7 +127,7 @@ def set_active(
 
     Raises:
         Invalid: another active reason has its title or its place as a default now, or there are too many.
-        Conflict: somebody changed it meanwhile.
+        Conflict: it was changed meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
     template = _locked(session, actor, reason_id, version)

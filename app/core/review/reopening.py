@@ -104,7 +104,7 @@ def is_offered(actor: Actor, action: Action, request: Request) -> bool:
 
 
 def refusal(session: Session, action: Action, request: Request) -> str | None:
-    """The reason why nobody can reopen this action, as a sentence; None if a moderator can."""
+    """Why this action cannot be reopened, as a sentence; None if a moderator can."""
     known = _refusal_by_rows(action, request)
     if known is not None:
         return known

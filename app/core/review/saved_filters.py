@@ -71,7 +71,7 @@ def save(
     """
     require(actor, Permission.SEE_QUEUE, community_id)
     if actor.account_id is None:
-        raise Forbidden("Only somebody who is signed in can save a filter")
+        raise Forbidden("Only a signed-in person can save a filter")
     limits.text(name, "name", NAME_MAX)
     for field, value in query.items():
         if field not in FIELDS:
@@ -156,8 +156,8 @@ def delete(session: Session, actor: Actor, filter_id: uuid.UUID) -> SavedFilter:
     """Delete the actor's own filter; operators may also delete a shared one, which is recorded in history.
 
     Raises:
-        NotFound: it is unknown, in another community, or somebody else's and not shared.
-        Forbidden: somebody else shares it, and the actor is not an operator.
+        NotFound: it is unknown, in another community, or another account's and not shared.
+        Forbidden: it is shared by another account, and the actor is not an operator.
     """
     saved = require_found(actor, Permission.SEE_QUEUE, session.get(SavedFilter, filter_id), "filter")
     if not may_delete(actor, saved):

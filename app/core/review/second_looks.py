@@ -60,7 +60,7 @@ class SecondLookPage:
 
 
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
-"""The states of this list: open second looks, and applied Tier 1 actions that nobody has reviewed yet."""
+"""The states of this list: open second looks, and applied Tier 1 actions that are not reviewed yet."""
 WALKED = 500
 """How many second looks are walked through to find the next one, or a text in their posts."""
 MOST_COUNTED = 1_000
@@ -104,7 +104,7 @@ def claim_next(
     *,
     after: Action | None = None,
 ) -> Action | None:
-    """Claim the next second look that nobody else holds and that has no held decision, as ``claims.claim_next`` does.
+    """Claim the next second look that no colleague holds and that has no held decision, as ``claims.claim_next`` does.
 
     It looks through the first ``WALKED`` of the list and goes round; ``after`` itself is never claimed.
     """

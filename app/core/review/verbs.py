@@ -38,8 +38,8 @@ from app.core.vocabulary import (
 class Details:
     """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
     ``reopen_to``, where the item goes, and for *force_publish* ``act_as``, another action than the configured one, with
-    ``author_text``, what the author is told. ``category`` is what a decision is filed under, if not under the category
-    that the action has; that of a reopened dismissal is for the new action."""
+    ``author_text``, the message to the author. ``category`` is what a decision is filed under, if not under the
+    action's category; that of a reopened dismissal is for the new action."""
 
     why: Reason = NO_REASON
     platform_action_id: str | None = None
@@ -185,8 +185,8 @@ FUNCTIONS: Mapping[ActionVerb, Functions] = {
     ActionVerb.OVERTURN: _plain(actions.overturn),
     ActionVerb.REOPEN: Functions(_reopen),
 }
-"""Verbs that nobody requests are left out: a score or a submission opens an action, and the service makes some moves
-by itself."""
+"""Verbs that cannot be requested are left out: a score or a submission opens an action, and the service makes some
+moves by itself."""
 
 
 _DECIDING = frozenset(HELD_VERBS) - {ActionVerb.REOPEN}
@@ -230,7 +230,7 @@ def _file_under(session: Session, actor: Actor, action: Action, category: str) -
 def _act_instead(
     session: Session, actor: Actor, action: Action, action_type: ActionType, author_text: str | None
 ) -> None:
-    """Have the platform do something else than what the category is configured for, and say what the author is told.
+    """Have the platform do something else than what the category is configured for, with a message to the author.
 
     The caller decides the action afterwards, in the same transaction. Recorded in history if the action changes.
     """
@@ -262,7 +262,7 @@ def checked_choice(
     """The chosen action and the text to the author, each None if there is none.
 
     Raises:
-        Invalid: the verb leads to no action of the platform, nobody can choose this action, or it carries no text.
+        Invalid: the verb leads to no action of the platform, this action cannot be chosen, or it carries no text.
     """
     text = (author_text or "").strip() or None
     if text is not None:

@@ -171,7 +171,7 @@ def try_on_stored(
 
 def _long(texts: Sequence[str]) -> str:
     """The longest text that may be submitted, composed of these."""
-    whole = " ".join(texts) or "What somebody might write."
+    whole = " ".join(texts) or "A text to try."
     return (f"{whole} " * (CONTENT_MAX // len(whole) + 1))[:CONTENT_MAX]
 
 

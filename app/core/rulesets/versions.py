@@ -172,7 +172,7 @@ def write(
     """Write a new version with exactly this ``rule_set``; raises as ``drafts.publish``."""
     version = newest_version(session, community_id)
     if based_on is not None and based_on != version:
-        raise Conflict(f"Somebody put version {version} in force in the meantime", community_id)
+        raise Conflict(f"Version {version} was put in force meanwhile", community_id)
     before = read(session, community_id, version)
     differing = changes(before, rule_set)
     if not differing:

@@ -115,7 +115,7 @@ _SENTENCES = {
 }
 _WARM = {
     "one-sided": "Fewer than 2 more raters on one of the sides found it helpful than not.",
-    "unbalanced": "Too small a share of its ratings comes from one of the sides, given how well they are told apart.",
+    "unbalanced": "Too small a share of its ratings comes from one of the sides, given how clearly the sides differ.",
 }
 NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
 SLUGS = list(_SENTENCES)

@@ -157,7 +157,7 @@ def _note_model(session: Session, service: ConnectedService, model: str) -> None
     if before == model:
         return
     service.model_seen = model
-    # Behind some addresses two models answer in turn: that is told once a day, not with every post.
+    # Behind some addresses two models answer in turn: recorded once a day, not with every post.
     recently = service.model_changed_at is not None and service.model_changed_at > clock.now() - timedelta(
         days=1
     )
@@ -179,7 +179,7 @@ def _note_model(session: Session, service: ConnectedService, model: str) -> None
 
 
 FAILURES = 5
-"""So many failures in a row open the circuit breaker."""
+"""Failures in a row that open the circuit breaker."""
 PAUSE = 30.0
 """Seconds for which an open breaker lets nothing through; then one call tries again."""
 LONGEST_PAUSE = 600.0
@@ -237,7 +237,7 @@ class Gate:
             self._failures, self._open_until = 0, 0.0
 
     def failed(self, after: float | None = None) -> None:
-        """Count a failure. ``after``: the service asked to be left alone for so many seconds."""
+        """Count a failure. ``after``: seconds for which the service asked not to be called."""
         with self._lock:
             self._failures += 1
             pause = PAUSE if self._failures >= FAILURES else 0.0

@@ -226,7 +226,7 @@ class ServicePool:
     ) -> A | Failure:
         """The adapter, or why there is none. Adapters hold no connection, so making one costs little."""
         if kind.calls_out and settings.host not in service.consents:
-            return Failure(f"nobody agreed to send posts to {settings.host}", retry=False)
+            return Failure(f"no operator agreed to send posts to {settings.host}", retry=False)
         try:
             key = self.sealer.open(service.key, str(service.id)) if service.key else ""
         except SealBroken:

@@ -57,7 +57,7 @@ def add(
     key: str = "",
     consent: bool = False,
 ) -> ConnectedService:
-    """Add a service; it is observed until somebody counts its scores. ``consent``: posts may be sent to its host.
+    """Add a service, observed until an operator lets its scores count. ``consent``: posts may be sent to its host.
 
     Raises:
         Invalid: a value is not allowed, the name is taken, the consent or the reason is missing.

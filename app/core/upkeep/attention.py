@@ -1,8 +1,8 @@
 """What wants an operator: a long or late backlog, a failing webhook, automatic actions that stay paused.
 
-A periodic job looks at each community. A condition that begins is told once: in the history, by a notice and by mail to
-operators, and as the event ``community.attention`` to webhooks that name it. It is told again only after it has ended.
-Rows of ``Attention`` are the conditions that were told and last (docs/run/operations.md).
+A periodic job looks at each community. A condition that begins is reported once: in the history, by a notice and by
+mail to operators, and as the event ``community.attention`` to webhooks that name it. It is reported again only after it
+has ended. Rows of ``Attention`` are the reported conditions that last (docs/run/operations.md).
 """
 
 import uuid
@@ -44,10 +44,10 @@ TITLES: Mapping[AttentionReason, str] = {
 """What a mail and a notice begin with; the cause in the history says the rest."""
 MOST_COUNTED = 10_000
 MOST_LATE = 50
-"""At most so many late reviews are told; more are "50 or more"."""
+"""At most this many late reviews are counted; more are "50 or more"."""
 
 _SINCE_IS_KNOWN = frozenset({AttentionReason.PAUSED, AttentionReason.WEBHOOK_FAILING})
-"""Conditions that have ended, too, if what holds now began after what was told."""
+"""Conditions that have ended, too, if what holds now began after what was reported."""
 
 Key = tuple[AttentionReason, uuid.UUID]
 """A condition: its reason, and the webhook or the community it is about."""
@@ -57,8 +57,8 @@ Key = tuple[AttentionReason, uuid.UUID]
 class Condition:
     """A condition that holds now. ``count``: of reviews or failures, at most ``MOST_COUNTED``; None counts nothing.
 
-    ``limit`` is the setting that it has passed. ``begins``: whether it is bad enough to be told; a condition that was
-    told lasts, for it is not over before it is clearly better.
+    ``limit`` is the setting that it has passed. ``begins``: whether it is bad enough to be reported; a reported
+    condition lasts until it is clearly better.
     """
 
     since: datetime
@@ -69,8 +69,8 @@ class Condition:
 
 def communities_to_look_at(session: Session) -> Sequence[uuid.UUID]:
     """All communities but archived ones, and those with conditions that are to be ended."""
-    told = sa.select(Attention.community_id)
-    which = sa.or_(Community.archived_at.is_(None), Community.id.in_(told))
+    reported = sa.select(Attention.community_id)
+    which = sa.or_(Community.archived_at.is_(None), Community.id.in_(reported))
     return session.scalars(sa.select(Community.id).where(which).order_by(Community.id)).all()
 
 
@@ -107,7 +107,7 @@ def update(session: Session, community_id: uuid.UUID) -> list[HistoryEntry]:
 
 
 def _changes(session: Session, community: Community) -> tuple[Mapping[Key, Condition], Sequence[Attention]]:
-    """The conditions to tell, and the told ones that have ended."""
+    """The conditions to report, and the reported ones that have ended."""
     lasting = {
         (row.reason, row.subject_id): row
         for row in session.scalars(sa.select(Attention).where(Attention.community_id == community.id))
@@ -177,7 +177,7 @@ def _overdue(session: Session, community: Community, settings: CommunitySettings
 
 
 def _awake(community: Community) -> sa.Select[Any]:
-    """SELECT of the ids of reviews that nobody has put aside."""
+    """SELECT of the ids of reviews that are not put aside."""
     is_awake = conditions.is_awake(clock.now())
     return conditions.waiting(community.id).where(is_awake).with_only_columns(Action.id)
 

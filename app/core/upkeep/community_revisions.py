@@ -78,13 +78,13 @@ def revise(
 
     Raises:
         Invalid: a text is too long, a number is out of bounds, or the name or the reason is blank.
-        Conflict: somebody saved other values meanwhile.
+        Conflict: other values were saved meanwhile.
     """
     community = _held(session, actor, Permission.REVISE_POLICY, community_id, reason)
     community_settings.check(draft.values)
     current, new_values = draft_of(session, community), draft.values
     if based_on is not None and based_on != current.etag:
-        raise Conflict("Somebody saved other values meanwhile", community_id)
+        raise Conflict("Other values were saved meanwhile", community_id)
     before = {name: value for name, value in current.values.items() if value != new_values[name]}
     if not before:
         return False

@@ -79,7 +79,7 @@ def erase_account(
     notes.
 
     Raises:
-        NotFound: no such account, or somebody else's.
+        NotFound: no such account, or another person's.
         Conflict: the only service admin cannot be erased, because nobody could appoint another; nor can the last
             admin of an open community.
     """
@@ -95,7 +95,7 @@ def erase_account(
     if account is None:
         raise NotFound("account")
     if actor.kind != "system" and _is_only_admin(session, account):
-        raise Conflict("You are the only service administrator; make somebody else one first", account.id)
+        raise Conflict("You are the only service administrator; appoint another one first", account.id)
     linked_profiles = session.scalars(sa.select(Profile).where(Profile.account_id == account.id)).all()
     pending_holds = session.execute(
         sa.select(Hold.id, Hold.community_id).where(Hold.account_id == account.id)
@@ -105,7 +105,7 @@ def erase_account(
         serialise(session, community_id)
     if actor.account_id == account.id:
         members.refuse_last_admin(session, actor)
-    # A held decision has had no effect yet, and soon there is nobody who made it.
+    # A held decision has had no effect yet, and the person who made it is about to be erased.
     for hold_id, _ in pending_holds:
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
             holds.undo(session, SYSTEM, hold_id)
@@ -155,7 +155,7 @@ def erase_identity(
 
     Raises:
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
-        NotFound: nobody with this id is known here.
+        NotFound: no person with this id is known here.
     """
     identity = profiles.Identity(platform, user_id, provider_scope)
     if not (actor.kind == "system" or actor.service_admin):

@@ -24,7 +24,7 @@ _CONFIRM_LIMIT = f"The link works once, for {limits.CONFIRM_HOURS} hours."
 _TEXTS: Mapping[Kind, tuple[str, ...]] = {
     Kind.CONFIRM: (
         "Confirm your email address",
-        "Somebody, probably you, created a Bridgenote account with this address. "
+        "A Bridgenote account was created with this address, probably by you. "
         "Open this page and press the button:",
         "{url}/confirm/{token}",
         _CONFIRM_LIMIT,
@@ -32,7 +32,7 @@ _TEXTS: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.RESET: (
         "Choose a new password",
-        "Somebody, probably you, forgot the password of your account. Choose a new one here:",
+        "A new password was requested for your account, probably by you. Choose one here:",
         "{url}/reset/{token}",
         f"The link works once, for {limits.RESET_MINUTES} minutes.",
         _IGNORE,
@@ -51,7 +51,7 @@ _TEXTS: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.ADDRESS_TAKEN: (
         "You already have an account",
-        "Somebody, probably you, wanted to use this address for an account. You already have one.",
+        "An account was requested for this address, probably by you. You already have one.",
         "Sign in: {url}/sign-in",
         "Forgot your password? {url}/forgot",
         _IGNORE,
@@ -214,7 +214,7 @@ def _attention(
         f"{TITLES[AttentionReason(entry.after['attention'])]} in {one_line(community.name)}",
         f"{one_line(entry.cause)}.",
         f"What to do: {mail_links.base_url}/notices",
-        "You are told once, and again only after it has become clearly better and begun again.",
+        "This mail is sent once, and again only after it has become clearly better and begun again.",
         f"Operators get this mail. Change that in Settings, or stop it here:\n{stop}",
         headers=_stopped_by(stop),
     )

@@ -1,8 +1,8 @@
 """Everything that is kept of a person, for that person alone: to see, and to take along as JSON.
 
-Each table lists the columns that are handed out, so a new column stays in until somebody has thought of it. Never
+Each table lists the columns that are handed out, so a new column is not handed out before it is listed. Never
 handed out: hashes of passwords, tokens and codes; a note's score and its ratings, which are other people's; and on
-which side the raters' parameters place somebody, which nobody is shown (``NOT_HANDED_OUT``).
+which side the raters' parameters place a person, which is shown to no one (``NOT_HANDED_OUT``).
 
 Nor does anything tell a sample from a review, now or later: answers about both, and skips of both, are
 one list with what both have. So history leaves out ratings, and seats of panels when they were answered.
@@ -215,13 +215,13 @@ PARTS = (
 )
 NOT_HANDED_OUT: Mapping[Any, str] = {
     RaterDay: "the days of the ratings handed out",
-    RaterParameters: "computed anew from the ratings with every fit; it says on which side somebody is, which nobody "
+    RaterParameters: "computed anew from the ratings with every fit; it says on which side a person is, which no one "
     "is shown",
 }
 
 
 def collect(session: Session, actor: Actor) -> dict[str, list[dict[str, Any]]]:
-    """All rows about the signed-in person by kind, as JSON values. Nobody can ask for somebody else's."""
+    """All rows about the signed-in person by kind, as JSON values. No one can ask for another person's."""
     if actor.account_id is None:
         raise NotFound("account")
     linked = session.scalars(sa.select(Profile).where(Profile.account_id == actor.account_id)).all()

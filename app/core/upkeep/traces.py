@@ -63,7 +63,7 @@ def forget(
         session,
         sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
     )
-    # Nobody is left to ask; who comes next is drawn as soon as the job looks.
+    # The seat is empty; the job draws the next person on its next run.
     gone["open seats"] = sum(seats.give_up(session, profile_id) for profile_id in profile_ids)
     # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):

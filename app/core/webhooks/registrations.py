@@ -174,7 +174,7 @@ def change(
         raise Conflict("The secret was replaced already", webhook.id)
     if based_on is not None and based_on != edit_etag(webhook):
         who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
-        raise Outdated(f"Somebody saved other values meanwhile{who}", webhook.id)
+        raise Outdated(f"Other values were saved meanwhile{who}", webhook.id)
     before, rotated = health.history_values(webhook), False
     if url is not None and url != webhook.url:
         _require_allowed_url(url, allow)

@@ -21,7 +21,7 @@ SENTENCES: Mapping[str, str] = {
     "community.resumed": "Automatic actions resumed",
     "community.archived": "Archived",
     "community.unarchived": "Unarchived",
-    "community.needs_operator": "Operators were told that something needs one",
+    "community.needs_operator": "Operators were notified of something that needs attention",
     "overturn.begun": "Overturning began",
     "overturn.finished": "Overturning ended",
     "overturn.stopped": "Overturning stopped",

@@ -49,7 +49,7 @@ def summary(found: DatasetImport) -> str:
         f"{found.added:,} new",
         f"{found.changed:,} changed",
         f"{found.unchanged:,} unchanged",
-        *([f"{found.taken:,} belong to somebody else"] if found.taken else []),
+        *([f"{found.taken:,} not of this community"] if found.taken else []),
         *([f"{found.refused:,} refused"] if found.refused else []),
         *([f"{found.retiring:,} to retire"] if found.retiring else []),
     ]

@@ -54,7 +54,7 @@ _SENTENCES: Mapping[str, str] = {
     "webhook.changed": "Webhook changed",
     "webhook.disabled": "Webhook disabled",
     "webhook.removed": "Webhook removed",
-    "webhook.fails": "Operators were told that a webhook fails",
+    "webhook.fails": "Operators were notified that a webhook fails",
     "webhook.tested": "Test event sent",
     "delivery.replayed": "Delivery replayed",
     "delivery.range_replayed": "Deliveries replayed",

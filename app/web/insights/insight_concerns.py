@@ -39,7 +39,7 @@ def _webhook_disabled(matter: Matter, trends: Trends, links: RowLinks) -> Senten
         "bad",
         "circle-x",
         f"The webhook to {_host(matter.name)} is disabled because it failed too often: it gets nothing until "
-        "somebody enables it.",
+        "an operator enables it.",
         "Look at the webhook",
         links.webhook(matter.webhook_id),
     )

@@ -10,7 +10,7 @@ from app.web.filters import channel, percent
 from app.web.insights.insight_cells import DECISIONS, Cell, RowLinks, Table, count_cell, duration_cell
 
 KEYS = ("categories", "classifiers", "channels", "moderators")
-ERASED = "Somebody whose account was erased"
+ERASED = "Erased account"
 
 
 def tables(trends: Trends, links: RowLinks) -> list[Table]:

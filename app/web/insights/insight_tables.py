@@ -22,7 +22,7 @@ from app.web.insights.insight_cells import (
 
 KEYS = ("volume", "time", "backlog", "raters", "agreement", *insight_groups.KEYS)
 DRAWN_ABOVE = 3
-"""A target is drawn if it is at most so many times what is drawn beside it; else the lines would lie flat."""
+"""A target above this multiple of the plotted values is left out, because it would flatten their lines."""
 
 
 def tables(trends: Trends, links: RowLinks) -> list[Table]:

@@ -106,7 +106,7 @@ class CommentForm(Form):
 
 
 class AssignForm(Form):
-    """Who is to decide the item (empty: nobody in particular), and a word for them."""
+    """Who is to decide the item (empty: no one), and a word for them."""
 
     assignee = SelectField("Assign to", validate_choice=False)
     handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
@@ -188,7 +188,7 @@ def hand_over(
     assign.offer(colleagues, assigned)
     snooze.offer(is_snoozed=is_snoozed)
     assign.version.data = snooze.version.data = str(action.version)
-    assignee = colleagues.get(assigned, "somebody who has left") if assigned is not None else ""
+    assignee = colleagues.get(assigned, "a former member") if assigned is not None else ""
     return HandOver(assign, snooze, assignee, is_snoozed)
 
 

@@ -17,7 +17,7 @@ WOULD_BE = {
     "hide": "hidden",
     "delete": "deleted",
     "flag": "flagged for review",
-    "notify": "left up, its author told",
+    "notify": "left up, its author notified",
 }
 """Past participles of the action types: "The post would be hidden"."""
 
@@ -119,8 +119,8 @@ def _answer(name: str, line: str, scores: Sequence[Score], *, is_observed: bool)
         if score.classifier == name and not score.category.startswith(VENDOR_PREFIX):
             highest[score.category] = max(score.score, highest.get(score.category, 0.0))
     said = [f"{category_name(category)} {value:.2f}" for category, value in highest.items()][:SHOWN_SCORES]
-    told = f"{line}: {', '.join(said)}" if said else line
-    return f"{told} (observed only, led to nothing)" if is_observed else told
+    words = f"{line}: {', '.join(said)}" if said else line
+    return f"{words} (observed only, led to nothing)" if is_observed else words
 
 
 def _observed(observation: Mapping[str, Any]) -> str:

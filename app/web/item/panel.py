@@ -48,7 +48,7 @@ from app.web.veils import Veil
 
 @dataclass(frozen=True)
 class Claim:
-    """Who has claimed the item. ``name`` and ``until`` are None while nobody has.
+    """Who has claimed the item. ``name`` and ``until`` are None while it is free.
 
     ``taken_at``: when this person took the claim over from the reader; None if they did not.
     """
@@ -266,7 +266,7 @@ def _sent(sent: Sequence[Form], kind: type[AnyForm]) -> AnyForm | None:
 def seen(actor: Actor, action: Action) -> str:
     """Return what an open page of the item depends on: digests of the decision and of the claimant, and minutes.
 
-    The first differs once somebody decides or changes the item, the second once somebody else holds it. The minutes are
+    The first differs once the item is decided or changed, the second once another account holds it. The minutes are
     those that a colleague's claim has left.
     """
     now, until, claimant = clock.now(), action.claimed_until, action.claimed_by_id

@@ -68,7 +68,7 @@ class VerbWords:
 _STANDS = "what was done to {} stands."
 _REVOKED = "what was done to {} is revoked."
 _UNCHANGED = "{} stays as it is."
-_NOT_SENT = "the platform is told not to act on {}."
+_NOT_SENT = "the platform is notified not to act on {}."
 
 WORDS: Mapping[ActionVerb, VerbWords] = {
     ActionVerb.FORCE_PUBLISH: VerbWords(

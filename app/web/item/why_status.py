@@ -56,7 +56,7 @@ class WhyStatus:
     admins, the draw of the panel that decided.
     """
 
-    told: Explanation
+    explanation: Explanation
     is_question: bool
     words: tuple[str, str, str]
     tones: tuple[str, str, str]

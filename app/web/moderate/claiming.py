@@ -27,7 +27,7 @@ def take_over(action_id: uuid.UUID) -> Response:
     form = forms.posted(DecisionForm)
     with wired().database.writing() as session:
         name = claims.take_over(session, auth.current_actor(), moderation.find(session, action_id))
-    notified = f"{name} is told. " if name else ""
+    notified = f"{name} is notified. " if name else ""
     return moderation.done(action_id, f"Taken over. {notified}Yours for 10 minutes.", form=form)
 
 
@@ -143,7 +143,7 @@ def snooze(action_id: uuid.UUID) -> Response:
 @web.post("/review/stop")
 @auth.needs(Permission.MODERATE)
 def stop_for_today() -> Response:
-    """Release all claims of the moderator, so that nothing waits for somebody who has gone."""
+    """Release all claims of the moderator, so that nothing waits for an absent colleague."""
     with wired().database.writing() as session:
         count = claims.release_all(session, auth.current_actor())
     released = {0: "You held nothing.", 1: "1 claim is released."}.get(count, f"{count} claims are released.")

@@ -1,6 +1,6 @@
 """Notices page. The count of unread notices in the header is in ``bell``.
 
-A notice says that somebody changed a decision of the reader or took over a claim, or that a webhook was disabled.
+A notice says that a decision of the reader was changed, a claim was taken over, or a webhook was disabled.
 """
 
 import uuid

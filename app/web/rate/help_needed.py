@@ -30,7 +30,7 @@ from app.web.rate.cards import Folded
 from app.wiring import wired
 
 MOST_SHOWN = 60
-"""A page of so many cards gets no more, as their names would not fit into an address; its link loads it again."""
+"""A page with this many cards gets no more, as their names would not fit into an address; its link loads it again."""
 
 
 @web.get("/help-needed")
@@ -166,7 +166,7 @@ def decline_seat(action_id: uuid.UUID) -> Response:
             raise NotFound("seat")
         seats.decline(session, actor, asked, profile_id)
         waiting_items.skip(session, actor, asked, profile_id)
-    return page.done(None, url_for("web.help_needed"), "Declined. Somebody else is drawn.")
+    return page.done(None, url_for("web.help_needed"), "Declined. The next person is drawn.")
 
 
 def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool = True) -> Folded:

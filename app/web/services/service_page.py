@@ -177,7 +177,7 @@ def _require_form(
 
 
 def _consents(session: Session, service: ConnectedService) -> list[tuple[str, str, str]]:
-    """Each host that may be sent posts, when somebody agreed (ISO 8601), and who."""
+    """Each host that may be sent posts, when an operator agreed (ISO 8601), and who."""
     rows = []
     for host, consent in sorted(service.consents.items()):
         account_id = consent.get("account_id")

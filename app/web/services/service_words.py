@@ -114,7 +114,7 @@ def words_of(kind: Kind | None) -> ServiceWords:
 
 @dataclass(frozen=True)
 class ProgressLine:
-    """What the vectors of a service are good for at present; ``is_bad``: somebody should look at the service."""
+    """What the vectors of a service are good for at present; ``is_bad``: the service needs attention."""
 
     progress: Progress
     sentence: str

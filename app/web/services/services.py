@@ -135,7 +135,7 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
     chosen = form.mode.data or ""
     if chosen not in set(ServiceMode):
         form.validate()
-        # Enter in the reason presses no button: say so, instead of doing what nobody chose.
+        # Enter in the reason presses no button: say so, instead of choosing one.
         form.form_errors.append("Press one of the buttons below the reason.")
         return service_page.show(service_id, mode=form, status=422)
     mode = ServiceMode(chosen)

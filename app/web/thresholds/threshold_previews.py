@@ -25,9 +25,9 @@ OUTCOME_WORDS: Mapping[Outcome | None, str] = {
     Outcome.OVERTURNED: "Overturned",
     Outcome.DISMISSED: "Dismissed",
     Outcome.OPEN: "Still open",
-    Outcome.LAPSED: "Lapsed: nobody decided in time",
-    Outcome.UNREVIEWED: "Acted on, nobody has looked yet",
-    None: "Never sent to anybody",
+    Outcome.LAPSED: "Lapsed: not decided in time",
+    Outcome.UNREVIEWED: "Acted on, not reviewed yet",
+    None: "Never reviewed",
 }
 _TIER_WORDS: Mapping[ActionTier | None, str] = {
     ActionTier.IMMEDIATE: "Acted on by itself",
@@ -108,7 +108,7 @@ class AffectedList:
 class PreviewView:
     """The content of ``_thresholds_effects.html``. ``judged``: what people's decisions call right, and wrong.
 
-    ``unjudged``: posts that are treated more strictly, and about which nobody has decided.
+    ``unjudged``: posts that are treated more strictly and have no decision.
     """
 
     verdicts: Sequence[Verdict]
@@ -167,7 +167,7 @@ def view(preview: Preview) -> PreviewView:
             ),
         ],
         unjudged=AffectedList(
-            "Nobody has decided about",
+            "Not decided",
             "Treated more strictly. Unknown is not the same as right.",
             "off",
             "info",

@@ -184,7 +184,7 @@ def test_another_host_needs_another_consent(wiring: Wiring, cast: Cast, registry
         service.consents = {}
     (classifier,) = _classifiers(wiring, cast, ServiceMode.OBSERVE)
     (result,) = classifier.score(["x"], None)  # type: ignore[arg-type]  # a service reads no context
-    assert result.error == Permanent("nobody agreed to send posts to models.example.org")
+    assert result.error == Permanent("no operator agreed to send posts to models.example.org")
 
 
 def test_only_operators_of_the_community(wiring: Wiring, cast: Cast, registry: Registry) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 TEXT_MAX = 4_000
-"""Only so many characters of a text are compared: a claim is made early, and the time to match stays bounded."""
+"""The most characters of a text that are compared: a claim is made early, and the time to match stays bounded."""
 WORD_MAX = 40
 
 _LINK = re.compile(r"(?:https?://|www\.|pic\.twitter\.com/|\bt\.co/|\bbit\.ly/)\S*", re.IGNORECASE)

@@ -26,12 +26,12 @@ Floats = NDArray[np.float64]
 CODE_VERSION = 2
 """Changes with the code that reads words and computes features, because the weights fit only that code."""
 FARTHEST = 5.0
-"""A feature counts as at most so many standard deviations from its mean."""
+"""A feature is clipped at this many standard deviations from its mean."""
 BUCKETS = 1 << 16
 STEPS = 12.0
-"""A byte of the shipped figures is so many times the binary logarithm of "one post in …"."""
+"""A byte of the shipped figures is this many times the binary logarithm of "one post in …"."""
 PRIOR = 2_000.0
-"""The ordinary posts weigh as much as so many fact-checks."""
+"""The ordinary posts weigh as much as this many fact-checks."""
 LEAST = 0.5
 _USUAL = [PRIOR * 2.0 ** (-step / STEPS) + LEAST for step in range(256)]
 """For each value of a byte, how many of ``PRIOR`` posts contain the word."""
