@@ -97,7 +97,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
             action,
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
-            why=Reason(json_data.reason or ""),
+            reason=Reason(json_data.reason or ""),
             category=json_data.category,
         )
         return jsonapi.answer_resource(_show(session, action.id))

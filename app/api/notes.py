@@ -135,7 +135,7 @@ def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
 def _decide(verb: Callable[..., None], note_id: str, verdict: NoteVerdict) -> Response:
     with wired().database.writing() as session:
         actor, note = _get_for_change(session, note_id)
-        verb(session, actor, note, why=Reason(verdict.reason or ""))
+        verb(session, actor, note, reason=Reason(verdict.reason or ""))
         return jsonapi.answer_resource(show(note))
 
 

@@ -191,9 +191,9 @@ class Story:
             queue.comment(
                 session, moderator, action, "Three members reported it; not waiting for more answers."
             )
-            verdicts.force_publish(session, moderator, note, why=Reason(post.reason))
+            verdicts.force_publish(session, moderator, note, reason=Reason(post.reason))
         elif post.fate == "dismissed" and state is ActionState.UNDER_REVIEW:
-            verdicts.dismiss(session, moderator, note, why=Reason(post.reason))
+            verdicts.dismiss(session, moderator, note, reason=Reason(post.reason))
         if post.fate in {"applied", "forced", "overturned", "taken back", "appealed"}:
             self._after(3, lambda: self._acknowledge(action))
         if post.fate == "overturned":
@@ -212,13 +212,13 @@ class Story:
 
     def _overturn(self, action: Action, reason: str, *, is_restored: bool) -> None:
         if action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:
-            actions.overturn(self._session, self._people[Role.MODERATOR], action, why=Reason(reason))
+            actions.overturn(self._session, self._people[Role.MODERATOR], action, reason=Reason(reason))
             if is_restored:
                 self._after(5, lambda: self._acknowledge_restoration(action))
 
     def _appeal(self, action: Action, reason: str) -> None:
         if action.action_state is ActionState.APPLIED:
-            actions.open_second_look(self._session, self._people.integration, action, why=Reason(reason))
+            actions.open_second_look(self._session, self._people.integration, action, reason=Reason(reason))
 
     def _acknowledge_restoration(self, action: Action) -> None:
         restoration = self._session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()

@@ -149,6 +149,6 @@ class ReasonForm(Form):
         """The texts that were typed, for a page that has no field for them any more."""
         return [text for text in (self.reason.data, self.comment.data) if text]
 
-    def why(self) -> Reason:
+    def typed_reason(self) -> Reason:
         """What was typed, as verbs take it."""
         return Reason(self.reason.data or "", self.comment.data or "")

@@ -244,7 +244,7 @@ def test_a_note_recommends_only_what_its_own_action_still_wants(
     lapsed = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, lapsed)
-        actions.lapse(session, action, why=Reason(cause="nobody answered"))
+        actions.lapse(session, action, reason=Reason(cause="nobody answered"))
         assert action.action_state is ActionState.DISMISSED
     factories.rate(wiring, cast, lapsed, "HHHHH")
     note = made(api, author_id="author", request_id="post-1")

@@ -38,8 +38,8 @@ def test_an_assigned_item_waits_for_its_assignee_who_is_told(wiring: Wiring, cas
     with wiring.database.writing() as session:
         action = session.get_one(Action, one)
         with pytest.raises(Invalid):
-            assignments.assign(session, max_, action, cast.rater.account_id, why=NO_REASON)
-        name = assignments.assign(session, max_, action, olga.account_id, why=Reason("You know the law"))
+            assignments.assign(session, max_, action, cast.rater.account_id, reason=NO_REASON)
+        name = assignments.assign(session, max_, action, olga.account_id, reason=Reason("You know the law"))
         assert (name, action.claimed_by_id) == ("Operator", None)
         (told,) = notices.list_for(session, olga, Slice(size=5)).rows
         assert (told.entry.what, told.text.reason) == (assignments.ASSIGNED, "You know the law")
@@ -90,7 +90,9 @@ def test_who_leaves_lets_go_of_what_they_hold_and_are_to_decide(wiring: Wiring, 
     max_ = actor_of(wiring, cast.moderator)
     claim(wiring, max_, held)
     with wiring.database.writing() as session:
-        assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=NO_REASON)
+        assignments.assign(
+            session, max_, session.get_one(Action, assigned), max_.account_id, reason=NO_REASON
+        )
     version = _version(wiring, assigned)
     _leave(wiring, cast, how)
     assert _next(wiring, cast) == {held, assigned}
@@ -102,7 +104,9 @@ def test_who_gets_more_rights_keeps_what_they_hold_and_are_to_decide(wiring: Wir
     max_ = actor_of(wiring, cast.moderator)
     claim(wiring, max_, held)
     with wiring.database.writing() as session:
-        assignments.assign(session, max_, session.get_one(Action, assigned), max_.account_id, why=NO_REASON)
+        assignments.assign(
+            session, max_, session.get_one(Action, assigned), max_.account_id, reason=NO_REASON
+        )
     _leave(wiring, cast, "promoted")
     assert _next(wiring, cast) == set()
 
@@ -137,7 +141,7 @@ def test_what_a_colleague_holds_is_neither_assigned_nor_put_aside(wiring: Wiring
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(Conflict):
-            assignments.assign(session, max_, action, max_.account_id, why=NO_REASON)
+            assignments.assign(session, max_, action, max_.account_id, reason=NO_REASON)
         with pytest.raises(Conflict):
             assignments.snooze(session, max_, action, timedelta(hours=1))
 
@@ -155,11 +159,11 @@ def test_what_is_being_decided_or_changed_is_not_given_away_put_aside_or_escalat
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
             with pytest.raises(Conflict, match=why):
-                assignments.assign(session, max_, action, olga.account_id, why=NO_REASON, version=version)
+                assignments.assign(session, max_, action, olga.account_id, reason=NO_REASON, version=version)
             with pytest.raises(Conflict, match=why):
                 assignments.snooze(session, max_, action, timedelta(hours=1), version=version)
             with pytest.raises(Conflict, match=why):
-                assignments.escalate(session, max_, action, why=Reason("Legal?"), version=version)
+                assignments.escalate(session, max_, action, reason=Reason("Legal?"), version=version)
             assert (action.assigned_to_id, action.snoozed_until) == (None, None)
 
 

@@ -73,7 +73,9 @@ def _scene(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Reason("It is fine"), seconds=0)
+        holds.hold(
+            session, moderator, ActionVerb.DISMISS, action=action, reason=Reason("It is fine"), seconds=0
+        )
     factories.submit(wiring, cast, request_id="waiting")
     engine = Engine(wiring.database.engine, executor_id="scene")
     with wiring.database.writing() as session:

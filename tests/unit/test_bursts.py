@@ -142,6 +142,6 @@ def test_asking_costs_one_query_where_nothing_is_suspicious(
 def test_what_is_staffs_already_is_never_decided_by_ratings(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=NO_REASON)
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), reason=NO_REASON)
     factories.rate(wiring, cast, action_id, "HHHHH")
     assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)

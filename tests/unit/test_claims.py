@@ -33,7 +33,9 @@ def claim(wiring: Wiring, who: Actor, action_id: uuid.UUID) -> None:
 
 def hold(wiring: Wiring, who: Actor, action_id: uuid.UUID, verb: ActionVerb = ActionVerb.DISMISS) -> Hold:
     with wiring.database.writing() as session:
-        return holds.hold(session, who, verb, action=session.get_one(Action, action_id), why=Reason("Banter"))
+        return holds.hold(
+            session, who, verb, action=session.get_one(Action, action_id), reason=Reason("Banter")
+        )
 
 
 def test_somebody_elses_claim_refuses_a_decision_and_names_them(wiring: Wiring, cast: Cast) -> None:
@@ -70,7 +72,7 @@ def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wir
     with wiring.database.writing() as session:
         action = session.get_one(Action, by_key)
         verbs.change_action(
-            session, factories.integration(cast), action, ActionState.DISMISSED, why=Reason("Banter")
+            session, factories.integration(cast), action, ActionState.DISMISSED, reason=Reason("Banter")
         )
     factories.rate(wiring, cast, by_members, "NNNNN")
     with wiring.database.reading() as session:

@@ -78,7 +78,7 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
     with wiring.database.writing() as session:
         action = session.get_one(Action, decided)
         holds.hold(
-            session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Reason("Clear"), seconds=600
+            session, moderator, ActionVerb.FORCE_PUBLISH, action=action, reason=Reason("Clear"), seconds=600
         )
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):

@@ -121,7 +121,7 @@ def _lived(place: Place, user_id: str) -> FlaskClient:
         )
         for action in session.scalars(sa.select(Action)).all():
             verbs.change_action(
-                session, actor, action, ActionState.DISMISSED, why=Reason(f"{NAME} says so", NICK)
+                session, actor, action, ActionState.DISMISSED, reason=Reason(f"{NAME} says so", NICK)
             )
         inviter = Actor(
             kind="account",

@@ -95,7 +95,12 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         ratings.rate(session, moderator, note, rater, HelpfulnessLevel.HELPFUL, rater_ref="quartzlike-9")
         action = session.get_one(Action, action_id)
         holds.hold(
-            session, moderator, ActionVerb.DISMISS, action=action, why=Reason("Quartzlike says so"), seconds=0
+            session,
+            moderator,
+            ActionVerb.DISMISS,
+            action=action,
+            reason=Reason("Quartzlike says so"),
+            seconds=0,
         )
         rule = {"id": "a", "category": "spam", "kind": "word", "pattern": "tour", "weight": 0.5}
         operator = replace(moderator, roles={cast.community_id: Role.OPERATOR})
@@ -106,7 +111,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     wiring.jobs.run_all(delayed=True)  # type: ignore[attr-defined]
     with wiring.database.writing() as session:
         action = session.get_one(Action, held_id)
-        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Reason("Quartzlike again"))
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, reason=Reason("Quartzlike again"))
     before = _scores(wiring)
 
     done = _erase(wiring, moderator, cast.moderator)

@@ -74,7 +74,7 @@ def test_staffs_word_is_named_and_nothing_changes_it(wiring: Wiring, cast: Cast)
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.dismiss(session, factories.integration(cast), note, why=Reason("Banter"))
+        verdicts.dismiss(session, factories.integration(cast), note, reason=Reason("Banter"))
     found = explained(wiring, action_id)
     assert found.rule.startswith("A moderator dismissed it")
     assert found.would_change == "Nothing: it is locked."

@@ -155,7 +155,9 @@ def community(wiring: Wiring, cast: Cast) -> Cast:
                 accounts.get(session, cast.moderator.account_id), cast.moderator.profile_id
             )
             action = session.get_one(Action, action_id)
-            verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Reason("Just banter"))
+            verbs.change_action(
+                session, moderator, action, ActionState.DISMISSED, reason=Reason("Just banter")
+            )
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
     assert _fault(wiring, cast.community_id) == ""

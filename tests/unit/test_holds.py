@@ -27,7 +27,7 @@ def _hold(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         return holds.hold(
-            session, actor, verb, action=action, why=Reason("plain abuse"), version=action.version
+            session, actor, verb, action=action, reason=Reason("plain abuse"), version=action.version
         )
 
 
@@ -127,7 +127,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
         action = session.get_one(Action, action_id)
         seen = action.version
         verbs.change_action(
-            session, actor_of(wiring, cast.operator), action, ActionState.DISMISSED, why=Reason("banter")
+            session, actor_of(wiring, cast.operator), action, ActionState.DISMISSED, reason=Reason("banter")
         )
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
         holds.hold(
@@ -135,7 +135,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
             actor_of(wiring, cast.moderator),
             ActionVerb.FORCE_PUBLISH,
             action=session.get_one(Action, action_id),
-            why=Reason("abuse"),
+            reason=Reason("abuse"),
             version=seen,
         )
 
@@ -201,5 +201,5 @@ def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> Non
             actor_of(wiring, cast.moderator),
             ActionVerb.DISMISS,
             action=session.get_one(Action, action_id),
-            why=Reason("   "),
+            reason=Reason("   "),
         )

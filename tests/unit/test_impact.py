@@ -64,7 +64,7 @@ def settled(
         )
         if helpful is not None:
             (verdicts.force_publish if helpful else verdicts.dismiss)(
-                session, staff, note, why=Reason("Known")
+                session, staff, note, reason=Reason("Known")
             )
         return note.id
 
@@ -78,7 +78,10 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             with wiring.database.writing() as session:
                 verb = verdicts.force_publish if helpful else verdicts.dismiss
                 verb(
-                    session, factories.integration(cast), session.get_one(Note, note_id), why=Reason("Known")
+                    session,
+                    factories.integration(cast),
+                    session.get_one(Note, note_id),
+                    reason=Reason("Known"),
                 )
     for number, helpful in enumerate([True, True, False, None]):
         settled(wiring, cast, 100 + number, helpful=helpful, mine=True)
@@ -183,7 +186,7 @@ def test_only_ones_own_present_ratings_in_this_community_count(wiring: Wiring, c
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         notes.edit(session, staff, session.get_one(Note, note_id), "Another text")
-        verdicts.force_publish(session, staff, session.get_one(Note, note_id), why=Reason("Known"))
+        verdicts.force_publish(session, staff, session.get_one(Note, note_id), reason=Reason("Known"))
     settled(wiring, cast, 2, helpful=True)
     with wiring.database.reading() as session:
         assert not impact.for_actor(session, rater(cast), cast.community_id).has_begun

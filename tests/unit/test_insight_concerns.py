@@ -109,7 +109,7 @@ def test_late_reviews_unconfirmed_decisions_and_a_pause_need_somebody(wiring: Wi
         for action_id in (sent, quick):
             action = session.get_one(Action, action_id)
             verbs.change_action(
-                session, factories.integration(cast), action, ActionState.PROPOSED, why=Reason("Yes")
+                session, factories.integration(cast), action, ActionState.PROPOSED, reason=Reason("Yes")
             )
         acknowledgements.acknowledge(
             session, factories.integration(cast), session.get_one(Action, quick), "platform-1"

@@ -70,7 +70,7 @@ def decided(wiring: Wiring, cast: Cast) -> None:
         advance(minutes=20)
         with wiring.database.writing() as session:
             action = session.get_one(Action, actions[number])
-            verbs.change_action(session, actor, action, state, why=Reason("Because"))
+            verbs.change_action(session, actor, action, state, reason=Reason("Because"))
 
 
 def reverse(wiring: Wiring, cast: Cast) -> None:
@@ -84,11 +84,11 @@ def reverse(wiring: Wiring, cast: Cast) -> None:
             .where(Request.request_id == "post-0")
         ).one()
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-        verbs.change_action(session, operator, action, ActionState.OVERTURNED, why=Reason("Wrong"))
+        verbs.change_action(session, operator, action, ActionState.OVERTURNED, reason=Reason("Wrong"))
         dismissed = session.scalars(
             sa.select(Action).where(Action.action_state == ActionState.DISMISSED)
         ).one()
-        reopening.reopen(session, operator, dismissed, ReopenTo.COMMUNITY, why=Reason("Look again"))
+        reopening.reopen(session, operator, dismissed, ReopenTo.COMMUNITY, reason=Reason("Look again"))
 
 
 def take_back(wiring: Wiring, cast: Cast) -> None:
@@ -102,7 +102,7 @@ def take_back(wiring: Wiring, cast: Cast) -> None:
             .order_by(Request.request_id)
         ).all()
         for action, state in zip(proposed, (ActionState.DISMISSED, ActionState.UNDER_REVIEW), strict=True):
-            verbs.change_action(session, operator, action, state, why=Reason("Wrong"))
+            verbs.change_action(session, operator, action, state, reason=Reason("Wrong"))
 
 
 def figures(wiring: Wiring, cast: Cast) -> Trends:

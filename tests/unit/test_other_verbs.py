@@ -31,7 +31,7 @@ def decide(
     who = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        holds.hold(session, who, verb, action=action, why=Reason("Over the line"), seconds=0, **choice)
+        holds.hold(session, who, verb, action=action, reason=Reason("Over the line"), seconds=0, **choice)
     jobs.run_all()
 
 
@@ -91,14 +91,14 @@ def test_escalating_sends_an_item_to_staff_and_tells_the_operators(wiring: Wirin
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(Invalid):
-            assignments.escalate(session, max_, action, why=Reason(""))
+            assignments.escalate(session, max_, action, reason=Reason(""))
         with pytest.raises(Conflict, match="Claimed by Moderator"):
-            assignments.escalate(session, olga, action, why=Reason("Legal?"))
-        assignments.escalate(session, max_, action, why=Reason("Legal?"))
+            assignments.escalate(session, olga, action, reason=Reason("Legal?"))
+        assignments.escalate(session, max_, action, reason=Reason("Legal?"))
         assert (action.review_group, action.claimed_by_id) == (ReviewGroup.STAFF, None)
         assert claims.held_by_other(session, olga, action) is None
         with pytest.raises(Conflict):
-            assignments.escalate(session, max_, action, why=Reason("Again"))
+            assignments.escalate(session, max_, action, reason=Reason("Again"))
         (told,) = notices.list_for(session, olga, Slice(size=5)).rows
         assert (told.entry.what, told.text.reason) == ("action.escalated", "Legal?")
         assert notices.unread(session, max_) == 0

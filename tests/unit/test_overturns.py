@@ -77,8 +77,8 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
     with wiring.database.writing() as session:
         action = session.get_one(Action, done[3])
         moderator = actor_of(wiring, cast.moderator)
-        actions.open_second_look(session, moderator, action, why=Reason("Let me see"))
-        actions.confirm(session, moderator, action, why=Reason("It is spam"))
+        actions.open_second_look(session, moderator, action, reason=Reason("Let me see"))
+        actions.confirm(session, moderator, action, reason=Reason("It is spam"))
     for settled in (0, 0, 2, 0):  # a batch whose job is told twice
         with wiring.database.writing() as session:
             overturns.carry_on(session, begun.id, settled)

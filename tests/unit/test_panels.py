@@ -292,7 +292,9 @@ def test_a_panel_waits_for_people_who_have_too_many_seats(wiring: Wiring, cast: 
     assert state_of(wiring, waiting)[1] is ReviewGroup.COMMUNITY
     with wiring.database.writing() as session:
         for action_id in earlier:
-            actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=Reason("too hard"))
+            actions.send_to_staff(
+                session, SYSTEM, session.get_one(Action, action_id), reason=Reason("too hard")
+            )
     later(minutes=61)
     jobs.sweep_panels(wiring.database)
     drawn = seated(wiring, waiting)
@@ -311,7 +313,9 @@ def test_seats_of_reviews_that_are_over_make_nobody_busy(wiring: Wiring, cast: C
     waiting = factories.scored_action(wiring, cast, request_id="post-4")
     with wiring.database.writing() as session:
         for action_id in over:
-            actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=Reason("too hard"))
+            actions.send_to_staff(
+                session, SYSTEM, session.get_one(Action, action_id), reason=Reason("too hard")
+            )
         # Their panels are not ended yet when the next one is drawn.
         assert opening.open_missing(session, cast.community_id) == 1
         still_open = sa.update(Panel).where(Panel.action_id.in_(over))
@@ -371,7 +375,7 @@ def test_a_second_look_at_what_a_panel_decided_needs_a_panel_again(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, SYSTEM, action, why=Reason("an appeal"))
+        actions.open_second_look(session, SYSTEM, action, reason=Reason("an appeal"))
     others = [one for one in people[5:] if one not in drawn]
     answer(wiring, cast, note_id, others[:1], "N")
     assert state_of(wiring, action_id)[0] is ActionState.RETRO_REVIEW
@@ -402,8 +406,8 @@ def test_a_panel_says_nothing_about_a_later_review_that_it_did_not_decide(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, SYSTEM, action, why=Reason("an appeal"))
-        actions.confirm(session, SYSTEM, action, why=Reason("a moderator's decision"))
+        actions.open_second_look(session, SYSTEM, action, reason=Reason("an appeal"))
+        actions.confirm(session, SYSTEM, action, reason=Reason("a moderator's decision"))
     assert told() == (False, False)
     factories.rate(wiring, cast, action_id, "N" * 8)
     with wiring.database.reading() as session:
@@ -458,7 +462,7 @@ def test_a_review_that_ended_without_its_panel_leaves_room_for_the_next(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, SYSTEM, action, why=Reason("an appeal"))
+        actions.open_second_look(session, SYSTEM, action, reason=Reason("an appeal"))
         # Before the job had its turn.
         assert opening.open_missing(session, cast.community_id) == 1
     answer(wiring, cast, note_id, people, "H")
@@ -471,7 +475,7 @@ def test_a_review_that_ended_without_its_panel_leaves_room_for_the_next(
     assert panel_of(wiring, action_id).id == second.id
     # Escalation, too, ends a panel as soon as the job runs, and without the sweep.
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, other_id), why=Reason("too hard"))
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, other_id), reason=Reason("too hard"))
     run_jobs(wiring)
     assert panel_of(wiring, other_id).outcome is PanelOutcome.OVERTAKEN
 

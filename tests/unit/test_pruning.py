@@ -393,7 +393,7 @@ def test_a_sweep_that_fails_in_one_part_does_the_others(
             action = session.get_one(Action, action_id)
             held.append(
                 holds.hold(
-                    session, moderator, ActionVerb.DISMISS, action=action, why=Reason("No"), seconds=10
+                    session, moderator, ActionVerb.DISMISS, action=action, reason=Reason("No"), seconds=10
                 ).id
             )
     old = factories.scored_action(wiring, cast, request_id="old")

@@ -79,8 +79,8 @@ def test_a_reopened_item_is_found_by_the_same_filters(wiring: Wiring, cast: Cast
     max_, why = actor_of(wiring, cast.moderator), Reason("Too soon")
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
-        verbs.change_action(session, max_, action, ActionState.DISMISSED, why=why)
-        reopening.reopen(session, max_, action, ReopenTo.STAFF, why=why)
+        verbs.change_action(session, max_, action, ActionState.DISMISSED, reason=why)
+        reopening.reopen(session, max_, action, ReopenTo.STAFF, reason=why)
     assert found(wiring, cast, channel="market") == [post]
 
 

@@ -101,10 +101,10 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         assert status(wiring, note_id) is HELPFUL  # nobody can tell the camps apart yet
     staff = moderator(wiring, cast)
     with wiring.database.writing() as session:
-        verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Reason("true"))
-        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Reason("off topic"))
+        verdicts.force_publish(session, staff, session.get_one(Note, forced), reason=Reason("true"))
+        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), reason=Reason("off topic"))
         holds.hold(
-            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Reason("true")
+            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), reason=Reason("true")
         )
         session.get_one(Note, old).created_at = clock.now() - timedelta(days=14, seconds=1)
     refit(wiring, cast)
@@ -242,7 +242,7 @@ def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_a
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         actions.open_second_look(
-            session, factories.integration(cast, staff=False), action, why=Reason("appeal")
+            session, factories.integration(cast, staff=False), action, reason=Reason("appeal")
         )
     rate(wiring, cast, rationale, "N" * 5, raters)
     with wiring.database.reading() as session:

@@ -59,7 +59,7 @@ def dismissed(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         moderator = person(cast, cast.moderator)
-        verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Reason("Banter"))
+        verbs.change_action(session, moderator, action, ActionState.DISMISSED, reason=Reason("Banter"))
     return action_id
 
 
@@ -68,7 +68,7 @@ def reopened(wiring: Wiring, cast: Cast, action_id: uuid.UUID, to: ReopenTo) -> 
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         return reopening.reopen(
-            session, person(cast, cast.operator), action, to, why=Reason("It was a threat")
+            session, person(cast, cast.operator), action, to, reason=Reason("It was a threat")
         ).id
 
 
@@ -84,7 +84,7 @@ def refused(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> str:
         said = reopening.refusal(session, action, session.get_one(Request, action.request_id))
         with pytest.raises(Conflict) as told:
             reopening.reopen(
-                session, person(cast, cast.operator), action, ReopenTo.ACT, why=Reason("Because")
+                session, person(cast, cast.operator), action, ReopenTo.ACT, reason=Reason("Because")
             )
     assert told.value.detail == said
     return told.value.detail
@@ -117,7 +117,7 @@ def test_acting_at_once_proposes_a_new_action_and_decides_nothing_twice(wiring: 
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
         unhide = actions.overturn(
-            session, person(cast, cast.operator), action, why=Reason("A quotation after all")
+            session, person(cast, cast.operator), action, reason=Reason("A quotation after all")
         )
         assert unhide is not None
         acknowledgements.acknowledge(session, factories.integration(cast), unhide)
@@ -188,7 +188,7 @@ def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(
                 operator,
                 ActionVerb.REOPEN,
                 action=session.get_one(Action, first),
-                why=Reason("It was a threat"),
+                reason=Reason("It was a threat"),
                 category="threat",
                 reopen_to=ReopenTo.STAFF,
             )
@@ -248,7 +248,9 @@ def test_two_moderators_at_once_make_one_action(wiring: Wiring, cast: Cast) -> N
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(Conflict, match="reopened already"):
-            reopening.reopen(session, person(cast, cast.moderator), stale, ReopenTo.ACT, why=Reason("Me too"))
+            reopening.reopen(
+                session, person(cast, cast.moderator), stale, ReopenTo.ACT, reason=Reason("Me too")
+            )
 
 
 def test_for_thirty_days(wiring: Wiring, cast: Cast) -> None:
@@ -278,9 +280,9 @@ def test_not_what_people_had_restored_elsewhere(wiring: Wiring, cast: Cast) -> N
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
-        verbs.change_action(session, adapter, action, ActionState.PROPOSED, why=Reason("abuse"))
+        verbs.change_action(session, adapter, action, ActionState.PROPOSED, reason=Reason("abuse"))
         acknowledgements.acknowledge(session, adapter, action)
-        unhide = actions.overturn(session, adapter, action, why=Reason("A quotation"))
+        unhide = actions.overturn(session, adapter, action, reason=Reason("A quotation"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
     assert "exempt from rescans" in refused(wiring, cast, first)
@@ -292,16 +294,20 @@ def test_only_by_moderators_with_a_reason_and_a_direction(wiring: Wiring, cast: 
         action = session.get_one(Action, first)
         with pytest.raises(Forbidden):
             reopening.reopen(
-                session, person(cast, cast.rater, Role.RATER), action, ReopenTo.ACT, why=Reason("I want it")
+                session,
+                person(cast, cast.rater, Role.RATER),
+                action,
+                ReopenTo.ACT,
+                reason=Reason("I want it"),
             )
         moderator = person(cast, cast.operator)
         with pytest.raises(Invalid, match="reason"):
-            reopening.reopen(session, moderator, action, ReopenTo.ACT, why=Reason(" "))
+            reopening.reopen(session, moderator, action, ReopenTo.ACT, reason=Reason(" "))
         with pytest.raises(Invalid, match="where it goes"):
-            holds.hold(session, moderator, ActionVerb.REOPEN, action=action, why=Reason("Because"))
+            holds.hold(session, moderator, ActionVerb.REOPEN, action=action, reason=Reason("Because"))
         live = session.get_one(Action, restoration(session, action))
         with pytest.raises(Conflict, match="Only a dismissed post"):
-            reopening.reopen(session, moderator, live, ReopenTo.ACT, why=Reason("Because"))
+            reopening.reopen(session, moderator, live, ReopenTo.ACT, reason=Reason("Because"))
 
 
 def restoration(session: Session, like: Action) -> uuid.UUID:
@@ -330,7 +336,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_shows_nothing_th
         first = factories.scored_action(wiring, cast, f"{factories.SPAM} {number}", f"post-{number}")
         with wiring.database.writing() as session:
             action = session.get_one(Action, first)
-            verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Reason("a mistake"))
+            verbs.change_action(session, adapter, action, ActionState.DISMISSED, reason=Reason("a mistake"))
         second = reopened(wiring, cast, first, to)
         with wiring.database.writing() as session:
             acknowledgements.acknowledge(session, adapter, session.get_one(Action, first))

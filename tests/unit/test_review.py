@@ -136,7 +136,7 @@ def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast)
         )
         with pytest.raises(Forbidden, match="own note"):
             ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
-        verdicts.dismiss(session, who, note, why=Reason("off topic"))
+        verdicts.dismiss(session, who, note, reason=Reason("off topic"))
         other = profiles.ensure(session, "discourse", "reader")
         reader = factories.integration(cast, staff=False, profile_id=other.id)
         with pytest.raises(Forbidden, match="locked"):
@@ -194,7 +194,7 @@ def test_an_acknowledged_unhide_exempts_the_content_from_rescans(wiring: Wiring,
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, adapter, action)
-        unhide = actions.overturn(session, adapter, action, why=Reason("It was an art project"))
+        unhide = actions.overturn(session, adapter, action, reason=Reason("It was an art project"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
     assert state_of(wiring, action_id) is ActionState.SCAN_EXEMPT
@@ -234,7 +234,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, forced).note_id)
-        verdicts.force_publish(session, adapter, note, why=Reason("plain abuse"))
+        verdicts.force_publish(session, adapter, note, reason=Reason("plain abuse"))
         assert (note.status, note.locked, note.force_published) == (
             NoteStatus.CURRENTLY_RATED_HELPFUL,
             True,
@@ -242,7 +242,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
         )
     with wiring.database.writing() as session:
         action = session.get_one(Action, dismissed)
-        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Reason("banter"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, reason=Reason("banter"))
     assert state_of(wiring, forced) is ActionState.PROPOSED
     assert state_of(wiring, dismissed) is ActionState.DISMISSED
     assert sorted(_decisions(wiring)) == ["hide", "none"]
@@ -255,7 +255,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Reason("a mistake"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, reason=Reason("a mistake"))
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
     assert state_of(wiring, action_id) is ActionState.OVERTURNED
@@ -294,7 +294,7 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     with wiring.database.writing() as session:
         action = session.get_one(Action, looked_at)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, factories.integration(cast), action, why=Reason("appeal"))
+        actions.open_second_look(session, factories.integration(cast), action, reason=Reason("appeal"))
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
@@ -337,8 +337,8 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
         for one in (lapsed, upheld):
             action = session.get_one(Action, one)
             acknowledgements.acknowledge(session, factories.integration(cast), action)
-            actions.open_second_look(session, factories.integration(cast), action, why=Reason("appeal"))
-        actions.confirm(session, moderator, session.get_one(Action, upheld), why=Reason("Spam indeed"))
+            actions.open_second_look(session, factories.integration(cast), action, reason=Reason("appeal"))
+        actions.confirm(session, moderator, session.get_one(Action, upheld), reason=Reason("Spam indeed"))
     with wiring.database.writing() as session:
         assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
 

@@ -123,7 +123,7 @@ class Days:
             state = self._chance.choice(
                 (ActionState.PROPOSED, ActionState.APPLIED, ActionState.DISMISSED, ActionState.OVERTURNED)
             )
-            verbs.change_action(session, self._staff, action, state, why=Reason("Because"))
+            verbs.change_action(session, self._staff, action, state, reason=Reason("Because"))
 
     def change_what_is_past(self) -> None:
         with self._wiring.database.writing() as session:
@@ -144,7 +144,7 @@ class Days:
             assert applied is not None
             if applied.action_state is ActionState.PROPOSED:
                 verbs.change_action(session, self._staff, applied, ActionState.APPLIED)
-            verbs.change_action(session, self._staff, applied, ActionState.OVERTURNED, why=Reason("Wrong"))
+            verbs.change_action(session, self._staff, applied, ActionState.OVERTURNED, reason=Reason("Wrong"))
 
 
 def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:

@@ -111,11 +111,11 @@ def test_an_appeal_needs_a_reason_and_opens_it_for_raters(wiring: Wiring, cast: 
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(
-            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was a quotation")
+            session, member, action, ActionState.RETRO_REVIEW, reason=Reason("It was a quotation")
         )
         assert second_looks.openings(session, [action]) == {action_id: "It was a quotation"}
         with pytest.raises(Forbidden):
-            verbs.change_action(session, member, action, ActionState.OVERTURNED, why=Reason("Mine"))
+            verbs.change_action(session, member, action, ActionState.OVERTURNED, reason=Reason("Mine"))
 
 
 def test_one_that_was_rated_before_the_platform_acted_opens_when_it_acts(wiring: Wiring, cast: Cast) -> None:
@@ -155,7 +155,7 @@ def test_a_moderator_decides_at_once_what_nobody_looked_at_yet(
         before = set(session.scalars(sa.select(Event.id)))
         action = session.get_one(Action, action_id)
         held = holds.hold(
-            session, factories.moderator(cast), verb, action=action, why=Reason("Seen"), seconds=0
+            session, factories.moderator(cast), verb, action=action, reason=Reason("Seen"), seconds=0
         )
         holds.carry_out(session, held.id)
         events = session.scalars(sa.select(Event).where(Event.id.not_in(before)).order_by(Event.id))
@@ -223,9 +223,9 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         who = factories.moderator(cast)
-        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Reason("Plain abuse"))
+        verbs.change_action(session, who, action, ActionState.PROPOSED, reason=Reason("Plain abuse"))
         verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-        second_looks.ask_members(session, who, action, why=Reason("An appeal by mail"))
+        second_looks.ask_members(session, who, action, reason=Reason("An appeal by mail"))
     return action_id
 
 
@@ -299,14 +299,14 @@ def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.writing() as session:
         escalated = submitting.escalate(session, adapter, session.get_one(Request, by_staff))
-        verbs.change_action(session, adapter, escalated, ActionState.PROPOSED, why=Reason("abuse"))
+        verbs.change_action(session, adapter, escalated, ActionState.PROPOSED, reason=Reason("abuse"))
         verbs.change_action(session, adapter, escalated, ActionState.APPLIED)
         request = session.get_one(Request, by_staff)
         recorded, _ = acknowledgements.record_taken(session, adapter, request, ActionType.WARN, "Ours")
         for action in (escalated, recorded):
             assert not second_looks.is_answerable(action, request)
             with pytest.raises(Conflict, match="no member could answer"):
-                second_looks.ask_members(session, factories.moderator(cast), action, why=Reason("Please"))
+                second_looks.ask_members(session, factories.moderator(cast), action, reason=Reason("Please"))
     ordinary = applied(wiring, cast, request_id="post-2")
     with wiring.database.writing() as session:
         action = session.get_one(Action, ordinary)

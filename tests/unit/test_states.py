@@ -89,7 +89,7 @@ def test_every_pair_of_action_states_for_each_kind_of_actor(wiring: Wiring, cast
             offered = {move.target for move in moves_open_to(actor, action)}
             assert (target in offered) == allowed, (source, target)
             if allowed:
-                make_move(session, actor, action, target, why=Reason("because"))
+                make_move(session, actor, action, target, reason=Reason("because"))
                 assert action.action_state is target
             else:
                 with pytest.raises((IllegalMove, Forbidden)):
@@ -124,12 +124,16 @@ def test_whoever_moves_second_is_refused_and_sees_the_new_state(wiring: Wiring, 
         other.expunge(stale)
     with wiring.database.writing() as session:
         make_move(
-            session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, why=Reason("spam")
+            session,
+            moderator,
+            session.get_one(Action, action_id),
+            ActionState.PROPOSED,
+            reason=Reason("spam"),
         )
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(IllegalMove):
-            make_move(session, moderator, stale, ActionState.DISMISSED, why=Reason("fine"))
+            make_move(session, moderator, stale, ActionState.DISMISSED, reason=Reason("fine"))
         assert stale.action_state is ActionState.PROPOSED
 
 
@@ -175,7 +179,7 @@ def test_only_moderators_begin_an_action_that_reopens_a_dismissal(
             reopens_id=dismissed.id,
         )
         if who in (Who.MODERATOR, Who.OPERATOR):
-            entry = begin(session, actor, again, why=Reason("It was no joke"))
+            entry = begin(session, actor, again, reason=Reason("It was no joke"))
             assert entry is not None
             assert entry.after == {"action_state": target.value, "reopens": str(dismissed_id)}
         else:

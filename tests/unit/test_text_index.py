@@ -80,7 +80,13 @@ def test_what_is_removed_leaves_the_index(wiring: Wiring, cast: Cast) -> None:
         post = session.scalars(sa.select(Request).where(Request.request_id == "post-7")).one()
         post.content = "A wombat sings"
         entry = history.record(
-            session, SYSTEM, cast.community_id, "x.y", "request", post.id, why=Reason("Because of a wombat")
+            session,
+            SYSTEM,
+            cast.community_id,
+            "x.y",
+            "request",
+            post.id,
+            reason=Reason("Because of a wombat"),
         )
     with wiring.database.writing() as session:
         assert post_search.indexed_posts(session, "WOMBAT") == [post.id]

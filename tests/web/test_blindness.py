@@ -155,7 +155,7 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     # With the decision it is all told: the state, who said what and why; of the note once it is rated.
     with wiring.database.writing() as session:
         rationale = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.force_publish(session, SYSTEM, rationale, why=Reason("Clear"))
+        verdicts.force_publish(session, SYSTEM, rationale, reason=Reason("Clear"))
     page = rater.get(f"/review/{action_id}").text
     assert "3 said Yes, 1 said No, 0 were not sure." in page
     assert "Waiting for platform" in page

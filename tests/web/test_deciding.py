@@ -43,10 +43,10 @@ class Subject:
             account = accounts.get(session, cast.operator.account_id)
             actor = accounts.actor_for(account, cast.operator.profile_id)
             if self.kind == "note":
-                verdicts.dismiss(session, actor, session.get_one(Note, self.id), why=Reason(reason))
+                verdicts.dismiss(session, actor, session.get_one(Note, self.id), reason=Reason(reason))
             else:
                 action = session.get_one(Action, self.id)
-                verbs.change_action(session, actor, action, ActionState.DISMISSED, why=Reason(reason))
+                verbs.change_action(session, actor, action, ActionState.DISMISSED, reason=Reason(reason))
 
     @property
     def is_decided(self) -> bool:

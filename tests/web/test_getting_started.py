@@ -78,7 +78,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
         actor = accounts.actor_for(accounts.get(session, ann.account_id))
-        holds.hold(session, actor, ActionVerb.DISMISS, action=action, why=Reason("It is a test."))
+        holds.hold(session, actor, ActionVerb.DISMISS, action=action, reason=Reason("It is a test."))
     assert "It is sent as soon as it can no longer be undone." in visitor.get("/getting-started").text
     advance(seconds=60)
     jobs.run_all()

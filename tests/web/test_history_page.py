@@ -32,7 +32,7 @@ from tests.web.conftest import FixedClassifier, Stage, Visit, Visitor, the_hold
 
 def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState, reason: str = "") -> None:
     with wiring.database.writing() as session:
-        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Reason(reason))
+        verbs.change_action(session, actor, session.get_one(Action, action_id), state, reason=Reason(reason))
 
 
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
@@ -355,7 +355,13 @@ def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
         held = holds.hold(
-            session, actor, ActionVerb.DISMISS, action=action, why=Reason("Fine"), category="spam", seconds=0
+            session,
+            actor,
+            ActionVerb.DISMISS,
+            action=action,
+            reason=Reason("Fine"),
+            category="spam",
+            seconds=0,
         )
         hold_id = held.id
     with wiring.database.writing() as session:

@@ -53,7 +53,7 @@ def test_an_answer_can_be_changed_until_the_note_locks(
     assert "Change answer" in rater.get("/me").text
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.force_publish(session, factories.integration(cast), note, why=Reason("Known"))
+        verdicts.force_publish(session, factories.integration(cast), note, reason=Reason("Known"))
     page = rater.get("/me").text
     assert "Same view as others" in page
     assert "Change answer" not in page
@@ -79,7 +79,7 @@ def test_notes_of_ones_own_stand_behind_the_writing_impact(
         notes.write(
             session, SYSTEM, cast.community_id, profiles.ensure(session, PLATFORM, "other"), "Theirs", kind
         )
-        verdicts.force_publish(session, factories.integration(cast), mine, why=Reason("Known"))
+        verdicts.force_publish(session, factories.integration(cast), mine, reason=Reason("Known"))
     page = rater.get("/me?show=notes-helpful").text
     assert "Mine is &lt;i&gt;good&lt;/i&gt;" in page
     assert "Theirs" not in page
@@ -92,7 +92,7 @@ def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
     action_id = stage.post("Somebody wrote this")
     rater.post(f"/review/{action_id}/answer", answer="yes")
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=NO_REASON)
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), reason=NO_REASON)
     assert f'href="/review/{action_id}"' not in rater.get("/me").text
     assert rater.get(f"/review/{action_id}").status_code == 404
 
@@ -135,7 +135,7 @@ def test_a_rating_that_did_not_count_says_why(
         session.get_one(Note, changed).version += 1
         session.get_one(Note, final).status_locked_at = clock.now() - timedelta(hours=1)
         staff = factories.integration(cast)
-        verdicts.force_publish(session, staff, session.get_one(Note, locked), why=Reason("Known"))
+        verdicts.force_publish(session, staff, session.get_one(Note, locked), reason=Reason("Known"))
     rater.post(f"/help-needed/{diverted}", answer="yes")
     with wiring.database.writing() as session:
         session.get_one(Action, diverted).review_group = ReviewGroup.STAFF

@@ -109,7 +109,7 @@ def test_each_figure_counts_what_happened_in_the_readers_days(
         action = session.scalars(sa.select(Action).where(Action.request_id == at_once)).one()
         adapter = Actor(kind="key", name="Adapter", communities=frozenset({cast.community_id}))
         acknowledgements.acknowledge(session, adapter, action, "1")
-        verbs.change_action(session, SYSTEM, action, ActionState.OVERTURNED, why=Reason("A mistake"))
+        verbs.change_action(session, SYSTEM, action, ActionState.OVERTURNED, reason=Reason("A mistake"))
 
     moderator = visit(cast.moderator)
     moderator.get(f"/insights{PERIOD}")

@@ -38,7 +38,7 @@ def decide(wiring: Wiring, cast: Cast, action_id: uuid.UUID, state: ActionState)
     )
     with wiring.database.writing() as session:
         verbs.change_action(
-            session, moderator, session.get_one(Action, action_id), state, why=Reason("Because")
+            session, moderator, session.get_one(Action, action_id), state, reason=Reason("Because")
         )
 
 

@@ -66,7 +66,7 @@ def test_a_locked_item_takes_no_answers(rater: Visitor, cast: Cast, stage: Stage
     action_id = stage.post()
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.dismiss(session, factories.moderator(cast), note, why=Reason("Not a breach"))
+        verdicts.dismiss(session, factories.moderator(cast), note, reason=Reason("Not a breach"))
     text = rater.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
     assert 'name="answer" value="yes"' not in text
@@ -86,7 +86,7 @@ def test_what_moderators_wrote_inside_is_not_shown(
             session,
             factories.moderator(cast),
             note,
-            why=Reason("inner reason", comment="an internal comment"),
+            reason=Reason("inner reason", comment="an internal comment"),
         )
     text = rater.get(f"/review/{action_id}").text
     assert "inner reason" not in text

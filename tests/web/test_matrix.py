@@ -332,7 +332,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         decided = session.get_one(Action, decided_id)
-        held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, why=Reason("Banter"))
+        held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, reason=Reason("Banter"))
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
         webhook, _ = webhooks.register(

@@ -39,7 +39,9 @@ def proposed(wiring: Wiring, cast: Cast, stage: Stage, jobs: InlineEngine) -> st
             communities=frozenset({cast.community_id}),
         )
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Reason("Spam"), seconds=0)
+        holds.hold(
+            session, moderator, ActionVerb.FORCE_PUBLISH, action=action, reason=Reason("Spam"), seconds=0
+        )
     advance(seconds=1)
     jobs.run_all()
     return f"/review/{action_id}"

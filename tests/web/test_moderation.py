@@ -36,7 +36,7 @@ def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> An
 def move_to(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState) -> None:
     with wiring.database.writing() as session:
         verbs.change_action(
-            session, actor, session.get_one(Action, action_id), state, why=Reason("Known case")
+            session, actor, session.get_one(Action, action_id), state, reason=Reason("Known case")
         )
 
 

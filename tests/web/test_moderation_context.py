@@ -177,7 +177,9 @@ def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
     staff = factories.integration(cast)
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         with wiring.database.writing() as session:
-            verbs.change_action(session, staff, session.get_one(Action, hidden), state, why=Reason("Known"))
+            verbs.change_action(
+                session, staff, session.get_one(Action, hidden), state, reason=Reason("Known")
+            )
     page = moderator.get(f"/review/{here}").text
     assert "2 earlier submissions by this author, 1 hidden" in page
     assert f'href="/review/{hidden}"' in page

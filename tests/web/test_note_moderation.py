@@ -129,7 +129,7 @@ def test_raters_learn_that_it_was_a_moderator_but_not_who_and_why(
             session,
             actor_of(wiring, cast.moderator),
             session.get_one(Note, note_id),
-            why=Reason("inner reason", comment="inner comment"),
+            reason=Reason("inner reason", comment="inner comment"),
         )
     page = rater.get(f"/notes/{note_id}").text
     assert "A moderator decided about this note" in page

@@ -44,7 +44,7 @@ def move(
     for state in states:
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verbs.change_action(session, actor, action, state, why=Reason(reason))
+            verbs.change_action(session, actor, action, state, reason=Reason(reason))
 
 
 def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, verb: str) -> None:
@@ -113,7 +113,7 @@ def test_an_overturned_action_is_told_to_whoever_decided_to_act(
         action = session.get_one(Action, action_id)
         verbs.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
         verbs.change_action(
-            session, SYSTEM, action, ActionState.OVERTURNED, why=Reason("Raters do not agree with it")
+            session, SYSTEM, action, ActionState.OVERTURNED, reason=Reason("Raters do not agree with it")
         )
     page = moderator.get("/notices").text
     assert "the community" in page

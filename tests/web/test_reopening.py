@@ -27,7 +27,9 @@ def dismissed(wiring: Wiring, cast: Cast, stage: Stage, text: str = "What somebo
     with wiring.database.writing() as session:
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         action = session.get_one(Action, action_id)
-        verbs.change_action(session, who, action, ActionState.DISMISSED, why=Reason("Banter between friends"))
+        verbs.change_action(
+            session, who, action, ActionState.DISMISSED, reason=Reason("Banter between friends")
+        )
     return action_id
 
 
@@ -35,7 +37,7 @@ def reopen(wiring: Wiring, cast: Cast, action_id: uuid.UUID, to: ReopenTo) -> uu
     with wiring.database.writing() as session:
         who = accounts.actor_for(accounts.get(session, cast.moderator.account_id), cast.moderator.profile_id)
         return reopening.reopen(
-            session, who, session.get_one(Action, action_id), to, why=Reason("A threat")
+            session, who, session.get_one(Action, action_id), to, reason=Reason("A threat")
         ).id
 
 

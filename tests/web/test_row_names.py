@@ -96,7 +96,9 @@ def test_rows_of_the_history_and_second_looks_have_names_of_their_own(
         for state in (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW):
             with wiring.database.writing() as session:
                 action = session.get_one(Action, action_id)
-                verbs.change_action(session, factories.integration(cast), action, state, why=Reason("Again"))
+                verbs.change_action(
+                    session, factories.integration(cast), action, state, reason=Reason("Again")
+                )
     history = moderator.get("/history").text
     assert len(links(history)) == 16
     assert repeated(links(history)) == []

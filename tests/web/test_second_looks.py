@@ -81,7 +81,7 @@ def test_a_row_shows_the_original_decision_and_why_it_is_looked_at_again(
         action = session.get_one(Action, action_id)
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
         verbs.change_action(
-            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was <b>art</b>")
+            session, member, action, ActionState.RETRO_REVIEW, reason=Reason("It was <b>art</b>")
         )
     page = moderator.get("/second-look").text
     assert "Again: It was &lt;b&gt;art&lt;/b&gt;" in page
@@ -144,7 +144,7 @@ def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stay
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(
-            session, factories.integration(cast), action, ActionState.OVERTURNED, why=Reason("A mistake")
+            session, factories.integration(cast), action, ActionState.OVERTURNED, reason=Reason("A mistake")
         )
     stale = decide(moderator, "confirm", action_id, reason="My long thoughts")
     assert stale.status_code == 409
@@ -232,7 +232,7 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
         action = session.get_one(Action, action_id)
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         adapter = factories.integration(cast)
-        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Reason("Plain abuse"))
+        verbs.change_action(session, who, action, ActionState.PROPOSED, reason=Reason("Plain abuse"))
         verbs.change_action(session, adapter, action, ActionState.APPLIED)
     return action_id
 
@@ -242,7 +242,7 @@ def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
         action = session.get_one(Action, action_id)
         verbs.change_action(
-            session, member, action, ActionState.RETRO_REVIEW, why=Reason("It was a quotation")
+            session, member, action, ActionState.RETRO_REVIEW, reason=Reason("It was a quotation")
         )
 
 

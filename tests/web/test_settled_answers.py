@@ -94,7 +94,9 @@ def test_in_a_second_look_earlier_answers_stand_and_others_are_asked(
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         acknowledgements.acknowledge(session, staff, session.get_one(Action, answered))
-        actions.open_second_look(session, staff, session.get_one(Action, answered), why=Reason("An appeal"))
+        actions.open_second_look(
+            session, staff, session.get_one(Action, answered), reason=Reason("An appeal")
+        )
     page = rater.get(f"/review/{answered}").text
     assert "Your answer stands: you have been shown how the first review ended." in page
     assert "Change answer" not in page

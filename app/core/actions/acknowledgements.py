@@ -46,7 +46,9 @@ def acknowledge(
     if source is ActionState.DISMISSED:
         # If the dismissal was reopened and a later action does the same, the post must not be shown in between.
         is_repeated = actions.is_wanted_again(session, action)
-        actions.overturn(session, SYSTEM, action, why=Reason(ACTED_BEFORE_IT_HEARD), restore=not is_repeated)
+        actions.overturn(
+            session, SYSTEM, action, reason=Reason(ACTED_BEFORE_IT_HEARD), restore=not is_repeated
+        )
     if action.restores_id is not None:
         _exempt(session, session.get_one(Action, action.restores_id))
     elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
@@ -68,7 +70,9 @@ def look_again(session: Session, action_id: uuid.UUID) -> None:
     if community.archived_at is not None:
         return
     if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
-        actions.open_second_look(session, SYSTEM, action, why=Reason(cause="rated before the platform acted"))
+        actions.open_second_look(
+            session, SYSTEM, action, reason=Reason(cause="rated before the platform acted")
+        )
 
 
 def record_taken(
@@ -111,7 +115,7 @@ def record_taken(
         applied_at=clock.now(),
         platform_author_id=request.platform_author_id,
     )
-    begin(session, actor, action, why=Reason(reason or ""))
+    begin(session, actor, action, reason=Reason(reason or ""))
     return action, True
 
 
@@ -147,7 +151,7 @@ def _exempt(session: Session, action: Action) -> None:
         SYSTEM,
         action,
         ActionState.SCAN_EXEMPT,
-        why=Reason(cause="the unhide was acknowledged"),
+        reason=Reason(cause="the unhide was acknowledged"),
         scan_exempt_content_hash=request.content_sha256,
     )
 

@@ -80,12 +80,14 @@ def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Act
 
 
 def decide_act(
-    session: Session, actor: Actor, action: Action, *, confidence: float, why: Reason = NO_REASON
+    session: Session, actor: Actor, action: Action, *, confidence: float, reason: Reason = NO_REASON
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
     decisions.add_support_text(session, action)
-    make_move(session, actor, action, ActionState.PROPOSED, why=why, proposed_at=clock.now(), **unclaimed())
-    decide(session, action, action.decided_verb, confidence, why.cause)
+    make_move(
+        session, actor, action, ActionState.PROPOSED, reason=reason, proposed_at=clock.now(), **unclaimed()
+    )
+    decide(session, action, action.decided_verb, confidence, reason.cause)
 
 
 def decide_none(
@@ -94,7 +96,7 @@ def decide_none(
     action: Action,
     *,
     confidence: float,
-    why: Reason = NO_REASON,
+    reason: Reason = NO_REASON,
     lapsed: bool = False,
 ) -> None:
     """End a review without action, or withdraw a proposal before the platform acts.
@@ -107,16 +109,16 @@ def decide_none(
         actor,
         action,
         ActionState.DISMISSED,
-        why=why,
+        reason=reason,
         dismissed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
-    decide(session, action, decisions.NO_ACTION, confidence, why.cause)
+    decide(session, action, decisions.NO_ACTION, confidence, reason.cause)
 
 
 def overturn(
-    session: Session, actor: Actor, action: Action, *, why: Reason, restore: bool = True
+    session: Session, actor: Actor, action: Action, *, reason: Reason, restore: bool = True
 ) -> Action | None:
     """Overturn an applied action.
 
@@ -127,9 +129,9 @@ def overturn(
         actor,
         action,
         ActionState.OVERTURNED,
-        why=why,
+        reason=reason,
         overturned_at=clock.now(),
-        overturned_reason=why.reason or None,
+        overturned_reason=reason.reason or None,
         **unclaimed(),
     )
     if action.action_type is not ActionType.HIDE or not restore:
@@ -151,10 +153,10 @@ def overturn(
         platform_author_id=action.platform_author_id,
         platform_channel_id=action.platform_channel_id,
         language=action.language,
-        reason=why.reason or None,
+        reason=reason.reason or None,
         proposed_at=clock.now(),
     )
-    begin(session, SYSTEM, unhide, why=Reason(cause=f"overturned {action.id}"))
+    begin(session, SYSTEM, unhide, reason=Reason(cause=f"overturned {action.id}"))
     return unhide
 
 
@@ -171,19 +173,19 @@ def is_wanted_again(session: Session, action: Action) -> bool:
     return session.scalar(later.limit(1)) is not None
 
 
-def lapse(session: Session, action: Action, *, why: Reason) -> None:
+def lapse(session: Session, action: Action, *, reason: Reason) -> None:
     """End a review without a decision in time: dismiss a queued one, confirm after a second look.
 
     See docs/integrate/api.md.
     """
     if action.action_state is ActionState.UNDER_REVIEW:
-        decide_none(session, SYSTEM, action, confidence=0.5, why=why, lapsed=True)
+        decide_none(session, SYSTEM, action, confidence=0.5, reason=reason, lapsed=True)
     else:
-        confirm(session, SYSTEM, action, why=why, lapsed=True)
+        confirm(session, SYSTEM, action, reason=reason, lapsed=True)
 
 
 def confirm(
-    session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON, lapsed: bool = False
+    session: Session, actor: Actor, action: Action, *, reason: Reason = NO_REASON, lapsed: bool = False
 ) -> None:
     """End a second look by upholding the action. ``lapsed``: it ended without a decision in time."""
     now = clock.now()
@@ -192,32 +194,32 @@ def confirm(
         actor,
         action,
         ActionState.CONFIRMED,
-        why=why,
+        reason=reason,
         confirmed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
 
 
-def open_second_look(session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON) -> None:
+def open_second_look(session: Session, actor: Actor, action: Action, *, reason: Reason = NO_REASON) -> None:
     """Open a second look of an applied action: for an appeal, a moderator or a rating.
 
     Raises:
         Invalid: an appeal by an integration's key without a reason.
     """
-    if actor.kind == "key" and not actor.staff and not why.reason.strip():
+    if actor.kind == "key" and not actor.staff and not reason.reason.strip():
         raise Invalid.field("reason", "is required to appeal", type="missing")
-    make_move(session, actor, action, ActionState.RETRO_REVIEW, why=why, retro_review_at=clock.now())
+    make_move(session, actor, action, ActionState.RETRO_REVIEW, reason=reason, retro_review_at=clock.now())
 
 
-def return_to_review(session: Session, actor: Actor, action: Action, *, why: Reason = NO_REASON) -> None:
+def return_to_review(session: Session, actor: Actor, action: Action, *, reason: Reason = NO_REASON) -> None:
     """Return a proposal to review before the platform acts. It has the whole time of a review from now on."""
     make_move(
         session,
         actor,
         action,
         ActionState.UNDER_REVIEW,
-        why=why,
+        reason=reason,
         review_opened_at=clock.now(),
         **due_again(action),
     )
@@ -233,7 +235,7 @@ def due_again(action: Action) -> dict[str, datetime]:
     }
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Reason) -> HistoryEntry | None:
+def send_to_staff(session: Session, actor: Actor, action: Action, *, reason: Reason) -> HistoryEntry | None:
     """Send an open review to the community's staff; return the history entry. Already there: nothing changes."""
     if action.review_group is ReviewGroup.STAFF:
         return None
@@ -248,7 +250,7 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Reason
         "action.escalated",
         before={"review_group": before.value if before else None},
         after={"review_group": ReviewGroup.STAFF.value},
-        why=why,
+        reason=reason,
     )
 
 
@@ -258,11 +260,13 @@ def record(
     action: Action,
     what: str,
     *,
-    why: Reason = NO_REASON,
+    reason: Reason = NO_REASON,
     **values: Mapping[str, Any],
 ) -> HistoryEntry:
     """Write an entry about an action into the history; ``values`` are ``before`` and ``after``."""
-    return history.record(session, actor, action.community_id, what, "action", action.id, why=why, **values)
+    return history.record(
+        session, actor, action.community_id, what, "action", action.id, reason=reason, **values
+    )
 
 
 def live_for(session: Session, request_id: uuid.UUID) -> Action | None:

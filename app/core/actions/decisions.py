@@ -94,7 +94,7 @@ def announce(session: Session, request: Request, recorded: Decision, cause: str,
         "request",
         request.id,
         after={"decision": recorded.decision, "tier": recorded.tier, "action_id": str(recorded.action_id)},
-        why=Reason(cause=cause),
+        reason=Reason(cause=cause),
     )
     events.emit_decision(session, request, recorded)
 
@@ -105,7 +105,7 @@ _LAST = sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id 
 def complete(session: Session, request: Request, cause: str, **changes: Any) -> None:
     """Move a decided request to completed, from whatever state it is in, with ``changes`` to other columns."""
     if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause=cause), **changes)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=cause), **changes)
 
 
 SUPPORTED = "self_harm"

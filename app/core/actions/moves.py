@@ -59,7 +59,7 @@ def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
 
 
 def begin(
-    session: Session, actor: Actor, subject: Stateful, *, why: Reason = NO_REASON, quiet: bool = False
+    session: Session, actor: Actor, subject: Stateful, *, reason: Reason = NO_REASON, quiet: bool = False
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
 
@@ -70,7 +70,7 @@ def begin(
         Forbidden, NotFound: this actor may not make the move.
     """
     (move,) = add(session, actor, [subject])
-    return None if quiet else record_created(session, actor, move, subject, why=why)
+    return None if quiet else record_created(session, actor, move, subject, reason=reason)
 
 
 def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Move]:
@@ -93,14 +93,20 @@ def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Mo
 
 
 def record_created(
-    session: Session, actor: Actor, move: Move, subject: Stateful, *, why: Reason = NO_REASON
+    session: Session, actor: Actor, move: Move, subject: Stateful, *, reason: Reason = NO_REASON
 ) -> HistoryEntry:
     """Write the history and the events of an object that ``add`` added by this move."""
-    return _record(session, actor, machine_of(subject), move, subject, why)
+    return _record(session, actor, machine_of(subject), move, subject, reason)
 
 
 def make_move(
-    session: Session, actor: Actor, subject: Stateful, target: Any, *, why: Reason = NO_REASON, **changes: Any
+    session: Session,
+    actor: Actor,
+    subject: Stateful,
+    target: Any,
+    *,
+    reason: Reason = NO_REASON,
+    **changes: Any,
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
@@ -127,7 +133,7 @@ def make_move(
         gathered.append(_Change(subject, machine.field, source, values))
     for name, value in values.items():
         set_committed_value(subject, name, value)
-    _record(session, actor, machine, move, subject, why)
+    _record(session, actor, machine, move, subject, reason)
     if isinstance(subject, Action) and source in IN_REVIEW:
         wake_panel(session, subject)
     return move
@@ -230,7 +236,7 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
 
 
 def _record(
-    session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, why: Reason
+    session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, reason: Reason
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
@@ -242,7 +248,7 @@ def _record(
         subject.id,
         before={machine.field: move.source.value} if move.source else {},
         after={machine.field: move.target.value} | ({"reopens": str(reopens)} if reopens else {}),
-        why=why,
+        reason=reason,
     )
     if isinstance(subject, Action):
         notices.notify_overturned(session, actor, entry)

@@ -92,7 +92,7 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
 
 def announce(session: Session, opened: Opened) -> None:
     """Write history and events of an action that ``add`` stored; complete the request if it is decided."""
-    moves.record_created(session, SYSTEM, opened.move, opened.action, why=Reason(cause=opened.cause))
+    moves.record_created(session, SYSTEM, opened.move, opened.action, reason=Reason(cause=opened.cause))
     if opened.decision is not None:
         opening = opened.opening
         decisions.announce(session, opening.request, opened.decision, opened.cause, **opening.changes)

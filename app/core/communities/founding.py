@@ -230,5 +230,5 @@ def _begin_with_panels(session: Session, actor: Actor, community: Community) -> 
         community.id,
         before={"who_decides": before},
         after={"who_decides": WhoDecides.PANEL.value},
-        why=Reason(cause="opened for the dashboard, where everybody can be drawn"),
+        reason=Reason(cause="opened for the dashboard, where everybody can be drawn"),
     )

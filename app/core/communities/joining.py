@@ -94,7 +94,7 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         account.id,
         before={"role": membership.role.value},
         after={"role": None},
-        why=Reason(cause=LEFT),
+        reason=Reason(cause=LEFT),
     )
     accounts.log_role_change(session, actor, account.id, community_id, membership.role.value, None)
     return community

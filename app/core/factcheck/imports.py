@@ -277,9 +277,9 @@ def record(session: Session, found: DatasetImport, actor: Actor) -> None:
         "refused": found.refused,
         "serves_all": found.serves_all,
     }
-    why = Reason()
+    reason = Reason()
     if found.feed_id is not None:
-        actor, why = SYSTEM, Reason(cause=f"feed {found.source}")
+        actor, reason = SYSTEM, Reason(cause=f"feed {found.source}")
     history.record(
         session,
         actor,
@@ -288,7 +288,7 @@ def record(session: Session, found: DatasetImport, actor: Actor) -> None:
         "community",
         found.community_id,
         after=after,
-        why=why,
+        reason=reason,
     )
 
 

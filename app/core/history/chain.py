@@ -41,15 +41,15 @@ def record(
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-    why: Reason = NO_REASON,
+    reason: Reason = NO_REASON,
 ) -> HistoryEntry:
     """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)
     text = HistoryText(
         salt=secrets.token_hex(16),
         actor_name=actor.name,
-        reason=why.reason,
-        comment=why.comment,
+        reason=reason.reason,
+        comment=reason.comment,
         erased_at=None,
     )
     entry = HistoryEntry(
@@ -65,7 +65,7 @@ def record(
         object_id=object_id,
         before=dict(before or {}),
         after=dict(after or {}),
-        cause=why.cause[:255],
+        cause=reason.cause[:255],
         text_hash=_text_hash(text),
         text=text,
     )

@@ -193,7 +193,7 @@ def store(
             row.waiting_version = model.version
         else:
             count = f"{trained.labels:,} decisions, better on the newest of them"
-            versions.set_in_force(session, SYSTEM, row, model, why=Reason(cause=count))
+            versions.set_in_force(session, SYSTEM, row, model, reason=Reason(cause=count))
     elif model is not None and not asks_first:
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.

@@ -210,7 +210,7 @@ def switch(
         community_id,
         before=before,
         after=after,
-        why=Reason(reason),
+        reason=Reason(reason),
     )
 
 

@@ -91,7 +91,7 @@ def put_in_force(
             raise Invalid.field("version", "is not better than the other classifiers alone")
     # The way back must last: the next training would otherwise undo it in the night.
     row.asks_first = version < _newest_better(session, community_id, category)
-    set_in_force(session, actor, row, chosen, why=Reason(reason))
+    set_in_force(session, actor, row, chosen, reason=Reason(reason))
 
 
 def set_in_force(
@@ -100,7 +100,7 @@ def set_in_force(
     row: LearnedCategory,
     chosen: LearnedModel | None,
     *,
-    why: Reason = NO_REASON,
+    reason: Reason = NO_REASON,
 ) -> None:
     """Change which version of a category is in force, and write it to history. The caller holds the lock.
 
@@ -123,7 +123,7 @@ def set_in_force(
         chosen.id if chosen is not None else row.community_id,
         before={"category": row.category} | ({"version": previous} if previous else {}),
         after=after,
-        why=why,
+        reason=reason,
     )
     if actor.kind == "system":
         notices.notify_learned(session, entry)
@@ -132,7 +132,7 @@ def set_in_force(
 def take_out(session: Session, row: LearnedCategory, cause: str) -> None:
     """Let the other classifiers score alone again, without an operator. The caller holds the lock."""
     if row.version_in_force:
-        set_in_force(session, SYSTEM, row, None, why=Reason(cause=cause))
+        set_in_force(session, SYSTEM, row, None, reason=Reason(cause=cause))
 
 
 def is_usable(model: LearnedModel) -> bool:

@@ -155,7 +155,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, actor, note, why=Reason(cause=f"drafted by {draft.provider} {draft.model}"))
+    begin(session, actor, note, reason=Reason(cause=f"drafted by {draft.provider} {draft.model}"))
     session.add(AiDraft(note_id=note.id, **_record(draft, item)))
     session.flush()
     return note

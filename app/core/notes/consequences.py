@@ -33,7 +33,7 @@ def end_second_look(
     if verdict.status is _UNRATED or (not by_panel and doubts.divert_to_staff(session, action, note)):
         return
     if verdict.status is _HELPFUL:
-        actions.confirm(session, SYSTEM, action, why=Reason(cause=cause))
+        actions.confirm(session, SYSTEM, action, reason=Reason(cause=cause))
         return
     # Unlock the note: from now on its raters decide its status, as for any other note.
     unlocked: dict[str, Any] = {
@@ -48,8 +48,8 @@ def end_second_look(
             setattr(note, name, value)
         session.flush()
     else:
-        make_move(session, SYSTEM, note, verdict.status, why=Reason(cause=cause), **unlocked)
-    actions.overturn(session, SYSTEM, action, why=Reason(NOT_AGREED, cause=cause))
+        make_move(session, SYSTEM, note, verdict.status, reason=Reason(cause=cause), **unlocked)
+    actions.overturn(session, SYSTEM, action, reason=Reason(NOT_AGREED, cause=cause))
 
 
 def act_on(
@@ -62,16 +62,16 @@ def act_on(
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
             actions.decide_act(
-                session, SYSTEM, action, confidence=verdict.confidence, why=Reason(cause=cause)
+                session, SYSTEM, action, confidence=verdict.confidence, reason=Reason(cause=cause)
             )
         elif state is ActionState.UNDER_REVIEW:
             actions.decide_none(
-                session, SYSTEM, action, confidence=verdict.confidence, why=Reason(cause=cause)
+                session, SYSTEM, action, confidence=verdict.confidence, reason=Reason(cause=cause)
             )
         elif note.status is _HELPFUL:
-            actions.confirm(session, SYSTEM, action, why=Reason(cause=cause))
+            actions.confirm(session, SYSTEM, action, reason=Reason(cause=cause))
         else:
-            actions.overturn(session, SYSTEM, action, why=Reason(NOT_AGREED, cause=cause))
+            actions.overturn(session, SYSTEM, action, reason=Reason(NOT_AGREED, cause=cause))
     elif state is ActionState.APPLIED and action.proposed_at is not None:
         is_doubted = (
             note.status is _NOT_HELPFUL
@@ -80,7 +80,7 @@ def act_on(
         )
         by_raters = action.action_tier is not None and action.action_tier.number == 2
         if is_doubted and by_raters and community_settings.read(session, action.community_id).second_look:
-            actions.open_second_look(session, SYSTEM, action, why=Reason(cause=cause))
+            actions.open_second_look(session, SYSTEM, action, reason=Reason(cause=cause))
 
 
 def dismiss_on_not_misleading(
@@ -100,4 +100,4 @@ def dismiss_on_not_misleading(
         session, action, note, scored, verdict, earlier=earlier
     ) or doubts.divert_to_staff(session, action, note):
         return
-    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Reason(cause=cause))
+    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, reason=Reason(cause=cause))

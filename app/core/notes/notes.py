@@ -193,7 +193,7 @@ def edit(
     _record(session, actor, note, "note.edited", before=before, after=after)
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
         make_move(
-            session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Reason(cause="its text was changed")
+            session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, reason=Reason(cause="its text was changed")
         )
     return note
 
@@ -211,7 +211,7 @@ def withdraw(session: Session, actor: Actor, note: Note) -> None:
 
 
 def lock_as(
-    session: Session, actor: Actor, note: Note, status: NoteStatus, *, why: Reason = NO_REASON
+    session: Session, actor: Actor, note: Note, status: NoteStatus, *, reason: Reason = NO_REASON
 ) -> None:
     """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) a note and lock it, so that no rescore changes it."""
     require(actor, Permission.MODERATE, note.community_id, "note")
@@ -227,13 +227,13 @@ def lock_as(
     if note.locked and note.status is status:
         return
     if note.status is not status:
-        make_move(session, actor, note, status, why=why, **changes)
+        make_move(session, actor, note, status, reason=reason, **changes)
         return
     # The status is the same already, but now a moderator set it and it is locked.
     for name, value in changes.items():
         setattr(note, name, value)
     session.flush()
-    _record(session, actor, note, "note.locked", after={"status": status.value}, why=why)
+    _record(session, actor, note, "note.locked", after={"status": status.value}, reason=reason)
     events.emit_note(session, note)
 
 

@@ -163,7 +163,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
     """Delete a rating and record it in history. The caller has locked its note and must settle it afterwards."""
     before = {"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)}
-    _record(session, actor, rating, "rating.withdrawn", before=before, why=Reason(cause=cause))
+    _record(session, actor, rating, "rating.withdrawn", before=before, reason=Reason(cause=cause))
     session.delete(rating)
     session.flush()
     rater_days.remove(session, rating)
@@ -287,4 +287,4 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, why=Reason("A member rated the decision"))
+        actions.open_second_look(session, actor, action, reason=Reason("A member rated the decision"))

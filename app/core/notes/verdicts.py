@@ -175,7 +175,7 @@ def follow(
     if waits:
         status = _UNRATED
     if status is not note.status:
-        make_move(session, SYSTEM, note, status, why=Reason(cause=cause))
+        make_move(session, SYSTEM, note, status, reason=Reason(cause=cause))
     if verdict is None:
         return None
     if action is not None:
@@ -211,7 +211,7 @@ def _follow_panel(
     note.helpful_pending_since, note.status_rule = None, verdict.rule
     session.flush()
     if verdict.status is not note.status:
-        make_move(session, SYSTEM, note, verdict.status, why=Reason(cause=cause))
+        make_move(session, SYSTEM, note, verdict.status, reason=Reason(cause=cause))
     consequences.act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
 
@@ -253,32 +253,32 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
     return note_ids[:limit]
 
 
-def force_publish(session: Session, actor: Actor, note: Note, *, why: Reason = NO_REASON) -> None:
+def force_publish(session: Session, actor: Actor, note: Note, *, reason: Reason = NO_REASON) -> None:
     """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integrate/api.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _HELPFUL, why=why)
+    notes.lock_as(session, actor, note, _HELPFUL, reason=reason)
     action = action_of(session, note)
     if action is None:
         return
     if action.action_state is ActionState.UNDER_REVIEW:
-        actions.decide_act(session, actor, action, confidence=1.0, why=why)
+        actions.decide_act(session, actor, action, confidence=1.0, reason=reason)
     elif action.action_state is ActionState.RETRO_REVIEW:
-        actions.confirm(session, actor, action, why=why)
+        actions.confirm(session, actor, action, reason=reason)
 
 
-def dismiss(session: Session, actor: Actor, note: Note, *, why: Reason = NO_REASON) -> None:
+def dismiss(session: Session, actor: Actor, note: Note, *, reason: Reason = NO_REASON) -> None:
     """Mark a note not helpful and lock it. For the rationale of an action this decides *no action*."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _NOT_HELPFUL, why=why)
+    notes.lock_as(session, actor, note, _NOT_HELPFUL, reason=reason)
     action = action_of(session, note)
     if action is None:
         return
     if action.action_state in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
-        actions.decide_none(session, actor, action, confidence=1.0, why=why)
+        actions.decide_none(session, actor, action, confidence=1.0, reason=reason)
     elif action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:
-        actions.overturn(session, actor, action, why=why)
+        actions.overturn(session, actor, action, reason=reason)
 
 
 def is_held(session: Session, note: Note, action: Action | None) -> bool:

@@ -145,7 +145,7 @@ def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
     burst = suspicious(session, action, note)
     if burst is None:
         return False
-    actions.send_to_staff(session, SYSTEM, action, why=Reason(cause=burst.cause))
+    actions.send_to_staff(session, SYSTEM, action, reason=Reason(cause=burst.cause))
     return True
 
 

@@ -205,7 +205,7 @@ def record(session: Session, panel: Panel, what: str, after: Mapping[str, Any], 
     """Write a step of the panel to the history of its action."""
     after = {"panel_id": str(panel.id), **after}
     ids = (panel.community_id, what, "action", panel.action_id)
-    history.record(session, SYSTEM, *ids, after=after, why=Reason(cause=cause))
+    history.record(session, SYSTEM, *ids, after=after, reason=Reason(cause=cause))
 
 
 def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:

@@ -264,5 +264,5 @@ def _to_staff(session: Session, work: Work, why: str) -> None:
         why = f"{why}; more than {most} of one side said no ({rule})"
     panels.end(session, work.panel, PanelOutcome.STAFF, why)
     actions.send_to_staff(
-        session, SYSTEM, work.action, why=Reason(cause=f"a drawn panel did not decide: {why}")
+        session, SYSTEM, work.action, reason=Reason(cause=f"a drawn panel did not decide: {why}")
     )

@@ -188,7 +188,7 @@ def give_role(
             account.id,
             before={"role": before},
             after={"role": role.value},
-            why=Reason(cause=cause),
+            reason=Reason(cause=cause),
         )
         log_role_change(session, actor, account.id, community_id, before, role.value)
     return membership

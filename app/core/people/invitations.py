@@ -111,7 +111,7 @@ def invite(
         OBJECT,
         link.id,
         after={"role": role.value},
-        why=Reason(reason),
+        reason=Reason(reason),
     )
     return link
 

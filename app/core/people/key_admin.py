@@ -134,7 +134,7 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
                 key.id,
                 before=about,
                 after={"revoked": True},
-                why=Reason(reason),
+                reason=Reason(reason),
             )
     session.refresh(key, ["revoked_at"])
     return key

@@ -137,7 +137,7 @@ def mint(
     )
     for community_id in reached(session, key):
         history.record(
-            session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Reason(reason)
+            session, actor, community_id, "key.minted", "api_key", key.id, after=about, reason=Reason(reason)
         )
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 

@@ -188,7 +188,7 @@ def set_disabled(
             account.id,
             before={"disabled": not disabled},
             after={"disabled": disabled},
-            why=Reason(reason),
+            reason=Reason(reason),
         )
     return account
 
@@ -339,6 +339,6 @@ def _record_role(
         account_id,
         before={"role": before},
         after={"role": after},
-        why=Reason(reason),
+        reason=Reason(reason),
     )
     accounts.log_role_change(session, actor, account_id, community_id, before, after)

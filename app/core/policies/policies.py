@@ -236,6 +236,6 @@ def _write(
         thresholds.id,
         before={name: before.get(name) for name in sorted(changed)} if before else {},
         after={"version": version} | {name: after.get(name) for name in sorted(changed)},
-        why=Reason(reason),
+        reason=Reason(reason),
     )
     return thresholds

@@ -129,7 +129,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         return None
     if route.tier is ActionTier.IMMEDIATE and community.paused_at is not None:
         route = for_review(route, rules)
-    make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Reason(cause=CAUSE))
+    make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=CAUSE))
     note = notes.write_rationale(
         session, request, route.category, policies.describe(route.category), route.verb
     )

@@ -62,11 +62,11 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     if request.status is RequestStatus.PENDING:
         community = session.get_one(Community, request.community_id, populate_existing=True)
         if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause=ARCHIVED))
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=ARCHIVED))
             return None
         if exemptions.is_exempt(session, request):
             make_move(
-                session, SYSTEM, request, RequestStatus.COMPLETED, why=Reason(cause="exempt from rescans")
+                session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause="exempt from rescans")
             )
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
@@ -229,8 +229,8 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
         opening.set_language(session, request.id, routing.post.language)
     if opened is None:
         is_open = routing.community.archived_at is None
-        why = Reason(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=why, **changes)
+        reason = Reason(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=reason, **changes)
         return
     if opened.decision is None:
         _keep_in_progress(session, request, changes)
@@ -300,7 +300,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
         return
     if _is_scored(session, request):
         return
-    make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Reason(cause=why), failure=why[:2000])
+    make_move(session, SYSTEM, request, RequestStatus.FAILED, reason=Reason(cause=why), failure=why[:2000])
 
 
 def classify(

@@ -156,14 +156,14 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     _lock(session, request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.send_to_staff(session, actor, live, why=NO_REASON)
+        actions.send_to_staff(session, actor, live, reason=NO_REASON)
         return live
     if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Reason(cause="escalated"))
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause="escalated"))
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0, STAFF_TARGET)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
@@ -217,9 +217,9 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
     cause = Reason(cause="the submission was withdrawn")
     if live is not None and is_under_review:
-        actions.decide_none(session, SYSTEM, live, confidence=1.0, why=cause)
+        actions.decide_none(session, SYSTEM, live, confidence=1.0, reason=cause)
     elif live is not None and live.action_state is ActionState.RETRO_REVIEW:
-        actions.lapse(session, live, why=cause)
+        actions.lapse(session, live, reason=cause)
     request.withdrawn_at = clock.now()
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:

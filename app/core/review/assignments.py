@@ -45,10 +45,10 @@ def assign(
     action: Action,
     account_id: uuid.UUID | None,
     *,
-    why: Reason,
+    reason: Reason,
     version: int | None = None,
 ) -> str | None:
-    """Assign an item, with a note for the assignee in ``why``, and end the actor's claim; None takes it back.
+    """Assign an item, with a note for the assignee in ``reason``, and end the actor's claim; None takes it back.
 
     Return the assignee's name. The assignee gets a notice unless they are the actor. ``version`` is the version that
     the moderator's page showed.
@@ -58,8 +58,8 @@ def assign(
         Conflict: the item is decided or changed meanwhile, or a colleague is deciding or has claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    if why.reason:
-        limits.text(why.reason, "reason", limits.REASON_MAX)
+    if reason.reason:
+        limits.text(reason.reason, "reason", limits.REASON_MAX)
     _lock(session, action)
     name = None
     if account_id is not None:
@@ -67,7 +67,7 @@ def assign(
         if name is None:
             raise Invalid.field("assignee", "must be a moderator of this community")
     claims.check_changeable(session, actor, action, version)
-    if account_id == action.assigned_to_id and not why.reason:
+    if account_id == action.assigned_to_id and not reason.reason:
         return name
     before = action.assigned_to_id
     actions.set_columns(session, action, assigned_to_id=account_id)
@@ -80,7 +80,7 @@ def assign(
         ASSIGNED,
         before={"assigned_to": str(before) if before else None},
         after={"assigned_to": str(account_id) if account_id else None},
-        why=why,
+        reason=reason,
     )
     if account_id is not None and account_id != actor.account_id:
         notices.notify_taken_over(session, account_id, entry)
@@ -122,7 +122,7 @@ def may_escalate(action: Action) -> bool:
 
 
 def escalate(
-    session: Session, actor: Actor, action: Action, *, why: Reason, version: int | None = None
+    session: Session, actor: Actor, action: Action, *, reason: Reason, version: int | None = None
 ) -> None:
     """Send an item to staff and notify the operators. The actor's claim ends, so that an operator can take it.
 
@@ -134,12 +134,12 @@ def escalate(
             claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    limits.text(why.reason, "reason", limits.REASON_MAX)
+    limits.text(reason.reason, "reason", limits.REASON_MAX)
     serialise_and_reload(session, action)
     if not may_escalate(action):
         raise Conflict("Staff reviews this already, or it is decided", action.id)
     claims.check_changeable(session, actor, action, version)
-    entry = actions.send_to_staff(session, actor, action, why=why)
+    entry = actions.send_to_staff(session, actor, action, reason=reason)
     claims.release(session, actor, action)
     if entry is not None:
         notices.notify_escalated(session, actor, entry)

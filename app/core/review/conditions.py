@@ -121,7 +121,7 @@ def expire(session: Session, older_than: datetime) -> int:
     oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(EXPIRED_AT_ONCE)
     ended = session.scalars(oldest).all()
     for action in ended:
-        actions.lapse(session, action, why=Reason(cause="no consensus in time"))
+        actions.lapse(session, action, reason=Reason(cause="no consensus in time"))
     return len(ended)
 
 

@@ -45,14 +45,14 @@ _DECIDING_NOTHING = frozenset(
 
 def held(session: Session, actor: Actor, hold: Hold) -> None:
     """Record that a moderator decided and can still undo it."""
-    _record(session, actor, hold, HELD, why_of(hold))
+    _record(session, actor, hold, HELD, reason_of(hold))
 
 
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
     """Record that a held decision was undone. The reason is repeated only if the moderator undid it personally."""
     own = actor.account_id == hold.account_id
-    why = why_of(hold) if own else Reason(cause="the person who decided has left")
-    _record(session, actor, hold, UNDONE, why)
+    reason = reason_of(hold) if own else Reason(cause="the person who decided has left")
+    _record(session, actor, hold, UNDONE, reason)
 
 
 def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEntry:
@@ -109,12 +109,12 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
     }
 
 
-def why_of(hold: Hold) -> Reason:
+def reason_of(hold: Hold) -> Reason:
     """The reason and comment that the moderator wrote for the decision."""
     return Reason(hold.reason, hold.comment or "")
 
 
-def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Reason) -> HistoryEntry:
+def _record(session: Session, actor: Actor, hold: Hold, what: str, reason: Reason) -> HistoryEntry:
     after = {"verb": hold.verb.value}
     after |= {"to": hold.reopen_to.value} if hold.reopen_to else {}
     after |= {"action_type": hold.act_as.value} if hold.act_as else {}
@@ -126,5 +126,5 @@ def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Reason) 
         "action" if hold.action_id else "note",
         hold.action_id or hold.note_id or hold.id,
         after=after,
-        why=why,
+        reason=reason,
     )

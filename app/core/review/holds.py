@@ -41,7 +41,7 @@ def hold(
     *,
     action: Action | None = None,
     note: Note | None = None,
-    why: Reason,
+    reason: Reason,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
     act_as: ActionType | None = None,
@@ -69,9 +69,9 @@ def hold(
     if subject is None or actor.account_id is None:
         raise Forbidden("Only a signed-in moderator's decision can be held")
     require(actor, Permission.MODERATE, subject.community_id, "item")
-    limits.text(why.reason, "reason", limits.REASON_MAX)
-    if why.comment:
-        limits.text(why.comment, "comment", limits.REASON_MAX)
+    limits.text(reason.reason, "reason", limits.REASON_MAX)
+    if reason.comment:
+        limits.text(reason.comment, "comment", limits.REASON_MAX)
     act_as, author_text = verbs.checked_choice(verb, action, act_as, author_text)
     if category is not None and action is not None:
         category = verbs.checked_category(session, action, category, "policy")
@@ -98,8 +98,8 @@ def hold(
         verb=verb,
         account_id=actor.account_id,
         account_name=actor.name,
-        reason=why.reason,
-        comment=why.comment or None,
+        reason=reason.reason,
+        comment=reason.comment or None,
         category=category if action is not None else None,
         reopen_to=reopen_to if verb is ActionVerb.REOPEN else None,
         act_as=act_as,
@@ -213,11 +213,11 @@ def overdue(session: Session) -> list[uuid.UUID]:
 
 
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
-    why = decision_trace.why_of(held)
+    reason = decision_trace.reason_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
         details = Details(
-            why,
+            reason,
             reopen_to=held.reopen_to,
             act_as=held.act_as,
             author_text=held.author_text,
@@ -230,7 +230,7 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
         raise NotFound("note")
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
-    verbs.decide_note(session, actor, note, held.verb, why)
+    verbs.decide_note(session, actor, note, held.verb, reason)
 
 
 def _settle(session: Session, held: Hold, cause: str) -> None:

@@ -215,12 +215,12 @@ def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UU
 
 
 def _end(
-    session: Session, actor: Actor, overturn: Overturn, state: OverturnState, why: Reason = NO_REASON
+    session: Session, actor: Actor, overturn: Overturn, state: OverturnState, reason: Reason = NO_REASON
 ) -> None:
     overturn.state, overturn.ended_at = state, clock.now()
     session.flush()
     after = {"total": overturn.total, "done": overturn.done, "failed": overturn.failed}
-    _record(session, actor, overturn, state.value, after, why)
+    _record(session, actor, overturn, state.value, after, reason)
 
 
 def _summary(overturn: Overturn) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _summary(overturn: Overturn) -> dict[str, Any]:
 
 
 def _record(
-    session: Session, actor: Actor, overturn: Overturn, what: str, after: dict[str, Any], why: Reason
+    session: Session, actor: Actor, overturn: Overturn, what: str, after: dict[str, Any], reason: Reason
 ) -> None:
     history.record(
         session,
@@ -244,7 +244,7 @@ def _record(
         "overturn",
         overturn.id,
         after=after,
-        why=why,
+        reason=reason,
     )
 
 

@@ -174,7 +174,7 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """Add an internal comment on an item as a history entry."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(text, "comment", limits.REASON_MAX)
-    actions.record(session, actor, action, "action.commented", why=Reason(comment=text))
+    actions.record(session, actor, action, "action.commented", reason=Reason(comment=text))
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:

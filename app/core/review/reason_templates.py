@@ -257,5 +257,5 @@ def _record(
         template.id,
         before=before,
         after=after,
-        why=Reason(why),
+        reason=Reason(why),
     )

@@ -31,7 +31,7 @@ ROWS = ACTION.by_verb(ActionVerb.REOPEN)
 """The moves with which a reopened action can begin."""
 
 
-def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Reason) -> Action:
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, reason: Reason) -> Action:
     """Reopen a dismissed action. Return the new action on the same request, under review or proposed at once.
 
     Raises:
@@ -40,7 +40,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     to = _required_target(to)
-    limits.text(why.reason, "reason", limits.REASON_MAX)
+    limits.text(reason.reason, "reason", limits.REASON_MAX)
     serialise_and_reload(session, action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
     why_not = refusal(session, action, request)
@@ -50,7 +50,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     acts = to is ReopenTo.ACT
     if acts:
         forced = NoteStatus.CURRENTLY_RATED_HELPFUL
-        notes.lock_as(session, actor, note, forced, why=why)
+        notes.lock_as(session, actor, note, forced, reason=reason)
     reopened = Action(
         id=new_id(),
         community_id=action.community_id,
@@ -73,7 +73,7 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
         language=request.language,
         **actions.due_again(action),
     )
-    entry = begin(session, actor, reopened, why=why)
+    entry = begin(session, actor, reopened, reason=reason)
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
     actions.set_columns(session, action, reopened_at=clock.now(), version=Action.version + 1)
     if entry is not None:

@@ -176,7 +176,7 @@ def is_answerable(action: Action, request: Request) -> bool:
     )
 
 
-def ask_members(session: Session, actor: Actor, action: Action, *, why: Reason) -> None:
+def ask_members(session: Session, actor: Actor, action: Action, *, reason: Reason) -> None:
     """Open a second look by members at a moderator's request; the action stays applied meanwhile.
 
     Raises:
@@ -188,7 +188,7 @@ def ask_members(session: Session, actor: Actor, action: Action, *, why: Reason) 
         raise Conflict(
             "A second look was not opened: no member could answer it. Decide it yourself", action.id
         )
-    actions.open_second_look(session, actor, action, why=why)
+    actions.open_second_look(session, actor, action, reason=reason)
 
 
 def deciding(

@@ -36,12 +36,12 @@ from app.core.vocabulary import (
 
 @dataclass(frozen=True)
 class Details:
-    """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
+    """Arguments of a verb: ``reason`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
     ``reopen_to``, where the item goes, and for *force_publish* ``act_as``, another action than the configured one, with
     ``author_text``, the message to the author. ``category`` is what a decision is filed under, if not under the
     action's category; that of a reopened dismissal is for the new action."""
 
-    why: Reason = NO_REASON
+    reason: Reason = NO_REASON
     platform_action_id: str | None = None
     reopen_to: ReopenTo | None = None
     act_as: ActionType | None = None
@@ -52,7 +52,7 @@ class Details:
 class ToNote(Protocol):
     """The function of a verb for a note."""
 
-    def __call__(self, session: Session, actor: Actor, note: Note, *, why: Reason) -> None: ...
+    def __call__(self, session: Session, actor: Actor, note: Note, *, reason: Reason) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def change_action(
     target: ActionState,
     *,
     platform_action_id: str | None = None,
-    why: Reason = NO_REASON,
+    reason: Reason = NO_REASON,
     category: str | None = None,
 ) -> Action:
     """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
@@ -92,7 +92,7 @@ def change_action(
         if verb not in _DECIDING:
             raise Invalid.field("category", "can only be named with a move that decides", category)
         category = checked_category(session, action, category, "category")
-    return carry_out(session, actor, action, verb, Details(why, platform_action_id, category=category))
+    return carry_out(session, actor, action, verb, Details(reason, platform_action_id, category=category))
 
 
 def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
@@ -103,11 +103,11 @@ def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, det
     rows = [row for row in ACTION.by_verb(verb) if row.source == action.action_state]
     row = next((row for row in rows if condition_holds(row, action)), None)
     if row is not None and row.through is not None:
-        change_action(session, actor, action, ActionState(row.through), why=Reason(details.why.reason))
+        change_action(session, actor, action, ActionState(row.through), reason=Reason(details.reason.reason))
     return carry_out(session, actor, action, verb, details)
 
 
-def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, why: Reason) -> None:
+def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, reason: Reason) -> None:
     """Carry out a moderator's decision about a note.
 
     Raises:
@@ -116,7 +116,7 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, wh
     function = FUNCTIONS[verb].to_note
     if function is None:
         raise Invalid.field("verb", "does not apply to notes", verb.value)
-    function(session, actor, note, why=why)
+    function(session, actor, note, reason=reason)
 
 
 def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
@@ -143,7 +143,7 @@ def _force_publish(session: Session, actor: Actor, action: Action, details: Deta
     if details.act_as is not None or details.author_text:
         chosen = details.act_as or action.action_type
         _act_instead(session, actor, action, chosen, details.author_text)
-    verdicts.force_publish(session, actor, rationale, why=details.why)
+    verdicts.force_publish(session, actor, rationale, reason=details.reason)
     return action
 
 
@@ -151,9 +151,9 @@ def _dismiss(session: Session, actor: Actor, action: Action, details: Details) -
     _refuse_unless_open(action, ActionState.DISMISSED)
     rationale = _rationale(session, action)
     if rationale is not None:
-        verdicts.dismiss(session, actor, rationale, why=details.why)
+        verdicts.dismiss(session, actor, rationale, reason=details.reason)
     else:
-        actions.decide_none(session, actor, action, confidence=1.0, why=details.why)
+        actions.decide_none(session, actor, action, confidence=1.0, reason=details.reason)
     return action
 
 
@@ -162,14 +162,14 @@ def _acknowledge(session: Session, actor: Actor, action: Action, details: Detail
 
 
 def _reopen(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    return reopening.reopen(session, actor, action, details.reopen_to, why=details.why)
+    return reopening.reopen(session, actor, action, details.reopen_to, reason=details.reason)
 
 
 def _plain(function: Callable[..., object]) -> Functions:
     """A verb that takes no more than a reason, and moves the action itself."""
 
     def to_action(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-        function(session, actor, action, why=details.why)
+        function(session, actor, action, reason=details.reason)
         return action
 
     return Functions(to_action)

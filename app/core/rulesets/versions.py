@@ -197,7 +197,7 @@ def write(
         new_version.id,
         before={name: pair[0] for name, pair in recorded.items()},
         after={"version": new_version.version} | {name: pair[1] for name, pair in recorded.items()},
-        why=Reason(reason),
+        reason=Reason(reason),
     )
     return new_version
 

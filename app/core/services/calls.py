@@ -174,7 +174,7 @@ def _note_model(session: Session, service: ConnectedService, model: str) -> None
         service.id,
         before={"model": before},
         after={"name": service.name, "model": model},
-        why=Reason(cause="the service names another model in its answers"),
+        reason=Reason(cause="the service names another model in its answers"),
     )
 
 

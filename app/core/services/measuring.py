@@ -148,7 +148,14 @@ def record(
     after = {"name": service.name, "settings_version": number, "model": measured.model}
     after |= {"examples": measured.examples, "results": dict(measured.results)}
     history.record(
-        session, actor, service.community_id, MEASURED, "service", service.id, after=after, why=Reason(reason)
+        session,
+        actor,
+        service.community_id,
+        MEASURED,
+        "service",
+        service.id,
+        after=after,
+        reason=Reason(reason),
     )
 
 

@@ -312,5 +312,5 @@ def _record(
         service.id,
         before=dict(before or {}),
         after={"name": service.name, **(after or {})},
-        why=Reason(reason),
+        reason=Reason(reason),
     )

@@ -229,7 +229,7 @@ def _notify(session: Session, community: Community, key: Key, condition: Conditi
         "webhook" if is_webhook else "community",
         subject_id,
         after=after,
-        why=Reason(cause=_cause(reason, condition, after.get("url", ""))),
+        reason=Reason(cause=_cause(reason, condition, after.get("url", ""))),
     )
     notices.notify_attention(session, entry)
     events.emit_attention(session, community, reason, condition.since, condition.count)

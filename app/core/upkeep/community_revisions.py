@@ -168,7 +168,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         .execution_options(populate_existing=True)
     ).all()
     for action in waiting:
-        actions.lapse(session, action, why=Reason(cause=ARCHIVED))
+        actions.lapse(session, action, reason=Reason(cause=ARCHIVED))
     if len(waiting) == REVIEWS_AT_ONCE:
         _enqueue_end(session, community_id)
     return len(waiting)
@@ -235,5 +235,5 @@ def _record(
         community.id,
         before=before,
         after=after,
-        why=Reason(reason),
+        reason=Reason(reason),
     )

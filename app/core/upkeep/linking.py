@@ -97,7 +97,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             "profile",
             profile.id,
             after={"account_profile_id": str(person.id)},
-            why=Reason(reason),
+            reason=Reason(reason),
         )
     moving.move(session, actor, profile, person, doubtful, cause=f"linked profile {profile.id}")
     for community_id in sorted(rated_in):
@@ -132,7 +132,7 @@ def detach(session: Session, actor: Actor, profile: Profile, *, reason: str = ""
     session.flush()
     for community_id in sorted(recorded_in(session, profile)):
         history.record(
-            session, actor, community_id, "profile.unlinked", "profile", profile.id, why=Reason(reason)
+            session, actor, community_id, "profile.unlinked", "profile", profile.id, reason=Reason(reason)
         )
 
 

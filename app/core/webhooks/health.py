@@ -120,7 +120,7 @@ def disable_if_failing(session: Session, webhook: Webhook, now: datetime) -> Non
         webhook.id,
         before=before,
         after=history_values(webhook),
-        why=Reason(cause=reason),
+        reason=Reason(cause=reason),
     )
     notices.notify_disabled(session, entry)
 

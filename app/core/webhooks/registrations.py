@@ -224,7 +224,7 @@ def remove(session: Session, actor: Actor, webhook_id: uuid.UUID, reason: str = 
         "webhook",
         webhook.id,
         before=before,
-        why=Reason(reason),
+        reason=Reason(reason),
     )
     return webhook
 
@@ -335,5 +335,5 @@ def _record_change(
         webhook.id,
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | said,
-        why=Reason(reason),
+        reason=Reason(reason),
     )

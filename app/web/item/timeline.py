@@ -195,7 +195,7 @@ class DoneToPost:
     by: str
     is_name: bool
     at: datetime
-    why: str
+    reason: str
 
 
 def done_to_post(action: Action, decided: tuple[HistoryEntry, HistoryText] | None) -> DoneToPost | None:
@@ -207,11 +207,11 @@ def done_to_post(action: Action, decided: tuple[HistoryEntry, HistoryText] | Non
         return None
     entry, text = decided
     what, icon = DONE_TO_POST[action.action_type]
-    by, is_name, why = actor_name(text), True, text.reason
+    by, is_name, reason = actor_name(text), True, text.reason
     if entry.what == f"action.{ActionState.APPLIED}":
         by, is_name = "the platform itself", False
     elif entry.actor_kind == "system":
         alone = action.action_tier is ActionTier.IMMEDIATE and not entry.before
         by, is_name = ("its score alone" if alone else "the community"), False
-        why = cause_words(entry.cause) if alone else ""
-    return DoneToPost(what, icon, by, is_name, action.applied_at or entry.at, why)
+        reason = cause_words(entry.cause) if alone else ""
+    return DoneToPost(what, icon, by, is_name, action.applied_at or entry.at, reason)

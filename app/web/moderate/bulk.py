@@ -157,15 +157,15 @@ def _try(
                 claims.claim(session, actor, action)
             elif form.assigns:
                 assignee_id, version = form.assignee_id, choice.version
-                assignments.assign(session, actor, action, assignee_id, why=Reason(""), version=version)
+                assignments.assign(session, actor, action, assignee_id, reason=Reason(""), version=version)
             elif verb is not None:
-                why, act_as = Reason(form.reason.data or ""), form.words.act_as
+                reason, act_as = Reason(form.reason.data or ""), form.words.act_as
                 holds.hold(
                     session,
                     actor,
                     verb,
                     action=action,
-                    why=why,
+                    reason=reason,
                     act_as=act_as,
                     version=choice.version,
                     seconds=seconds,

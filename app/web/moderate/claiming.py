@@ -110,7 +110,7 @@ def assign(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 moderation.find(session, action_id),
                 form.wanted,
-                why=Reason(form.handover.data or ""),
+                reason=Reason(form.handover.data or ""),
                 version=version_of(form),
             )
     except Invalid as refusal:

@@ -106,13 +106,19 @@ class Item:
         if asked is not None:
             return asked
         if verb == ESCALATE:
-            assignments.escalate(session, actor, action, why=form.why(), version=version_of(form))
+            assignments.escalate(session, actor, action, reason=form.typed_reason(), version=version_of(form))
         elif verb is ActionVerb.OPEN_SECOND_LOOK:
-            second_looks.ask_members(session, actor, action, why=Reason(form.reason.data or ""))
+            second_looks.ask_members(session, actor, action, reason=Reason(form.reason.data or ""))
         else:
             details = form.details(action)
             holds.hold(
-                session, actor, verb, action=action, why=form.why(), version=version_of(form), **details
+                session,
+                actor,
+                verb,
+                action=action,
+                reason=form.typed_reason(),
+                version=version_of(form),
+                **details,
             )
         message = AT_ONCE[verb][1] if verb in AT_ONCE else HELD
         goes_on = panel.goes_on() if verb == ESCALATE else is_held and bool(form["next"].data)
@@ -184,7 +190,12 @@ class NoteUnderReview:
         note = notes.find(session, self.note_id)
         auth.require(Permission.MODERATE, note.community_id)
         held = holds.hold(
-            session, auth.current_actor(), verb, note=note, why=form.why(), version=version_of(form)
+            session,
+            auth.current_actor(),
+            verb,
+            note=note,
+            reason=form.typed_reason(),
+            version=version_of(form),
         )
         return Done(HELD, url_for("web.item", action_id=held.action_id) if held.action_id else None)
 

@@ -47,7 +47,7 @@ class NoticeRow:
     at: datetime
     is_read: bool
     post: str
-    why: str
+    reason: str
     url: str
     decision: str = ""
     became: str = ""
@@ -125,7 +125,7 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         post=pending_undo.in_words(action, 80) if action is not None else "a note",
         became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
         who="" if lapsed else "the community" if by_service else actor_name(notice_entry.text),
-        why=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
+        reason=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
         decided_at=notice_entry.decided.at if notice_entry.decided is not None else None,
         url=url_for("web.item", action_id=action.id)
         if action is not None
@@ -159,7 +159,7 @@ def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
         notice_entry,
         post=place,
         became="Disabled",
-        why=cause_words(entry.cause),
+        reason=cause_words(entry.cause),
         url=url_for("web.webhook_page", webhook_id=entry.object_id),
         webhook=place,
         open_words="Open webhook",
@@ -206,7 +206,7 @@ def _community_row(
     return _notice(
         notice_entry,
         post=f"{title} in {community.name}" if community is not None else title,
-        why=f"{cause_words(notice_entry.entry.cause)}.",
+        reason=f"{cause_words(notice_entry.entry.cause)}.",
         url=url,
         attention=title,
         open_words=open_words,

@@ -296,7 +296,7 @@ def _what_was_done(action: Action, done: timeline.DoneToPost | None) -> str:
     if not done.is_name:
         above = f", above {score(threshold)}" if threshold is not None else ""
         return f"{what} by {done.by}{above}"
-    return f"{what} by {done.by}: {done.why}" if done.why else f"{what} by {done.by}"
+    return f"{what} by {done.by}: {done.reason}" if done.reason else f"{what} by {done.by}"
 
 
 def _when_it_ends(action: Action) -> str:
