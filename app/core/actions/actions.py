@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.actions import decisions, moves
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
@@ -327,14 +327,14 @@ def set_columns(session: Session, action: Action, *where: sa.ColumnElement[bool]
 
     Returns False, and changes nothing, if ``where`` does not hold.
     """
-    result = session.execute(
+    changed = bulk.change(
+        session,
         sa.update(Action)
         .where(Action.id == action.id, *where)
-        .values(**values, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(**values, updated_at=Action.updated_at),
     )
     session.refresh(action, list(values))
-    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    return bool(changed)
 
 
 def unclaimed() -> dict[str, Any]:

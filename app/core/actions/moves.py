@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, class_mapper
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.core import clock, outbox
+from app.core import bulk, clock, outbox
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
@@ -265,13 +265,13 @@ TEND_JOB = "tend_panels"
 
 def wake_panel(session: Session, action: Action) -> None:
     """Have the job look at the action's open panel after the commit: one look-up where there is none."""
-    woken = session.execute(
+    changed = bulk.change(
+        session,
         sa.update(Panel)
         .where(Panel.action_id == action.id, Panel.ended_at.is_(None))
-        .values(due_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(due_at=clock.now()),
     )
-    if woken.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    if changed:
         wake_panels(session, action.community_id)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.actions import decisions, moves
 from app.core.history import facts
 from app.core.history.reason import Reason
@@ -197,10 +197,10 @@ def complete_post_facts(session: Session) -> int:
         .limit(1_000)
     ).all()
     for action_id, channel, language in rows:
-        session.execute(
+        bulk.change(
+            session,
             sa.update(Action)
             .where(Action.id == action_id)
-            .values(platform_channel_id=channel, language=language, updated_at=Action.updated_at)
-            .execution_options(synchronize_session=False)
+            .values(platform_channel_id=channel, language=language, updated_at=Action.updated_at),
         )
     return len(rows)

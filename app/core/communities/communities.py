@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import bulk, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
@@ -290,9 +290,6 @@ def _free_slug(session: Session, name: str) -> str:
 
 def record_worked_in(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
     """Store the account's last community, which opens first after signing in."""
-    session.execute(
-        sa.update(Account)
-        .where(Account.id == account_id)
-        .values(last_community_id=community_id)
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session, sa.update(Account).where(Account.id == account_id).values(last_community_id=community_id)
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits
+from app.core import bulk, clock, limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
@@ -41,15 +41,15 @@ def is_needed(session: Session) -> bool:
 def begin(session: Session) -> str | None:
     """Create a link, replacing any earlier one. Return its token, or None once there is an admin."""
     serialise(session, accounts.ADMINS_LOCK)
-    session.execute(
+    bulk.change(
+        session,
         sa.update(AccountLink)
         .where(
             AccountLink.purpose == _PURPOSE,
             AccountLink.used_at.is_(None),
             AccountLink.withdrawn_at.is_(None),
         )
-        .values(withdrawn_at=clock.now())
-        .execution_options(synchronize_session=False)
+        .values(withdrawn_at=clock.now()),
     )
     if not is_needed(session):
         return None

@@ -13,7 +13,7 @@ from typing import Protocol
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.errors import Invalid, Refused
 from app.core.factcheck import feeds, imports
@@ -185,10 +185,6 @@ def _prune(session: Session, feed: DatasetFeed) -> None:
     if old is None:
         return
     # Of an import that has ended, its job leaves the rows of the report alone: two thousand at most.
-    session.execute(
-        sa.delete(DatasetImportRow)
-        .where(DatasetImportRow.import_id == old.import_id)
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.delete(DatasetImportRow).where(DatasetImportRow.import_id == old.import_id))
     session.delete(old)
     session.flush()

@@ -12,7 +12,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.factcheck import items, nearest, spaces
 from app.core.ids import new_id
@@ -151,13 +151,12 @@ def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, 
     last = session.scalar(
         sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
     )
-    session.execute(
-        sa.delete(FactCheckVector)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(FactCheckVector).where(
             FactCheckVector.space_id == space_id,
             FactCheckVector.item_id.in_([one.item_id for one, _ in batch]),
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
     session.execute(
         sa.insert(FactCheckVector),
@@ -213,10 +212,8 @@ def forget_retired(session: Session) -> bool:
     ).all()
     if chosen:
         # One that was brought back meanwhile keeps its vector.
-        session.execute(
-            sa.delete(FactCheckVector)
-            .where(FactCheckVector.item_id.in_(chosen), is_retired)
-            .execution_options(synchronize_session=False)
+        bulk.change(
+            session, sa.delete(FactCheckVector).where(FactCheckVector.item_id.in_(chosen), is_retired)
         )
     return len(chosen) == DELETED_AT_ONCE
 
@@ -250,10 +247,11 @@ def delete(session: Session, space_id: uuid.UUID) -> bool:
     chosen = session.scalars(
         sa.select(FactCheckVector.item_id).where(FactCheckVector.space_id == space_id).limit(DELETED_AT_ONCE)
     ).all()
-    session.execute(
-        sa.delete(FactCheckVector)
-        .where(FactCheckVector.space_id == space_id, FactCheckVector.item_id.in_(chosen))
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session,
+        sa.delete(FactCheckVector).where(
+            FactCheckVector.space_id == space_id, FactCheckVector.item_id.in_(chosen)
+        ),
     )
     if len(chosen) < DELETED_AT_ONCE:
         session.delete(space)

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.db import serialise
 from app.core.errors import Refused
 from app.core.factcheck import feeds, imports, items
@@ -290,11 +290,7 @@ def clear(session: Session, import_id: uuid.UUID, most: int) -> bool:
         (DatasetImportRow, DatasetImportRow.position, positions),
     ):
         if keys:
-            session.execute(
-                sa.delete(table)
-                .where(table.import_id == import_id, column.in_(keys))
-                .execution_options(synchronize_session=False)
-            )
+            bulk.change(session, sa.delete(table).where(table.import_id == import_id, column.in_(keys)))
     return len(numbers) == PIECES_BATCH or len(positions) == most
 
 

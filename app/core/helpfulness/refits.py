@@ -119,13 +119,13 @@ def take(session: Session, community_id: uuid.UUID) -> Lease | None:
     """Take the lease to fit this community; None when it is not due, or another process holds the lease."""
     serialise(session, community_id)
     now, owner = clock.now(), new_id()
-    result = session.execute(
+    changed = bulk.change(
+        session,
         sa.update(ScoringState)
         .where(ScoringState.community_id == community_id, ScoringState.refit_due_at <= now, _unleased(now))
-        .values(lease_owner=owner, lease_until=now + LEASE, last_version=ScoringState.last_version + 1)
-        .execution_options(synchronize_session=False)
+        .values(lease_owner=owner, lease_until=now + LEASE, last_version=ScoringState.last_version + 1),
     )
-    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    if not changed:
         return None
     state = session.get_one(ScoringState, community_id, populate_existing=True)
     before = note_scores.in_force(session, community_id)
@@ -188,14 +188,13 @@ def catch_up(session: Session, lease: Lease, rows: Sequence[Mapping[str, Any]]) 
         LeaseLost: another process has taken over.
     """
     check(session, lease)
-    session.execute(
-        sa.delete(NoteSums)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(NoteSums).where(
             NoteSums.community_id == lease.community_id,
             NoteSums.version == lease.version,
             NoteSums.note_id.in_([row["note_id"] for row in rows]),
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
     bulk.insert(session.connection(), NoteSums.metadata.tables[NoteSums.__tablename__], rows)
 
@@ -251,20 +250,19 @@ def clear(session: Session, lease: Lease, *, limit: int) -> bool:
             .order_by(table.version, key)
             .limit(limit)
         )
-        result = session.execute(
-            sa.delete(table)
-            .where(table.community_id == lease.community_id, sa.tuple_(table.version, key).in_(earlier))
-            .execution_options(synchronize_session=False)
+        deleted += bulk.change(
+            session,
+            sa.delete(table).where(
+                table.community_id == lease.community_id, sa.tuple_(table.version, key).in_(earlier)
+            ),
         )
-        deleted += result.rowcount  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
-    session.execute(
-        sa.delete(ScoringModel)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(ScoringModel).where(
             ScoringModel.community_id == lease.community_id,
             ScoringModel.version <= lease.version - MODELS_KEPT,
             ScoringModel.version != _in_force(lease),
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
     return deleted > 0
 
@@ -290,13 +288,13 @@ def _unleased(now: datetime) -> sa.ColumnElement[bool]:
 
 
 def _update_own(session: Session, lease: Lease, **values: Any) -> None:
-    result = session.execute(
+    changed = bulk.change(
+        session,
         sa.update(ScoringState)
         .where(ScoringState.community_id == lease.community_id, ScoringState.lease_owner == lease.owner)
-        .values(values)
-        .execution_options(synchronize_session=False)
+        .values(values),
     )
-    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    if not changed:
         raise LeaseLost
 
 

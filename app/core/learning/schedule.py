@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
 from app.core.history.reason import Reason
@@ -198,15 +198,14 @@ def store(
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.
     versions.drop_erased(session, row)
-    session.execute(
-        sa.delete(LearnedModel)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(LearnedModel).where(
             LearnedModel.community_id == row.community_id,
             LearnedModel.category == row.category,
             LearnedModel.version <= row.last_version - versions.VERSIONS_KEPT,
             LearnedModel.version != row.version_in_force,
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
     session.flush()
     return model

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, defer
 
-from app.core import clock, limits
+from app.core import bulk, clock, limits
 from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
@@ -298,6 +298,4 @@ def _is_in_force() -> sa.ColumnElement[bool]:
 
 def _empty(session: Session, *which: sa.ColumnElement[bool], keep_weights: bool = False) -> None:
     emptied = {"words": {}, "erased_at": clock.now()} | ({} if keep_weights else {"weights": None})
-    session.execute(
-        sa.update(LearnedModel).where(*which).values(emptied).execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.update(LearnedModel).where(*which).values(emptied))

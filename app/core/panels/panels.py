@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Fit, Scored
 from app.core.history import chain as history
@@ -191,11 +191,11 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
         cause = explained(own, others, panel.reason)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
     session.flush()
-    session.execute(
+    bulk.change(
+        session,
         sa.update(PanelSeat)
         .where(PanelSeat.panel_id == panel.id, PanelSeat.state == SeatState.OPEN)
-        .values(state=SeatState.CLOSED, ended_at=now)
-        .execution_options(synchronize_session=False)
+        .values(state=SeatState.CLOSED, ended_at=now),
     )
     after = {"outcome": outcome.value, "seats": panel.wanted, "answered": panel.answered}
     record(session, panel, "action.panel_ended", after, cause)

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
 from app.core.ids import new_id
@@ -85,13 +85,12 @@ def make(session: Session, community_id: uuid.UUID) -> PanelRoll:
 
 def prune(session: Session) -> None:
     """Delete the rolls that are old and that no panel needs."""
-    session.execute(
-        sa.delete(PanelRoll)
-        .where(
+    bulk.change(
+        session,
+        sa.delete(PanelRoll).where(
             PanelRoll.made_at < clock.now() - LASTS,
             sa.not_(sa.exists().where(Panel.roll_id == PanelRoll.id)),
-        )
-        .execution_options(synchronize_session=False)
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.actions import moves
 from app.core.db import serialise
 from app.core.errors import NotFound
@@ -138,11 +138,9 @@ def give_up(session: Session, profile_id: uuid.UUID) -> int:
         .returning(PanelSeat.panel_id)
         .execution_options(synchronize_session=False)
     ).all()
-    session.execute(
-        sa.update(Panel)
-        .where(Panel.id.in_(ended), Panel.ended_at.is_(None))
-        .values(due_at=clock.now())
-        .execution_options(synchronize_session=False)
+    bulk.change(
+        session,
+        sa.update(Panel).where(Panel.id.in_(ended), Panel.ended_at.is_(None)).values(due_at=clock.now()),
     )
     return len(ended)
 
@@ -160,12 +158,7 @@ def move(
     if community_id is not None:
         here = sa.select(Panel.id).where(Panel.community_id == community_id)
         moving.append(PanelSeat.panel_id.in_(here))
-    session.execute(
-        sa.update(PanelSeat)
-        .where(*moving)
-        .values(profile_id=person_id)
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.update(PanelSeat).where(*moving).values(profile_id=person_id))
 
 
 def open_of(profile_ids: Collection[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
@@ -195,10 +188,10 @@ def _make_due(session: Session, panel: Panel) -> None:
 def _move(
     session: Session, panel: Panel, profile_id: uuid.UUID, source: SeatState, target: SeatState
 ) -> bool:
-    result = session.execute(
+    changed = bulk.change(
+        session,
         sa.update(PanelSeat)
         .where(PanelSeat.panel_id == panel.id, PanelSeat.profile_id == profile_id, PanelSeat.state == source)
-        .values(state=target, ended_at=None if target is SeatState.OPEN else clock.now())
-        .execution_options(synchronize_session=False)
+        .values(state=target, ended_at=None if target is SeatState.OPEN else clock.now()),
     )
-    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    return bool(changed)

@@ -106,16 +106,14 @@ def prune(session: Session, *, limit: int = 500) -> bool:
     old = session.scalars(
         sa.select(Panel.id).where(Panel.ended_at < clock.now() - KEPT, has_seats).limit(limit)
     ).all()
-    session.execute(
-        sa.delete(PanelSeat).where(PanelSeat.panel_id.in_(old)).execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.delete(PanelSeat).where(PanelSeat.panel_id.in_(old)))
     if len(old) == limit:
         return True
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Panel)
         .where(Panel.ended_at < clock.now() - KEPT, Panel.roll_id.is_not(None))
-        .values(roll_id=None)
-        .execution_options(synchronize_session=False)
+        .values(roll_id=None),
     )
     rolls.prune(session)
     return False
@@ -147,11 +145,11 @@ def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -
 def _read_seats(session: Session, due: Sequence[Work], now: datetime) -> None:
     """Let seats lapse whose time is over, and read the others."""
     by_id = {work.panel.id: work for work in due}
-    session.execute(
+    bulk.change(
+        session,
         sa.update(PanelSeat)
         .where(PanelSeat.panel_id.in_(by_id), PanelSeat.state == SeatState.OPEN, PanelSeat.expires_at <= now)
-        .values(state=SeatState.LAPSED, ended_at=now)
-        .execution_options(synchronize_session=False)
+        .values(state=SeatState.LAPSED, ended_at=now),
     )
     for panel_id, profile_id, state, expires_at in session.execute(
         sa.select(PanelSeat.panel_id, PanelSeat.profile_id, PanelSeat.state, PanelSeat.expires_at).where(

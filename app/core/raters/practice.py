@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.errors import Invalid
 from app.core.models import Membership
 from app.core.permissions import Actor, Permission, require
@@ -112,15 +112,15 @@ def answers_of(membership: Membership | None) -> dict[str, str]:
 def mark_welcomed(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
     """Record that this member has seen the welcome page, so that it is shown once."""
     require(actor, Permission.RATE, community_id)
-    session.execute(
+    bulk.change(
+        session,
         sa.update(Membership)
         .where(
             Membership.account_id == actor.account_id,
             Membership.community_id == community_id,
             Membership.welcomed_at.is_(None),
         )
-        .values(welcomed_at=clock.now(), updated_at=Membership.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(welcomed_at=clock.now(), updated_at=Membership.updated_at),
     )
 
 

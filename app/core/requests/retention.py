@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import bulk, clock
 from app.core.attachments import files
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
@@ -111,17 +111,13 @@ def empty(session: Session, posts: Sequence[Request], words: str) -> None:
             bare = {**details, "matches": [_bare(match) for match in details["matches"]]}
             action.evidence = {**(action.evidence or {}), "details": bare}
     # A language model's answer may quote the content.
-    session.execute(
+    bulk.change(
+        session,
         sa.update(AiDraft)
         .where(AiDraft.note_id.in_(sa.select(Note.id).where(Note.request_id.in_(identities))))
-        .values(reply=None)
-        .execution_options(synchronize_session=False)
+        .values(reply=None),
     )
-    session.execute(
-        sa.delete(NoteDraft)
-        .where(NoteDraft.request_id.in_(identities))
-        .execution_options(synchronize_session=False)
-    )
+    bulk.change(session, sa.delete(NoteDraft).where(NoteDraft.request_id.in_(identities)))
     session.flush()
     files.remove(session, [request.id for request in posts if request.has_attachments])
 

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits
+from app.core import bulk, clock, limits
 from app.core.actions import actions
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Forbidden
@@ -167,13 +167,12 @@ def release_all(session: Session, actor: Actor) -> int:
     """End all claims of the actor, in every community, and return how many items they held."""
     if actor.account_id is None:
         return 0
-    result = session.execute(
+    return bulk.change(
+        session,
         sa.update(Action)
         .where(Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now())
-        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
-        .execution_options(synchronize_session=False)
+        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at),
     )
-    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
 def claim_next(

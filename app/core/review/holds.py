@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits, outbox
+from app.core import bulk, clock, limits, outbox
 from app.core.actions import actions
 from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
@@ -256,11 +256,9 @@ def _was_edited(session: Session, note: Note, held: Hold) -> bool:
 
 def _take(session: Session, held: Hold) -> bool:
     """Delete the row. Return False if undo or the job deleted it first."""
-    result = session.execute(
-        sa.delete(Hold).where(Hold.id == held.id).execution_options(synchronize_session=False)
-    )
+    changed = bulk.change(session, sa.delete(Hold).where(Hold.id == held.id))
     session.expunge(held)
-    return bool(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
+    return bool(changed)
 
 
 def _check_open(
