@@ -18,7 +18,7 @@ from app.core.history import heads
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.requests import retention
-from app.core.review import conditions, holds, overturns, post_search
+from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
 from app.core.webhooks.signing import USER_AGENT
@@ -50,13 +50,13 @@ def sweep(wiring: Wiring) -> None:
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
         late = holds.overdue(session)
-        has_expired, has_stalled = conditions.has_expired(session, limit), overturns.has_stalled(session)
+        has_expired, has_stalled = expiry.has_expired(session, limit), overturns.has_stalled(session)
     for hold_id in late:
         with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
     if has_expired:
         with part("ending reviews without consensus"), wiring.database.writing() as session:
-            conditions.expire(session, limit)
+            expiry.expire(session, limit)
     if has_stalled:
         with part("going on with overturns"), wiring.database.writing() as session:
             overturns.enqueue_stalled(session)

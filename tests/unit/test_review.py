@@ -20,7 +20,7 @@ from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import scoring, submitting
-from app.core.review import conditions, verbs
+from app.core.review import expiry, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -296,8 +296,8 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
         acknowledgements.acknowledge(session, factories.integration(cast), action)
         actions.open_second_look(session, factories.integration(cast), action, reason=Reason("appeal"))
     with wiring.database.writing() as session:
-        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
-        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert expiry.expire(session, clock.now() - timedelta(days=14)) == 0
+        assert expiry.expire(session, clock.now() + timedelta(seconds=1)) == 2
     assert state_of(wiring, queued) is ActionState.DISMISSED
     assert state_of(wiring, looked_at) is ActionState.CONFIRMED
 
@@ -321,10 +321,10 @@ def test_a_proposal_that_is_returned_to_review_has_the_time_of_a_new_review(
         assert action.review_opened_at == clock.now()
         assert action.due_at == clock.now() + target
         assert action.urgent_at == action.due_at - head_start
-        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 0
+        assert expiry.expire(session, clock.now() - timedelta(days=14)) == 0
     advance(days=15)
     with wiring.database.writing() as session:
-        assert conditions.expire(session, clock.now() - timedelta(days=14)) == 1
+        assert expiry.expire(session, clock.now() - timedelta(days=14)) == 1
     assert state_of(wiring, action_id) is ActionState.DISMISSED
 
 
@@ -340,7 +340,7 @@ def test_what_ended_by_silence_is_known_to_nobody(wiring: Wiring, cast: Cast) ->
             actions.open_second_look(session, factories.integration(cast), action, reason=Reason("appeal"))
         actions.confirm(session, moderator, session.get_one(Action, upheld), reason=Reason("Spam indeed"))
     with wiring.database.writing() as session:
-        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert expiry.expire(session, clock.now() + timedelta(seconds=1)) == 2
 
     def known() -> list[Outcome | None]:
         with wiring.database.reading() as session:
@@ -360,7 +360,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
     moderator = factories.moderator(cast)
     with wiring.database.writing() as session:
         actions.return_to_review(session, moderator, session.get_one(Action, action_id))
-        assert conditions.expire(session, clock.now() + timedelta(seconds=1)) == 1
+        assert expiry.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     assert state_of(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:

@@ -3,6 +3,7 @@
 The queue lists open items (``queue``, ``queue_filters``, ``saved_filters``, ``post_search``). A
 moderator claims one (``claims``), hands it over (``assignments``) or decides; the decision is held for some seconds in
 which it can be undone, then carried out (``holds``, ``verbs``). Later it can be looked at again (``second_looks``) or
-overturned, one or many at once (``overturns``, ``overturn_search``). ``conditions`` says what is late or failing,
-``action_history`` and ``authors`` read earlier actions and posts; ``reason_templates`` stores reasons to choose.
+overturned, one or many at once (``overturns``, ``overturn_search``); ``expiry`` ends reviews without consensus.
+``conditions`` says what is late or failing, ``action_history`` and ``authors`` read earlier actions and posts;
+``reason_templates`` stores reasons to choose.
 """

@@ -13,10 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions
 from app.core.history import notices
-from app.core.history.reason import Reason
-from app.core.models import Action, Community, Hold, Webhook
+from app.core.models import Action, Community, Webhook
 from app.core.models.decisions import QUEUED, SECOND_LOOK
 from app.core.permissions import Actor, Permission, require
 from app.core.services.calls import Period
@@ -28,7 +26,6 @@ UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
 """A webhook is failing after this many failures in a row over at least this time (docs/run/operations.md)."""
-EXPIRED_AT_ONCE = 200
 MOST_COUNTED = 999
 """Counting stops after one more than this, so that a long queue costs no more than a short one."""
 
@@ -111,37 +108,3 @@ def is_failing(webhook: Webhook) -> bool:
 def fails_mostly(calls: Period) -> bool:
     """Whether more than half of a connected service's calls failed."""
     return calls.errors * 2 > calls.requests
-
-
-def expire(session: Session, older_than: datetime) -> int:
-    """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
-
-    See docs/integrate/api.md.
-    """
-    oldest = _old(older_than).order_by(Action.community_id, Action.created_at).limit(EXPIRED_AT_ONCE)
-    ended = session.scalars(oldest).all()
-    for action in ended:
-        actions.lapse(session, action, reason=Reason(cause="no consensus in time"))
-    return len(ended)
-
-
-def has_expired(session: Session, older_than: datetime) -> bool:
-    """Whether there is anything for ``expire`` to end, so that nothing needs to be locked to find out."""
-    return session.scalar(_old(older_than).with_only_columns(Action.id).limit(1)) is not None
-
-
-def _old(older_than: datetime) -> sa.Select[Any]:
-    return sa.select(Action).where(
-        # Written out for the index of the few open reviews: this runs every half minute.
-        sa.text("moderation_actions.action_state IN ('under_review', 'retro_review')"),
-        sa.or_(
-            sa.and_(
-                Action.action_state == ActionState.UNDER_REVIEW,
-                # For the index too; what came back under review is read from the row.
-                Action.created_at < older_than,
-                sa.or_(Action.review_opened_at.is_(None), Action.review_opened_at < older_than),
-            ),
-            sa.and_(Action.action_state == ActionState.RETRO_REVIEW, Action.retro_review_at < older_than),
-        ),
-        Action.id.not_in(sa.select(Hold.action_id).where(Hold.action_id.is_not(None))),
-    )

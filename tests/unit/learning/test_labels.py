@@ -14,7 +14,7 @@ from app.core.learning import labels
 from app.core.models import Action, Community, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
-from app.core.review import conditions, verbs
+from app.core.review import expiry, verbs
 from app.core.review.verbs import Details
 from app.core.vocabulary import ActionState, ActionVerb, Role
 from app.wiring import Wiring
@@ -179,7 +179,7 @@ def test_reviews_that_ran_out_of_time_and_reports_of_the_platform_are_no_labels(
 ) -> None:
     lapsed = factories.scored_action(wiring, cast, ABUSE, "lapsed")
     with wiring.database.writing() as session:
-        conditions.expire(session, clock.now() + timedelta(days=1))
+        expiry.expire(session, clock.now() + timedelta(days=1))
         assert session.get_one(Action, lapsed).action_state is ActionState.DISMISSED
     taken = factories.scored_action(wiring, cast, f"{ABUSE} again", "taken")
     acknowledge(wiring, cast, taken)
