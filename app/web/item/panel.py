@@ -156,7 +156,7 @@ class ModeratorPanel:
     def decided_by(self) -> str:
         """Who decided if no person did; empty if a person decided, the time ran out, or no decision was needed."""
         action, event = self.action, self.decided
-        if event is None or event.by_somebody or event.reason or action.lapsed_at is not None:
+        if event is None or event.by_person or event.reason or action.lapsed_at is not None:
             return ""
         if action.action_state is ActionState.PROPOSED:
             return "by the community" if event.is_change else "by its score alone"

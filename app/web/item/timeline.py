@@ -83,7 +83,7 @@ class TimelineEvent:
     icon: str
     sentence: str
     who: str
-    by_somebody: bool
+    by_person: bool
     at: datetime
     reason: str
     comment: str
@@ -152,8 +152,8 @@ def actor_name(text: HistoryText) -> str:
 
 def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UUID]) -> TimelineEvent:
     icon, sentence = _words(entry, entry.object_id in restoring)
-    by_somebody = entry.actor_kind != "system"
-    is_echo = by_somebody and entry.what in _BY_STAFF
+    by_person = entry.actor_kind != "system"
+    is_echo = by_person and entry.what in _BY_STAFF
     if is_echo:
         icon, sentence = _BY_STAFF[entry.what]
     if entry.what == "action.filed":
@@ -163,7 +163,7 @@ def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UU
         icon=icon,
         sentence=sentence,
         who=actor_name(text),
-        by_somebody=by_somebody,
+        by_person=by_person,
         at=entry.at,
         reason="" if is_echo else text.reason,
         comment="" if is_echo else text.comment,
