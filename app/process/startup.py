@@ -1,7 +1,6 @@
 """Runs the commands ``serve`` and ``worker``, from reading the settings to the exit of the process."""
 
 import gc
-import logging
 import math
 import signal
 import sys
@@ -23,8 +22,6 @@ from app.process.serve import serve as serve_http
 from app.process.worker import WSGIApp
 from app.settings import Settings
 from app.wiring import Wiring, wire
-
-log = logging.getLogger(__name__)
 
 SIMULATOR = "127.0.0.1:8999"
 """Host and port where ``simulate`` listens for webhooks by default."""

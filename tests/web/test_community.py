@@ -16,7 +16,7 @@ from app.core.models import Account, Action, Community, HistoryEntry, HistoryTex
 from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
-from app.core.upkeep.community_revisions import REVISED, Draft
+from app.core.upkeep.community_revisions import Draft
 from app.core.vocabulary import KeyTemplate, WhoDecides
 from app.web.community.community import as_typed
 from app.wiring import Wiring
@@ -49,7 +49,9 @@ def in_force(wiring: Wiring, cast: Cast) -> Draft:
 def told(wiring: Wiring) -> list[tuple[HistoryEntry, HistoryText]]:
     with wiring.database.reading() as session:
         rows = session.execute(
-            sa.select(HistoryEntry, HistoryText).join(HistoryText).where(HistoryEntry.what == REVISED)
+            sa.select(HistoryEntry, HistoryText)
+            .join(HistoryText)
+            .where(HistoryEntry.what == "community.revised")
         )
         return [(entry, text) for entry, text in rows]
 

@@ -312,10 +312,3 @@ class ProfileAttributes(Shown):
 
 _profile = resource_of("UserProfile", "user-profiles", ProfileAttributes)
 ProfileDocument = document_of("UserProfile", _profile)
-
-ERROR: dict[str, Any] = {
-    "type": "object",
-    "required": ["detail"],
-    "properties": {"detail": {"type": "string"}},
-}
-"""The body of every other error."""

@@ -28,7 +28,6 @@ from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
 from app.core.vocabulary import IN_REVIEW
 
-REVISED = "community.revised"
 END_REVIEWS_JOB = "end_reviews"
 REVIEWS_AT_ONCE = 25
 """Reviews ended in one transaction."""

@@ -21,8 +21,6 @@ from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.wiring import wired
 
-BY = {"category": "A category", "rule": "A rule"}
-
 
 class OverturnForm(Form):
     """What to overturn. ``once`` is unique to the page: posting the form a second time starts nothing."""
