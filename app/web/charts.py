@@ -70,9 +70,7 @@ class Chart:
     height: float = HEIGHT
 
 
-def stacked(
-    labels: Sequence[str], series: Sequence[Series], format_value: Format = "{:,.0f}".format
-) -> Chart:
+def stacked(labels: Sequence[str], series: Sequence[Series]) -> Chart:
     """Return a chart of stacked columns, the first series at the bottom."""
     sums = [sum(item.values[number] or 0 for item in series) for number in range(len(labels))]
     top = count_top(max(sums, default=0))
@@ -87,7 +85,7 @@ def stacked(
                 x, y = number * step + step * GAP / 2, HEIGHT - base - height
                 bars.append(Box(_round(x), _round(y), _round(step * (1 - GAP)), _round(height), item.look))
                 base += height
-    return _chart(labels, series, top, format_value, bars=bars)
+    return _chart(labels, series, top, "{:,.0f}".format, bars=bars)
 
 
 def lines(

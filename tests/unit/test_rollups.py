@@ -131,7 +131,7 @@ class Days:
             post = session.scalars(sa.select(Request).order_by(Request.requested_at)).first()
             assert rating is not None
             assert post is not None
-            ratings.withdraw(session, SYSTEM, rating, cause="Withdrawn")
+            ratings.withdraw(session, SYSTEM, rating)
             submitting.withdraw(session, SYSTEM, post)
             applied = session.scalars(
                 sa.select(Action)

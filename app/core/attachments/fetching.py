@@ -22,6 +22,7 @@ DELAYS = (10.0, 120.0, 900.0)
 """Seconds before the second, third and fourth attempt; there is no fifth."""
 LOST_AFTER = timedelta(minutes=10)
 """An attachment that waits so long beyond its time has lost its job, and gets another."""
+_LOST_AT_ONCE = 100
 
 
 class FetchFailed(Exception):
@@ -149,11 +150,11 @@ def has_lost(session: Session) -> bool:
     return session.scalar(sa.select(sa.exists().where(*_lost()))) is True
 
 
-def enqueue_lost(session: Session, *, limit: int = 100) -> int:
+def enqueue_lost(session: Session) -> int:
     """Give attachments that lost their job another one, for example after a restore. Return how many."""
     now = clock.now()
     lost = session.scalars(
-        sa.select(Attachment).where(*_lost()).order_by(Attachment.due_at).limit(limit)
+        sa.select(Attachment).where(*_lost()).order_by(Attachment.due_at).limit(_LOST_AT_ONCE)
     ).all()
     for attachment in lost:
         attachment.due_at = now

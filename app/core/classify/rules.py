@@ -239,12 +239,12 @@ def parse_pack(raw: object) -> RulePack:
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def _literal(text: str, between: str = r"[^\pL\pN]{1,3}") -> str:
+def _literal(text: str) -> str:
     """Plain text as an expression: its words, with 1 to 3 characters between them that are no letters or digits."""
     words = [word for word in re.split(r"[\W_]+", plain_text(text)) if word]
     if not words:
         raise patterns.PatternError("the pattern has no letter or digit")
-    return between.join(re.escape(word) for word in words)
+    return r"[^\pL\pN]{1,3}".join(re.escape(word) for word in words)
 
 
 def _host(domain: str) -> str:

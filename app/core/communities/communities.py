@@ -97,16 +97,14 @@ def resolve_id(session: Session, actor: Actor, reference: str, platform: str | N
     return only
 
 
-def look_up(
-    session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None
-) -> tuple[Community, bool]:
+def look_up(session: Session, actor: Actor, platform: str, platform_id: str) -> tuple[Community, bool]:
     """The community of a platform, opened when unknown and the actor may. Return (community, whether it is new)."""
     limits.platform(platform)
     limits.foreign_id(platform_id, "platform_community_server_id")
     community = find_or_refuse(session, actor, platform, platform_id)
     if community is not None:
         return community, False
-    return open_community(session, actor, platform, platform_id, name=name), True
+    return open_community(session, actor, platform, platform_id), True
 
 
 def provider_scope(session: Session, actor: Actor, platform: str, reference: str) -> str:

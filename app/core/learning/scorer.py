@@ -198,8 +198,6 @@ def try_version(
     community_id: uuid.UUID,
     category: str,
     version: int,
-    *,
-    seconds: float = MOST_SECONDS,
 ) -> Trial:
     """Route the newest posts with this version and with what is in force now, by the thresholds in force.
 
@@ -210,7 +208,7 @@ def try_version(
         Conflict: its weights were erased, or belong to another release.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    end = time.monotonic() + seconds
+    end = time.monotonic() + MOST_SECONDS
     rules = policies.category_rules(policies.current(session, community_id))
     new = _loaded(session, community_id, category, version)
     current = in_force(session, community_id).get(category, 0)

@@ -130,8 +130,8 @@ def rate(
     return rating, is_new
 
 
-def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Withdraw a rating: by its rater, or by the service itself with a ``cause``. Repeating it changes nothing.
+def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
+    """Withdraw the actor's own rating. Repeating it changes nothing.
 
     Raises:
         Forbidden: it is another rater's, or the note is locked.
@@ -150,14 +150,14 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     counted, rater_id = _counted(rating, note), rating.rater_id
     if rating.note_version == note.version:
         note.ratings_count -= 1
-    remove(session, actor, rating, cause=cause)
+    remove(session, actor, rating)
     newest = verdicts.newest_panel(session, action)
     panel = _open_panel(newest, action)
     if panel is not None:
         seats.reopen(session, panel, rater_id)
     if note.deleted_at is None:
         scored = _rescored(session, note, rater_id, counted, None)
-        verdicts.follow(session, note, action, newest, scored, cause=cause or "a rating was withdrawn")
+        verdicts.follow(session, note, action, newest, scored, cause="a rating was withdrawn")
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:

@@ -227,8 +227,8 @@ def newest_panel(session: Session, action: Action | None) -> Panel | None:
     return panels.newest(session, action.id) if action is not None else None
 
 
-def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Ids of notes that have been rated helpful for their community's ``stabilisation_minutes``.
+def waited_enough(session: Session) -> list[uuid.UUID]:
+    """Ids of at most 100 notes that have been rated helpful for their community's ``stabilisation_minutes``.
 
     Those of archived communities wait until that is opened again.
     """
@@ -250,7 +250,7 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         minutes = community_settings.for_community(community, defaults).stabilisation_minutes
         if since is not None and now >= since + timedelta(minutes=minutes):
             note_ids.append(note_id)
-    return note_ids[:limit]
+    return note_ids[:100]
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, reason: Reason = NO_REASON) -> None:

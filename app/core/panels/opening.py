@@ -40,7 +40,7 @@ def communities_without(session: Session) -> Sequence[uuid.UUID]:
     return session.scalars(_without_panel(sa.select(Action.community_id)).distinct()).all()
 
 
-def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> int:
+def open_missing(session: Session, community_id: uuid.UUID) -> int:
     """Open the panels of reviews that have none, in a community where panels decide every review."""
     serialise(session, community_id)
     # Held, so that the session reads it once, and not for each panel.
@@ -48,7 +48,7 @@ def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATC
     waiting = _without_panel(sa.select(Action)).where(Action.community_id == community.id)
     # With the facts of their posts that history copies, which it would else read one by one.
     posts = selectinload(Action.request).load_only(Request.platform_author_id, Request.language)
-    found = session.scalars(waiting.order_by(Action.id).limit(limit).options(posts)).all()
+    found = session.scalars(waiting.order_by(Action.id).limit(BATCH).options(posts)).all()
     newest = panels.newest_of(session, [action.id for action in found]) if found else {}
     with history.gathered(session):
         for action in found:

@@ -59,11 +59,11 @@ def needs_roll(session: Session, community_id: uuid.UUID) -> bool:
     return session.scalar(waits.limit(1)) is not None and rolls.newest(session, community_id) is None
 
 
-def advance(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Advanced:
+def advance(session: Session, community_id: uuid.UUID) -> Advanced:
     """Give the community's panels that are due the longest their turn."""
     serialise(session, community_id)
     now = clock.now()
-    due = _due(session, community_id, now, limit)
+    due = _due(session, community_id, now)
     if not due:
         return Advanced(0)
     _read_seats(session, due, now)
@@ -119,14 +119,14 @@ def prune(session: Session, *, limit: int = 500) -> bool:
     return False
 
 
-def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -> list[Work]:
+def _due(session: Session, community_id: uuid.UUID, now: datetime) -> list[Work]:
     rows = session.execute(
         sa.select(Panel, Action, Request)
         .join(Action, Action.id == Panel.action_id)
         .join(Request, Request.id == Action.request_id)
         .where(Panel.community_id == community_id, Panel.ended_at.is_(None), Panel.due_at <= now)
         .order_by(Panel.due_at, Panel.id)
-        .limit(limit)
+        .limit(BATCH)
         .options(
             undefer(Panel.shortlist),
             load_only(

@@ -72,8 +72,11 @@ def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
     return _as_rows(session, [key])[0]
 
 
+_PAGE = 20
+
+
 def mintable(
-    session: Session, actor: Actor, *, words: str = "", after: uuid.UUID | None = None, size: int = 20
+    session: Session, actor: Actor, *, words: str, after: uuid.UUID | None
 ) -> tuple[Sequence[Community], uuid.UUID | None]:
     """The communities for which the actor may create keys, ordered by name: one page.
 
@@ -85,8 +88,8 @@ def mintable(
     last = session.get(Community, after) if after is not None else None
     if last is not None:
         statement = statement.where(sa.tuple_(Community.name, Community.id) > sa.tuple_(last.name, last.id))
-    rows = session.scalars(statement.limit(size + 1)).all()
-    return rows[:size], rows[size - 1].id if len(rows) > size else None
+    rows = session.scalars(statement.limit(_PAGE + 1)).all()
+    return rows[:_PAGE], rows[_PAGE - 1].id if len(rows) > _PAGE else None
 
 
 def mintable_among(

@@ -72,14 +72,14 @@ def code(action: Any = Action) -> sa.Case[int]:
     )
 
 
-def opened_by_service(action: Any = Action) -> sa.ColumnElement[bool]:
+def opened_by_service() -> sa.ColumnElement[bool]:
     """SQL condition: routing opened the action, or a moderator reopened it.
 
     Excludes actions that an integration recorded, actions that undo another, and dismissals that were reopened:
     there the later action has the outcome.
     """
     return sa.and_(
-        action.action_tier.is_not(None), action.restores_id.is_(None), action.reopened_at.is_(None)
+        Action.action_tier.is_not(None), Action.restores_id.is_(None), Action.reopened_at.is_(None)
     )
 
 

@@ -120,17 +120,15 @@ def set_active(
     reason_id: uuid.UUID,
     active: bool,
     *,
-    version: int | None = None,
     why: str = "",
 ) -> ReasonTemplate:
     """Retire or restore a reason; ``why`` is recorded in history. If it is so already, nothing changes.
 
     Raises:
         Invalid: another active reason has its title or its place as a default now, or there are too many.
-        Conflict: it was changed meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
-    template = _locked(session, actor, reason_id, version)
+    template = _locked(session, actor, reason_id)
     if template.active != active:
         if active:
             draft = ReasonDraft(template.title, template.text, template.category, template.verb)
@@ -221,14 +219,16 @@ def _check_room(session: Session, community_id: uuid.UUID, what: str) -> None:
     limits.room(limits.REASONS, count or 0, "title", what)
 
 
-def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:
+def _locked(
+    session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None = None
+) -> ReasonTemplate:
     """Lock the community and read the row again. Raises Conflict if its version differs."""
     template = get(session, actor, reason_id)
     serialise(session, template.community_id)
     session.refresh(template)
     if version is not None and version != template.version:
         who = setting_history.last_changed_by(session, "reason", template.id, *CHANGED)
-        raise Conflict(f"Somebody changed this reason meanwhile{who}", template.id)
+        raise Conflict(f"This reason was changed meanwhile{who}", template.id)
     return template
 
 

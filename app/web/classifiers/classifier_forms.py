@@ -149,15 +149,18 @@ class TextForm(Form):
     )
 
 
-def problem_lines(refusal: Invalid, most: int = 20) -> Sequence[str]:
+_MOST_PROBLEMS = 20
+
+
+def problem_lines(refusal: Invalid) -> Sequence[str]:
     """Return the problems of a pack, one line each: the rule, the field, and what to do."""
     lines = []
-    for problem in refusal.problems[:most]:
+    for problem in refusal.problems[:_MOST_PROBLEMS]:
         where = [str(part) for part in problem.loc]
         if where[:1] == ["rules"] and len(where) == 3:
             place = f"Rule {int(where[1]) + 1}, {where[2]}"
         else:
             place = where[-1].capitalize()
         lines.append(f"{place}: {problem.msg}.")
-    omitted = len(refusal.problems) - most
+    omitted = len(refusal.problems) - _MOST_PROBLEMS
     return [*lines, f"… and {omitted:,} more."] if omitted > 0 else lines

@@ -154,8 +154,11 @@ def _starter_rules() -> Sequence[Rule]:
     return sorted(starter_pack().rules, key=lambda rule: (rule.category, rule.id))
 
 
-def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:
-    """Return the differences, at most ``most`` lines: "spam.watches, weight: 0.6 → 0.8"."""
+_MOST_LINES = 12
+
+
+def change_lines(before: RuleSet, after: RuleSet) -> list[str]:
+    """Return the differences, at most ``_MOST_LINES``: "spam.watches, weight: 0.6 → 0.8"."""
     lines: list[str] = []
     for name, (old, new) in versions.changes(before, after).items():
         if name == "starter_off":
@@ -169,7 +172,11 @@ def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:
             lines.append(f"{name} removed")
         else:
             lines += [f"{name}, {part}: {was} → {now}" for part, was, now in _differing(old, new)]
-    return [*lines[:most], f"… and {len(lines) - most:,} more"] if len(lines) > most else lines
+    return (
+        [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES:,} more"]
+        if len(lines) > _MOST_LINES
+        else lines
+    )
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
