@@ -18,7 +18,7 @@ from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
-from app.core.raters import help_needed
+from app.core.raters import run
 from app.core.requests import reading, submitting
 from app.core.review import holds, reopening, verbs
 from app.core.vocabulary import (
@@ -151,7 +151,7 @@ def test_members_rate_it_again_whoever_rated_it_before(wiring: Wiring, cast: Cas
     assert state_of(wiring, first) is ActionState.DISMISSED
     second = reopened(wiring, cast, first, ReopenTo.COMMUNITY)
     with wiring.database.reading() as session:
-        waiting = help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id)
+        waiting = run.next_cards(session, SYSTEM, cast.community_id, cast.rater.profile_id, limit=20)
         assert [one.id for one in waiting] == [second]
         new = session.get_one(Action, second)
         assert (new.action_state, new.review_group) == (ActionState.UNDER_REVIEW, ReviewGroup.COMMUNITY)
@@ -172,7 +172,7 @@ def test_staff_review_is_not_offered_to_members(wiring: Wiring, cast: Cast) -> N
     second = reopened(wiring, cast, dismissed(wiring, cast), ReopenTo.STAFF)
     with wiring.database.reading() as session:
         assert session.get_one(Action, second).review_group is ReviewGroup.STAFF
-        assert help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id) == []
+        assert run.next_cards(session, SYSTEM, cast.community_id, cast.rater.profile_id, limit=20) == []
 
 
 def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(

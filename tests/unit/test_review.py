@@ -18,7 +18,7 @@ from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
-from app.core.raters import help_needed
+from app.core.raters import run
 from app.core.requests import scoring, submitting
 from app.core.review import expiry, verbs
 from app.core.vocabulary import (
@@ -422,7 +422,7 @@ def test_escalating_opens_a_review_for_staff(wiring: Wiring, cast: Cast) -> None
         action = submitting.escalate(session, factories.integration(cast), request)
         assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, "staff")
         assert request.status is RequestStatus.IN_PROGRESS
-        assert help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id) == []
+        assert run.next_cards(session, SYSTEM, cast.community_id, cast.rater.profile_id, limit=20) == []
 
 
 def test_a_job_that_runs_twice_scores_once(wiring: Wiring, cast: Cast) -> None:

@@ -13,7 +13,7 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
-from app.core.raters import help_needed
+from app.core.raters import run
 from app.core.requests import submitting
 from app.core.review import holds, second_looks, verbs
 from app.core.review.second_looks import SecondLookFilter, SecondLookPage, Sort
@@ -239,7 +239,7 @@ def test_members_answer_what_a_moderator_forced_and_its_status_stays_until_they_
 ) -> None:
     action_id = forced(wiring, cast)
     with wiring.database.reading() as session:
-        waiting = help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id)
+        waiting = run.next_cards(session, SYSTEM, cast.community_id, cast.rater.profile_id, limit=20)
         assert [one.id for one in waiting] == [action_id]
     factories.rate(wiring, cast, action_id, "HHHH")
     assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW, (

@@ -34,7 +34,7 @@ from app.core.models import (
 from app.core.paging import Slice
 from app.core.people import accounts, invitations, keys, members, profiles
 from app.core.permissions import SYSTEM
-from app.core.raters import help_needed
+from app.core.raters import run
 from app.core.review import queue, second_looks
 from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import SecondLookFilter
@@ -190,7 +190,7 @@ def test_the_demo_rater_finds_work_and_has_answered_before(seeded: Seeded) -> No
         )
         profile = profiles.of_account(session, account)
         actor = accounts.actor_for(accounts.get(session, account.id), profile.id)
-        waiting = help_needed.waiting_for(session, actor, _community(session).id, profile.id)
+        waiting = run.next_cards(session, actor, _community(session).id, profile.id, limit=20)
         assert len(waiting) >= 10
         answered = sa.select(sa.func.count()).select_from(Rating).where(Rating.rater_id == profile.id)
         assert (session.scalar(answered) or 0) >= 4

@@ -9,7 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.classify.language import UNKNOWN, named
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility
@@ -64,20 +63,6 @@ def reader(session: Session, profile_id: uuid.UUID) -> Reader:
     account = session.get(Account, rater.account_id) if rater.account_id else None
     avoided = tuple(account.avoided_categories) if account is not None else ()
     return Reader(eligibility.person_of(session, rater), avoided)
-
-
-def waiting_for(
-    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
-) -> Sequence[Asked]:
-    """What this rater can help with, first that where one more answer helps most (``help_order``).
-
-    Items under community review and samples, not answered or skipped by them, neither submitted nor posted by them,
-    and of no category that they prefer not to see. The number of queries does not depend on the number of items.
-    """
-    candidates, factor = candidates_for(session, actor, community_id, profile_id)
-    first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
-    by_id = samples.load(session, first)
-    return [by_id[action_id] for action_id in first]
 
 
 def candidates_for(

@@ -31,7 +31,7 @@ from app.core.models import (
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import CategoryRule, Scored
-from app.core.raters import help_needed, samples
+from app.core.raters import help_needed, run, samples
 from app.core.requests import retention, submitting
 from app.core.vocabulary import HelpfulnessLevel, RequestStatus, ReviewGroup, Role
 from app.jobs.scoring import Scorer
@@ -272,7 +272,7 @@ def test_a_rater_is_asked_once_for_a_week_and_a_moderator_never(wiring: Wiring, 
 
     def asked(actor: Actor, profile_id: uuid.UUID) -> bool:
         with wiring.database.reading() as session:
-            found = help_needed.waiting_for(session, actor, cast.community_id, profile_id)
+            found = run.next_cards(session, actor, cast.community_id, profile_id, limit=20)
             assert help_needed.count(session, actor, cast.community_id, profile_id) == len(found)
             hour_ago = clock.now() - timedelta(hours=1)
             new = help_needed.waiting_since(session, actor, cast.community_id, profile_id, hour_ago)
