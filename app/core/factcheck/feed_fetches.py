@@ -56,12 +56,15 @@ class FeedFetcher(Protocol):
 
 def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[DatasetFeedCheck]:
     """The latest fetches of a feed, newest first."""
-    return session.scalars(
+    return session.scalars(_newest_first(feed).limit(limit)).all()
+
+
+def _newest_first(feed: DatasetFeed) -> sa.Select[DatasetFeedCheck]:
+    return (
         sa.select(DatasetFeedCheck)
         .where(DatasetFeedCheck.feed_id == feed.id)
         .order_by(DatasetFeedCheck.created_at.desc(), DatasetFeedCheck.id.desc())
-        .limit(limit)
-    ).all()
+    )
 
 
 def last_checks(session: Session, listed: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
@@ -175,13 +178,7 @@ def _import(session: Session, feed: DatasetFeed, fetched: Fetched) -> DatasetImp
 
 def _prune(session: Session, feed: DatasetFeed) -> None:
     """Delete the oldest fetch beyond ``CHECKS_KEPT`` and the rows of its import. One fetch adds one."""
-    old = session.scalars(
-        sa.select(DatasetFeedCheck)
-        .where(DatasetFeedCheck.feed_id == feed.id)
-        .order_by(DatasetFeedCheck.created_at.desc(), DatasetFeedCheck.id.desc())
-        .offset(CHECKS_KEPT)
-        .limit(1)
-    ).first()
+    old = session.scalars(_newest_first(feed).offset(CHECKS_KEPT).limit(1)).first()
     if old is None:
         return
     # Of an import that has ended, its job leaves the rows of the report alone: two thousand at most.

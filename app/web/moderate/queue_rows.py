@@ -19,8 +19,8 @@ from app.core.review import authors, decision_trace, queue, second_looks
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import auth, community_choice
-from app.web.categories import HIDDEN, UNNAMED, category_name, is_veiled
+from app.web import community_choice, veils
+from app.web.categories import HIDDEN, UNNAMED, category_name
 from app.web.filter_forms import encoded
 from app.web.filters import ago, channel, excerpt, full_time, score, span
 from app.web.item import answering, media, pending_undo, timeline
@@ -202,7 +202,7 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
     action, post = item.action, item.action.request
-    veiled = _is_veiled(action)
+    veiled = veils.hides(action)
     return QueueRow(
         id=action.id,
         version=action.version,
@@ -251,16 +251,12 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
     return [fact for fact in facts if fact]
 
 
-def _is_veiled(action: Action) -> bool:
-    return is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
-
-
 def _short(text: str, category: str, *, is_veiled: bool) -> str:
     return f"{text}, {category.lower()}" if is_veiled else excerpt(text, 40) or "no text"
 
 
 def _name(action: Action) -> RowName:
-    veiled, category, post = _is_veiled(action), category_name(action.category), action.request
+    veiled, category, post = veils.hides(action), category_name(action.category), action.request
     author, channel = post.platform_author_id, post.platform_channel_id
     return RowName(
         _short(HIDDEN if veiled else post.content, category, is_veiled=veiled),
