@@ -18,8 +18,8 @@ from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, ThresholdSet
 from app.core.permissions import Actor
-from app.core.policies import policies
-from app.core.policies.drafts import FIELDS
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import FIELDS
 from app.wiring import wired
 
 DEFAULT_PLATFORM = "discord"
@@ -95,10 +95,10 @@ def look_up_community(query_data: CommunityLookup) -> Response:
     with wired().database.reading() as session:
         community = communities.find_or_refuse(session, caller.actor, platform, platform_id)
         if community is not None:
-            return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
+            return jsonapi.answer_resource(show(community, threshold_sets.current(session, community.id)))
     with wired().database.writing() as session:
         community, _ = communities.look_up(session, caller.actor, platform, platform_id)
-        return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
+        return jsonapi.answer_resource(show(community, threshold_sets.current(session, community.id)))
 
 
 @public.get("/community-servers/<reference>")
@@ -107,7 +107,7 @@ def read_community(reference: str) -> Response:
     """Read a community with its current category configuration."""
     with wired().database.reading() as session:
         community = find(session, auth.caller(), reference)
-        return jsonapi.answer_resource(show(community, policies.current(session, community.id)))
+        return jsonapi.answer_resource(show(community, threshold_sets.current(session, community.id)))
 
 
 def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:

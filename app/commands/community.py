@@ -14,8 +14,8 @@ from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.people import keys
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft, draft_of
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft, draft_of
 from app.core.vocabulary import DeliveryState, KeyTemplate, Verb
 from app.core.webhooks import replays
 from app.core.webhooks.deliveries import REPLAYABLE, Filters
@@ -87,14 +87,14 @@ def set_category(
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:
             place = community_of(session, platform, community)
-            categories = policies.current(session, place.id).categories
+            categories = threshold_sets.current(session, place.id).categories
             existing = next((draft_of(category) for category in categories if category.name == name), None)
             draft = replace(existing or CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True)
             if tier1_action is not None:
                 draft = replace(draft, tier1_action=Verb(tier1_action))
             if tier2_action is not None:
                 draft = replace(draft, tier2_action=Verb(tier2_action))
-            thresholds = policies.set_category(session, SYSTEM, place.id, draft, reason)
+            thresholds = threshold_sets.set_category(session, SYSTEM, place.id, draft, reason)
         alone = "never by itself" if tier1 is None else f"by itself above {tier1:g} ({draft.tier1_action})"
         click.echo(f"{place.name}, version {thresholds.version}:")
         click.echo(f"{name} goes to raters above {tier2:g} ({draft.tier2_action}), and acts {alone}.")

@@ -22,11 +22,11 @@ from app.core.notes.ai_notes import Draft
 from app.core.outbound import AllowList
 from app.core.people import invitations, mailed_links
 from app.core.permissions import Actor
-from app.core.policies import policies
-from app.core.policies.drafts import draft_of
 from app.core.review import reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
 from app.core.sealing import Sealer
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import draft_of
 from app.core.vocabulary import Classification, DeliveryState, EventName, Role
 from app.core.webhooks import queue, replays, signing
 from app.core.webhooks import registrations as webhooks
@@ -74,12 +74,12 @@ class Desk:
         yield 1.6, self._invite
 
     def _lower_tier2(self, category: str, tier2: float, reason: str) -> None:
-        thresholds = policies.current(self._session, self._community_id)
+        thresholds = threshold_sets.current(self._session, self._community_id)
         match = next((item for item in thresholds.categories if item.name == category), None)
         if match is not None:
             draft = replace(draft_of(match), tier2=tier2)
             operator = self._people[Role.OPERATOR]
-            policies.set_category(self._session, operator, self._community_id, draft, reason)
+            threshold_sets.set_category(self._session, operator, self._community_id, draft, reason)
 
     def _write_reasons(self) -> None:
         for draft in REASONS:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from app.core.policies import policies
-from app.core.policies.routing import ESCALATED, UNFINISHED, Place
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import ESCALATED, UNFINISHED, Place
 
 HIDDEN = "Content hidden"
 """Shown in lists instead of the text of a sensitive post."""
@@ -47,4 +47,4 @@ def content_name(name: str | None) -> str:
 
 def is_veiled(category: str | None, *, warn: bool) -> bool:
     """Whether a post of this category is hidden until opened. ``warn``: the reader's setting for content warnings."""
-    return warn and category in policies.SENSITIVE
+    return warn and category in threshold_sets.SENSITIVE

@@ -11,13 +11,13 @@ from app.core.models import Account, Action, Community, Delivery, KeyCommunity, 
 from app.core.notes import notes
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies import policies
-from app.core.policies.drafts import draft_of
 from app.core.rulesets import drafts
 from app.core.services import services
 from app.core.services.calls import Call
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import draft_of
 from app.core.vocabulary import Classification, ServiceMode
 from app.core.webhooks import events, queue
 from app.core.webhooks import registrations as webhooks
@@ -67,10 +67,12 @@ def fill(service: Service, place: Place) -> Filled:
         )
         olga = actor_of(session, place.operator)
         spam = next(
-            one for one in policies.current(session, place.community_id).categories if one.name == "spam"
+            one
+            for one in threshold_sets.current(session, place.community_id).categories
+            if one.name == "spam"
         )
         draft = replace(draft_of(spam), tier1=0.9)
-        policies.set_category(session, olga, place.community_id, draft, "Market day")
+        threshold_sets.set_category(session, olga, place.community_id, draft, "Market day")
         drafts.put_rule(session, olga, place.community_id, RULE)
         drafts.publish(session, olga, place.community_id, "Tours are spam here")
         drafts.put_rule(session, olga, place.community_id, {**RULE, "weight": 0.9}, instead_of=RULE["id"])

@@ -28,7 +28,7 @@ CORE_ORDER = (
     "attachments",
     "people",
     "classify",
-    "policies",
+    "thresholds",
     "communities",
     "services",
     "actions",

@@ -25,8 +25,8 @@ from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
 from app.core.requests import submitting
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import RequestStatus, Role, Verb
 from app.jobs.upkeep import export_heads as export
 from app.process import runtime
@@ -258,7 +258,9 @@ def _category(database: Database, name: str) -> Category:
     with database.reading() as session:
         community = communities.find(session, "discourse", "forum-1")
         assert community is not None
-        return next(one for one in policies.current(session, community.id).categories if one.name == name)
+        return next(
+            one for one in threshold_sets.current(session, community.id).categories if one.name == name
+        )
 
 
 def test_set_category_writes_a_new_version_and_keeps_what_is_not_given(run: Run, database: Database) -> None:

@@ -3,8 +3,8 @@
 from app.core.classify import Context, Result
 from app.core.classify.corpus import SAMPLES
 from app.core.classify.seed import SeedClassifier
-from app.core.policies.routing import CategoryRule
 from app.core.requests.scorings import Scoring, decided
+from app.core.thresholds.routing import CategoryRule
 from app.core.vocabulary import ActionTier
 
 SPAM = CategoryRule("spam", tier2=0.55, tier1=0.95)

@@ -10,7 +10,7 @@ from app.core.insights import trends
 from app.core.insights.period_sums import Counts
 from app.core.insights.trend_figures import Target
 from app.core.periods import Period
-from app.core.policies.routing import CategoryRule
+from app.core.thresholds.routing import CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
 
 UTC = ZoneInfo("UTC")

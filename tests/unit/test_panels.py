@@ -32,9 +32,9 @@ from app.core.notes import notes, verdicts
 from app.core.panels import draw, opening, panels, results, seats, tending
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies.routing import MISINFORMATION
 from app.core.raters import digests, help_needed, run
 from app.core.scoring import Camps, Regime
+from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import (
     ActionState,
     Classification,

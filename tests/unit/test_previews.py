@@ -12,14 +12,14 @@ from app.core.classify import Context, Result
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.models import Action, PostScores, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import policies, post_scores, previews
-from app.core.policies.drafts import CategoryDraft
-from app.core.policies.outcomes import Outcome
-from app.core.policies.route_changes import SHOWN_ITEMS, Judged, compare, judge
-from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring, combined, score_text
 from app.core.services import figures
+from app.core.thresholds import post_scores, previews, threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
+from app.core.thresholds.outcomes import Outcome
+from app.core.thresholds.route_changes import SHOWN_ITEMS, Judged, compare, judge
+from app.core.thresholds.routing import CategoryRule, Scored, decide
 from app.core.vocabulary import ActionState, ActionTier, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -188,7 +188,7 @@ def test_a_sure_score_acts_below_a_higher_one_that_may_not_and_evidence_names_it
 ) -> None:
     with wiring.database.writing() as session:
         draft = CategoryDraft("spam", 0.5, 0.85)
-        policies.set_category(session, SYSTEM, cast.community_id, draft, "Rules are sure enough here")
+        threshold_sets.set_category(session, SYSTEM, cast.community_id, draft, "Rules are sure enough here")
     rules = Scoring("rules", "7", frozenset({"spam"}), Result(scores={"spam": 0.9}))
     model = Scoring("model", "1", frozenset(), Result(scores={"spam": 0.93}))
     score(wiring, cast, [[rules, model]])
@@ -225,7 +225,7 @@ def test_a_flag_above_tier_1_counts_as_sent_to_people(wiring: Wiring, cast: Cast
 def test_observing_records_what_would_happen_and_does_nothing(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         draft = CategoryDraft("spam", 0.5, 0.9, observe_only=True)
-        policies.set_category(session, SYSTEM, cast.community_id, draft, "See first")
+        threshold_sets.set_category(session, SYSTEM, cast.community_id, draft, "See first")
     only = [
         [Scoring("one", "1", frozenset(NAMES), Result(scores={"spam": spam, "toxicity": toxicity}))]
         for spam, toxicity in ((0.97, 0.0), (0.7, 0.0), (0.95, 0.8), (0.1, 0.0))
@@ -238,8 +238,8 @@ def test_observing_records_what_would_happen_and_does_nothing(wiring: Wiring, ca
         (told,) = action.evidence["details"]["observed"]
         assert (told["category"], told["tier"], told["score"]) == ("spam", 1, 0.95)
         since = clock.now() - timedelta(days=30)
-        found = policies.observed(session, SYSTEM, cast.community_id, since)
-        assert found == {"spam": policies.Observed(acted=2, reviewed=1)}
+        found = threshold_sets.observed(session, SYSTEM, cast.community_id, since)
+        assert found == {"spam": threshold_sets.Observed(acted=2, reviewed=1)}
 
 
 def test_what_a_post_quotes_asks_people_and_never_acts_also_under_other_values(

@@ -16,11 +16,11 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies import outcomes
-from app.core.policies.outcomes import Outcome
 from app.core.raters import run
 from app.core.requests import reading, submitting
 from app.core.review import holds, reopening, verbs
+from app.core.thresholds import outcomes
+from app.core.thresholds.outcomes import Outcome
 from app.core.vocabulary import (
     ActionState,
     ActionTier,

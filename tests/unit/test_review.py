@@ -16,11 +16,11 @@ from app.core.models import Action, Decision, Event, HistoryEntry, Note, Rating,
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.policies import outcomes
-from app.core.policies.outcomes import Outcome
 from app.core.raters import run
 from app.core.requests import scoring, submitting
 from app.core.review import expiry, verbs
+from app.core.thresholds import outcomes
+from app.core.thresholds.outcomes import Outcome
 from app.core.vocabulary import (
     ActionState,
     ActionType,

@@ -21,12 +21,12 @@ from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring
 from app.core.review import verbs
 from app.core.services import figures as service_figures
 from app.core.services.figures import Record
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionState, HelpfulnessLevel
 from app.jobs.communities import roll_up
 from app.wiring import Wiring
@@ -192,7 +192,7 @@ def test_posts_that_are_not_scored_for_every_category_are_counted(wiring: Wiring
     for number, without in enumerate(missing):
         request_id = factories.submit(wiring, cast, request_id=f"partly-{number}")
         with wiring.database.writing() as session:
-            categories = policies.current(session, cast.community_id).categories
+            categories = threshold_sets.current(session, cast.community_id).categories
             names = frozenset(category.name for category in categories if category.name not in without)
             assert scoring.start(session, request_id)
             by = Scoring("first", "1", names, Result(scores=dict.fromkeys(names, 0.0)))

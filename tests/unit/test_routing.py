@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.policies.routing import CategoryRule, Scored, decide, raise_to
+from app.core.thresholds.routing import CategoryRule, Scored, decide, raise_to
 from app.core.vocabulary import ActionTier, Verb
 
 SPAM = CategoryRule("spam", tier2=0.55, tier1=0.95, severity=10)

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from app.core.history import chain as history
 from app.core.models import Action, Decision, HistoryEntry, Request, Score
 from app.core.people import accounts
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft
 from app.core.requests import submitting
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import ActionState, RequestStatus
 from app.jobs.scoring import Scorer
@@ -111,7 +111,9 @@ def test_a_pause_and_new_thresholds_count_for_posts_that_wait_for_the_lock(
         community_revisions.resume(session, operator, cast.community_id, "Mended")
     raised = factories.submit(wiring, cast, factories.REVIEWED, "raised")
     with changed_meanwhile(wiring, partial(Scorer(wiring).score, raised)) as session:
-        policies.set_category(session, operator, cast.community_id, CategoryDraft("toxicity", 0.99), "Less")
+        threshold_sets.set_category(
+            session, operator, cast.community_id, CategoryDraft("toxicity", 0.99), "Less"
+        )
     with wiring.database.reading() as session:
         (action,) = session.scalars(sa.select(Action)).all()
         assert (action.request_id, action.action_state) == (paused, ActionState.UNDER_REVIEW)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.policies.outcomes import lower_bound, lowest
+from app.core.thresholds.outcomes import lower_bound, lowest
 
 RIGHT, WRONG = True, False
 

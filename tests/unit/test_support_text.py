@@ -9,10 +9,10 @@ from app.core.classify import Result
 from app.core.communities.settings import SUPPORT_TEXT
 from app.core.models import Action, Community
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft
 from app.core.requests import scoring
 from app.core.requests.scorings import Scoring
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, Verb
 from app.wiring import Wiring
 from tests import factories
@@ -40,7 +40,7 @@ def configure(wiring: Wiring, cast: Cast, tier1: float | None) -> None:
         for name in ("self_harm", "toxicity")
     ]
     with wiring.database.writing() as session:
-        policies.revise(session, SYSTEM, cast.community_id, drafts, "Notices")
+        threshold_sets.revise(session, SYSTEM, cast.community_id, drafts, "Notices")
 
 
 def reason(wiring: Wiring, action_id: uuid.UUID) -> str | None:

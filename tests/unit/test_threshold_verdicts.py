@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.core.policies.previews import Acted, Change, Effect, Period
+from app.core.thresholds.previews import Acted, Change, Effect, Period
 from app.web.thresholds.threshold_verdicts import Tone, verdicts
 
 

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 
 from app.core.actions.opening import figure, urgency
 from app.core.models import Action
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft, draft_of
-from app.core.policies.routing import default_target
 from app.core.review import claims, queue, queue_filters
 from app.core.review.queue_filters import QueueFilter, Sort
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft, draft_of
+from app.core.thresholds.routing import default_target
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -77,11 +77,13 @@ def test_severe_categories_have_less_time_unless_an_operator_says_otherwise(
     assert [default_target(severity) for severity in (1000, 60, 35, 20, 0)] == [60, 60, 240, 720, 1440]
     operator = actor_of(wiring, cast.operator)
     with wiring.database.writing() as session:
-        drafts = [draft_of(one) for one in policies.current(session, cast.community_id).categories]
+        drafts = [draft_of(one) for one in threshold_sets.current(session, cast.community_id).categories]
         spam = next(draft for draft in drafts if draft.name == "spam")
         changed = CategoryDraft(**{**vars(spam), "target_minutes": 15})
-        thresholds = policies.set_category(session, operator, cast.community_id, changed, "Spam spreads")
-        rules = {rule.name: rule.target_minutes for rule in policies.category_rules(thresholds)}
+        thresholds = threshold_sets.set_category(
+            session, operator, cast.community_id, changed, "Spam spreads"
+        )
+        rules = {rule.name: rule.target_minutes for rule in threshold_sets.category_rules(thresholds)}
     assert (rules["spam"], rules["threat"]) == (15, None)
 
 

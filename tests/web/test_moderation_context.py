@@ -11,9 +11,9 @@ from app.core import clock
 from app.core.history.reason import Reason
 from app.core.models import Action, HistoryEntry, Hold, Request
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft
 from app.core.review import verbs
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests import factories
@@ -207,7 +207,7 @@ def test_moderators_read_what_a_category_that_only_observes_would_have_done_and_
         CategoryDraft("hate", 0.55, observe_only=True),
     ]
     with wiring.database.writing() as session:
-        policies.revise(session, SYSTEM, cast.community_id, drafts, "Watching spam")
+        threshold_sets.revise(session, SYSTEM, cast.community_id, drafts, "Watching spam")
     spam = FixedClassifier(
         category="spam", name="second", tier1_categories=frozenset({"spam"}), score_given=0.9
     )

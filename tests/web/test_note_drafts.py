@@ -10,7 +10,7 @@ from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import Action, AiDraft, Community, HistoryEntry, Note, NoteDraft
 from app.core.notes.ai_notes import Draft, Post
-from app.core.policies.routing import MISINFORMATION
+from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification
 from app.web.item import note_forms
 from app.wiring import Wiring

@@ -36,8 +36,8 @@ from app.core.models import (
 )
 from app.core.people import sessions
 from app.core.permissions import SYSTEM
-from app.core.policies import previews
-from app.core.policies.drafts import CategoryDraft
+from app.core.thresholds import previews
+from app.core.thresholds.drafts import CategoryDraft
 from app.jobs.communities import roll_up
 from app.wiring import Wiring
 from tests import bulk, clocks

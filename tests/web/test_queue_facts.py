@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 from app.core.models import Action, Note, Request
-from app.core.policies.routing import ESCALATED
+from app.core.thresholds.routing import ESCALATED
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests.cast import Cast

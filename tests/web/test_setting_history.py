@@ -11,10 +11,10 @@ from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.people import accounts, keys
-from app.core.policies import policies
-from app.core.policies.drafts import draft_of
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import draft_of
 from app.core.vocabulary import KeyTemplate
 from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
@@ -31,10 +31,10 @@ def test_an_operator_reads_every_setting_change_and_takes_it_along(
     with wiring.database.writing() as session:
         admin = accounts.actor_for(accounts.get(session, cast.admin.account_id), cast.admin.profile_id)
         community = session.get_one(Community, cast.community_id)
-        current = policies.current(session, cast.community_id)
+        current = threshold_sets.current(session, cast.community_id)
         drafts = [draft_of(one) for one in current.categories]
         drafts[0] = replace(drafts[0], tier1=0.97, severity=7)
-        policies.revise(session, admin, cast.community_id, drafts, "Too many false alarms")
+        threshold_sets.revise(session, admin, cast.community_id, drafts, "Too many false alarms")
         keys.mint(session, admin, "=Forum", KeyTemplate.ADAPTER, [cast.community_id])
         for path in ("a?token=receivers-own", "b"):
             address = f"https://hooks.example/{path}"

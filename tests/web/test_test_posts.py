@@ -18,10 +18,10 @@ from app.core.models import Account, Action, HistoryEntry, Request, Score
 from app.core.people import accounts
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
-from app.core.policies import policies, post_scores
-from app.core.policies.drafts import DEFAULTS, CategoryDraft
 from app.core.requests import test_posts
 from app.core.scoring import Camps, Regime
+from app.core.thresholds import post_scores, threshold_sets
+from app.core.thresholds.drafts import DEFAULTS, CategoryDraft
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -103,14 +103,14 @@ def test_only_categories_in_use_are_offered_and_without_any_one_writes_a_text(
 ) -> None:
     with wiring.database.writing() as session:
         drafts = [CategoryDraft("spam", 0.5, enabled=False), CategoryDraft("toxicity", 0.5)]
-        policies.revise(session, SYSTEM, cast.community_id, drafts, "Fewer")
+        threshold_sets.revise(session, SYSTEM, cast.community_id, drafts, "Fewer")
         assert test_posts.categories(session, cast.community_id) == ["toxicity"]
     operator = visit(cast.operator)
     assert operator.post("/test-post", reference=REFERENCE).status_code == 303
     assert _request(wiring).content == test_posts.TEXTS["toxicity"]
     with wiring.database.writing() as session:
         drafts = [CategoryDraft("house_rule", 0.5)]
-        policies.revise(session, SYSTEM, cast.community_id, drafts, "Our own alone")
+        threshold_sets.revise(session, SYSTEM, cast.community_id, drafts, "Our own alone")
     refused = operator.post("/test-post", reference="test-000000000001")
     assert refused.status_code == 409
     assert "Write a text of your own." in refused.text
@@ -121,7 +121,7 @@ def test_what_is_below_every_threshold_says_so_with_its_scores(
     visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
 ) -> None:
     with wiring.database.writing() as session:
-        policies.revise(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.99)], "Strict")
+        threshold_sets.revise(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.99)], "Strict")
     operator = visit(cast.operator)
     sent = operator.post("/test-post", reference=REFERENCE).location
     jobs.run_all()

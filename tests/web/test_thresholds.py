@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.models import Action, Hold, PostScores, Request
-from app.core.policies import policies, post_scores
-from app.core.policies.drafts import CategoryDraft, draft_of
-from app.core.policies.routing import Scored
 from app.core.review import holds
+from app.core.thresholds import post_scores, threshold_sets
+from app.core.thresholds.drafts import CategoryDraft, draft_of
+from app.core.thresholds.routing import Scored
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -23,13 +23,13 @@ Visit = Callable[[Person | None], Visitor]
 
 def drafts(wiring: Wiring, cast: Cast) -> dict[str, CategoryDraft]:
     with wiring.database.reading() as session:
-        policy = policies.current(session, cast.community_id)
+        policy = threshold_sets.current(session, cast.community_id)
         return {category.name: draft_of(category) for category in policy.categories}
 
 
 def version(wiring: Wiring, cast: Cast) -> int:
     with wiring.database.reading() as session:
-        return policies.current(session, cast.community_id).version
+        return threshold_sets.current(session, cast.community_id).version
 
 
 def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:

@@ -22,9 +22,9 @@ from app.core.db import Database
 from app.core.ids import new_id
 from app.core.models import Action, PostScores, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import post_scores, previews
-from app.core.policies.drafts import DEFAULTS, CategoryDraft
-from app.core.policies.routing import Scored
+from app.core.thresholds import post_scores, previews
+from app.core.thresholds.drafts import DEFAULTS, CategoryDraft
+from app.core.thresholds.routing import Scored
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from tests import postgres
 from tests.cast import assemble

@@ -18,7 +18,7 @@ ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackover
 """Sources of ordinary talk; each counts the same, whatever its size."""
 MAY_HOLD_ADDRESSES = "ubuntu_irc"
 POINT = 0.55
-"""The threshold of every category of a new community (`app.core.policies.drafts.DEFAULTS`)."""
+"""The threshold of every category of a new community (`app.core.thresholds.drafts.DEFAULTS`)."""
 ASKED = 0.0027
 """The share of ordinary talk that scores above `POINT`, in each category; about 1.5 % in one or another."""
 SURE = 0.0005

@@ -24,7 +24,7 @@ from app.api.shapes import (
     Yes,
 )
 from app.core import limits
-from app.core.policies.drafts import FIELDS, CategoryDraft
+from app.core.thresholds.drafts import FIELDS, CategoryDraft
 from app.core.vocabulary import NoteStatus, RequestStatus, Verb
 
 Time = Annotated[

@@ -24,8 +24,8 @@ from app.core.ids import new_id
 from app.core.models import Action, Decision, Note, Request
 from app.core.models.decisions import QUEUED
 from app.core.permissions import SYSTEM
-from app.core.policies.routing import Route
 from app.core.states import Move
+from app.core.thresholds.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, Verb
 
 

@@ -19,7 +19,7 @@ from app.core.models import Account, Community, KeyCommunity
 from app.core.people import profiles
 from app.core.people.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
+from app.core.thresholds import threshold_sets
 
 SLUG_TRIES = 5
 
@@ -266,7 +266,7 @@ def _insert(
         community.id,
         after={"platform": platform, "platform_community_server_id": platform_id},
     )
-    policies.begin(session, community.id)
+    threshold_sets.begin(session, community.id)
     return community
 
 

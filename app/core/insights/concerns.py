@@ -17,10 +17,10 @@ from app.core import clock
 from app.core.insights.trend_figures import Overturned, Totals, Trends
 from app.core.models import Action, Community, Webhook
 from app.core.permissions import Actor, Permission, allows, require
-from app.core.policies.outcomes import lower_bound
 from app.core.review import conditions, queue_filters
 from app.core.review.conditions import MOST_COUNTED, bounded_count
 from app.core.review.queue_filters import QueueFilter
+from app.core.thresholds.outcomes import lower_bound
 from app.core.vocabulary import ActionState
 from app.core.webhooks.registrations import BY_HAND
 

@@ -116,7 +116,7 @@ class TrendQueries:
         )
         scores = sa.select(Score.id).where(Score.request_id == Request.id)
         is_missing = sa.exists().where(
-            Category.policy_id == in_force,
+            Category.threshold_set_id == in_force,
             Category.enabled,
             sa.not_(scores.where(Score.category == Category.name).correlate(Request, Category).exists()),
         )

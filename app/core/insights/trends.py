@@ -25,8 +25,8 @@ from app.core.models import InsightSlot, RaterDay, Rating
 from app.core.models.insights import OutcomeKind
 from app.core.periods import WEEK, Period, begin_of, day_of, slot_of
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
-from app.core.policies.routing import CategoryRule, default_target
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import CategoryRule, default_target
 
 FEW_DECIDED = 5
 """With fewer decided reviews than this on half of the days, days say little: they are put together into weeks."""
@@ -188,10 +188,10 @@ def _target(session: Session, community_id: uuid.UUID, actions: Mapping[str, int
 
     ``actions``: how many there were of each category. Categories without any count only where none has any.
     """
-    version_id = session.scalar(sa.select(policies.in_force(community_id)))
+    version_id = session.scalar(sa.select(threshold_sets.in_force(community_id)))
     if version_id is None:
         return None
-    _, rules = policies.rules_of(session, version_id)
+    _, rules = threshold_sets.rules_of(session, version_id)
     return typical_target({rule.name: rule for rule in rules}, actions)
 
 

@@ -22,7 +22,7 @@ from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.learning import sampling
 from app.core.models import Action, HistoryEntry, Note, Rating, Request, SampledPost, Score
-from app.core.policies import outcomes
+from app.core.thresholds import outcomes
 from app.core.vocabulary import ActionState, ActionTier, Verb
 
 MOST_LABELS = 10_000

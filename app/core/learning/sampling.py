@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.ids import new_id
 from app.core.models import Action, Community, LearnedCategory, Learning, Request, SampledPost
-from app.core.policies.routing import MISINFORMATION, CategoryRule, Scored
+from app.core.thresholds.routing import MISINFORMATION, CategoryRule, Scored
 from app.core.vocabulary import ReviewGroup
 
 LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.001, 0.01, 0.05

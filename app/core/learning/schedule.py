@@ -23,7 +23,7 @@ from app.core.learning.labels import Label, Ordinary
 from app.core.learning.training import Outcome, Trained
 from app.core.models import Community, HistoryEntry, LearnedCategory, LearnedModel, Learning
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
+from app.core.thresholds import threshold_sets
 
 LEARN_JOB = "learn"
 LEARN_SECONDS = 300.0
@@ -157,7 +157,7 @@ def take(session: Session, community_id: uuid.UUID, categories: Sequence[str]) -
 def read(session: Session, lease: Lease, category: str) -> Material:
     """The labels of a category, and what else its training needs."""
     counted, newest_at = labels.counts(session, lease.community_id).get(category, (0, None))
-    thresholds = policies.category_rules(policies.current(session, lease.community_id))
+    thresholds = threshold_sets.category_rules(threshold_sets.current(session, lease.community_id))
     return Material(
         category,
         labels.read(session, lease.community_id, category),
@@ -244,7 +244,7 @@ def give_back(session: Session, lease: Lease, *, failed: bool = False) -> None:
 
 
 def _enabled(session: Session, community_id: uuid.UUID) -> set[str]:
-    rules = policies.category_rules(policies.current(session, community_id))
+    rules = threshold_sets.category_rules(threshold_sets.current(session, community_id))
     return {rule.name for rule in rules if rule.enabled}
 
 

@@ -23,11 +23,11 @@ from app.core.learning import versions
 from app.core.learning.logistic import Blend, Linear
 from app.core.models import LearnedCategory, LearnedModel, Learning, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
-from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import Place, Route, Scored, decide, higher, place_of, raise_to
 from app.core.recent import Recent
 from app.core.services.comparing import StoredPost, stored_posts
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.outcomes import Outcome
+from app.core.thresholds.routing import Place, Route, Scored, decide, higher, place_of, raise_to
 
 KEPT = 256
 """The number of communities whose models a process caches, most recently used; each takes up to 150 kB a category."""
@@ -209,7 +209,7 @@ def try_version(
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + MOST_SECONDS
-    rules = policies.category_rules(policies.current(session, community_id))
+    rules = threshold_sets.category_rules(threshold_sets.current(session, community_id))
     new = _loaded(session, community_id, category, version)
     current = in_force(session, community_id).get(category, 0)
     old = load(session, community_id, category, current) if current else None

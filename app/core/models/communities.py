@@ -79,7 +79,7 @@ class Category(Base):
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
-    policy_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("policies.id"))
+    threshold_set_id: Mapped[uuid.UUID] = mapped_column("policy_id", sa.ForeignKey("policies.id"))
     name: Mapped[str] = mapped_column(sa.String(40))
     enabled: Mapped[bool] = mapped_column(default=True)
     observe_only: Mapped[bool] = mapped_column(default=False, server_default=sa.false())

@@ -198,7 +198,7 @@ class PostScores(Base):
     """The scores that routed one post, in one row: previews of other thresholds read those of 90 days at once.
 
     ``categories``: those with a score above 0, sorted, joined by spaces. ``scores``: two 16-bit numbers for each
-    (``policies.post_scores``). Test posts have no row, nor has a post without such a score.
+    (``thresholds.post_scores``). Test posts have no row, nor has a post without such a score.
     """
 
     __tablename__ = "post_scores"

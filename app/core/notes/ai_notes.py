@@ -33,7 +33,7 @@ from app.core.models import AiDraft, FactCheckItem, Note, NoteDraft, Request
 from app.core.notes import draft_checks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, allows, require
-from app.core.policies import policies
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ClaimRating, Classification, NoteStatus
 
 SCREENED = frozenset({"toxicity", "hate", "threat", "sexual"})
@@ -103,7 +103,7 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
         raise Forbidden("AI notes are switched off for this community")
-    thresholds = policies.current(session, request.community_id)
+    thresholds = threshold_sets.current(session, request.community_id)
     item = items.for_request(session, request)
     row = session.get(FactCheckItem, item.row_id) if item is not None and item.row_id is not None else None
     if row is not None and row.retired_at is not None:

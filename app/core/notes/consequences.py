@@ -13,8 +13,8 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Hold, Note
 from app.core.panels import doubts, opening, panels
 from app.core.permissions import SYSTEM
-from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import INERTIA, Verdict
+from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
 NOT_AGREED = "Raters do not agree with it"

@@ -19,9 +19,9 @@ from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswe
 from app.core.notes import blindness
 from app.core.panels import seats
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
 from app.core.raters import help_needed, help_order, notes_needed, samples
 from app.core.raters.samples import Asked
+from app.core.thresholds import threshold_sets
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Today:
     @property
     def severe(self) -> int:
         """The answers about posts of sensitive categories."""
-        return sum(count for name, count in self.by_category.items() if name in policies.SENSITIVE)
+        return sum(count for name, count in self.by_category.items() if name in threshold_sets.SENSITIVE)
 
 
 def next_cards(
@@ -142,7 +142,7 @@ def break_due(account: Account, done: Today, category: str | None) -> bool:
         return True
     every = account.break_after_severe
     every = limits.BREAK_AFTER_SEVERE if every is None else every
-    return bool(every and category in policies.SENSITIVE and done.severe % every == 0)
+    return bool(every and category in threshold_sets.SENSITIVE and done.severe % every == 0)
 
 
 def drawn_items(session: Session, community_id: uuid.UUID, profile_id: uuid.UUID) -> Sequence[uuid.UUID]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from app.core.classify import NOTABLE, FactCheck, OutOfTime, Permanent, Retryable
 from app.core.models import Request
-from app.core.policies.routing import Route
 from app.core.requests.scorings import Scoring, combined, scored_by
+from app.core.thresholds.routing import Route
 from app.core.vocabulary import ActionTier
 
 

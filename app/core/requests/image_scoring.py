@@ -18,8 +18,6 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Attachment, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.requests.evidence import evidence_of
 from app.core.requests.score_rows import (
     has_service,
@@ -31,6 +29,8 @@ from app.core.requests.score_rows import (
 )
 from app.core.requests.scorings import Scoring, combined
 from app.core.services.calling import ServiceClassifier, stored_version
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
 
 SCORE_IMAGES_JOB = "score_images"
@@ -111,8 +111,8 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     new = [scoring for scoring in scorings if scoring.classifier not in known]
     if not new or request.withdrawn_at is not None or request.content_removed_at is not None:
         return None
-    thresholds = policies.current(session, request.community_id)
-    rules = policies.category_rules(thresholds)
+    thresholds = threshold_sets.current(session, request.community_id)
+    rules = threshold_sets.category_rules(thresholds)
     observed_routes = observed(combined(new), rules)
     _store(session, request, new, observed_routes)
     community = session.get_one(Community, request.community_id, populate_existing=True)
@@ -131,7 +131,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         route = for_review(route, rules)
     make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=CAUSE))
     note = notes.write_rationale(
-        session, request, route.category, policies.describe(route.category), route.verb
+        session, request, route.category, threshold_sets.describe(route.category), route.verb
     )
     request.note_id = note.id
     evidence = evidence_of(request, route, new, thresholds.version, observed_routes)

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock, outbox
 from app.core.db import serialise
 from app.core.models import ConnectedService, PostScores, Request, Score
-from app.core.policies import post_scores
-from app.core.policies.routing import Route, Scored
 from app.core.requests.scorings import Scoring, scored_by
 from app.core.services.settings import VENDOR_PREFIX
+from app.core.thresholds import post_scores
+from app.core.thresholds.routing import Route, Scored
 from app.core.vocabulary import ServiceMode
 
 CATEGORY_MAX = 40

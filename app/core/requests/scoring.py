@@ -22,8 +22,12 @@ from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.routing import (
+from app.core.requests import score_rows, scorings
+from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
+from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
+from app.core.requests.waiting import Waiting
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import (
     UNFINISHED,
     CategoryRule,
     Route,
@@ -32,10 +36,6 @@ from app.core.policies.routing import (
     for_review,
     observed,
 )
-from app.core.requests import score_rows, scorings
-from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
-from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
-from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
@@ -124,8 +124,8 @@ def record_several(
     rows = [(post, row) for post, row in rows if _may_be_recorded(session, row[0])]
     if not rows:
         return {}
-    _, community, author_id, has_samples, *_, policy_id = rows[0][1]
-    version, rules = policies.rules_of(session, policy_id)
+    _, community, author_id, has_samples, *_, threshold_set_id = rows[0][1]
+    version, rules = threshold_sets.rules_of(session, threshold_set_id)
     now = clock.now()
     routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
     score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
@@ -215,7 +215,7 @@ def _write_notes(session: Session, routings: Sequence[_RoutedRequest], author_id
         looks_like, meaning = (
             ("something to look at", "Automatic scoring could not finish reading it")
             if routing.route.category == UNFINISHED
-            else (routing.route.category, policies.describe(routing.route.category))
+            else (routing.route.category, threshold_sets.describe(routing.route.category))
         )
         routing.note = notes.rationale(routing.request, looks_like, meaning, routing.route.verb, author_id)
     moves.add(session, SYSTEM, [routing.note for routing in routings if routing.note is not None])
@@ -244,7 +244,7 @@ _SEEN = (
     Community.paused_at,
     Community.archived_at,
     sa.exists().where(Decision.request_id == Request.id).correlate(Request),
-    policies.in_force(Community.id),
+    threshold_sets.in_force(Community.id),
 )
 """What the route of a request depends on."""
 _STATE, _SEEN_OF = (

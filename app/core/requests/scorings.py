@@ -24,8 +24,8 @@ from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
 from app.core.models import SlowRule
 from app.core.permissions import Actor, Permission, require
-from app.core.policies.routing import CategoryRule, Route, Scored, decide, raise_to, without_score
 from app.core.services.calling import stored_version
+from app.core.thresholds.routing import CategoryRule, Route, Scored, decide, raise_to, without_score
 
 QUOTED = " quoted"
 """Ends the version of a classifier whose score is for words that a post quotes, which never acts alone."""

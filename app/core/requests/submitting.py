@@ -25,8 +25,8 @@ from app.core.learning import versions
 from app.core.models import Action, Attachment, Note, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.policies.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.requests import reading, retention
+from app.core.thresholds.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"

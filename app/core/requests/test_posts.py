@@ -18,9 +18,9 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.policies import policies
 from app.core.requests import submitting
 from app.core.requests.submitting import TEST_MARK, Submission
+from app.core.thresholds import threshold_sets
 
 SENDER = "bridgenote-test"
 """The platform user id that a test post has as sender and author."""
@@ -63,7 +63,9 @@ def is_reference(text: str) -> bool:
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The community's active categories that have a text, the mildest text first."""
     in_use = {
-        category.name for category in policies.current(session, community_id).categories if _acts(category)
+        category.name
+        for category in threshold_sets.current(session, community_id).categories
+        if _acts(category)
     }
     return [name for name in TEXTS if name in in_use]
 
@@ -143,7 +145,7 @@ def outcome(session: Session, actor: Actor, community_id: uuid.UUID, reference: 
 def _scores(session: Session, request: Request) -> list[tuple[str, float, float]]:
     thresholds = {
         category.name: category.tier2
-        for category in policies.current(session, request.community_id).categories
+        for category in threshold_sets.current(session, request.community_id).categories
         if _acts(category)
     }
     highest = sa.func.max(Score.score)

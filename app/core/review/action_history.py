@@ -131,7 +131,7 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """
     return session.scalars(
         sa.select(Category.name)
-        .join(ThresholdSet, ThresholdSet.id == Category.policy_id)
+        .join(ThresholdSet, ThresholdSet.id == Category.threshold_set_id)
         .where(ThresholdSet.community_id == community_id)
         .distinct()
         .order_by(Category.name)

@@ -19,9 +19,9 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, Note
 from app.core.notes import verdicts
 from app.core.permissions import Actor
-from app.core.policies import policies
 from app.core.review import reopening
 from app.core.states import ACTION
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import (
     CARRY_TEXT,
     CHOOSABLE,
@@ -211,7 +211,7 @@ def checked_category(session: Session, action: Action, category: str, field: str
     """
     if category == (action.decided_category or action.category):
         return None
-    known = {one.name for one in policies.current(session, action.community_id).categories}
+    known = {one.name for one in threshold_sets.current(session, action.community_id).categories}
     if category not in known:
         raise Invalid.field(field, "must be one of this community's categories", category[:50])
     return category

@@ -16,8 +16,12 @@ from app.core.classify.language import language_of
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.limits import CONTENT_MAX
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
-from app.core.policies.routing import (
+from app.core.requests.scorings import Scoring, decided, score_text, unscored
+from app.core.requests.scorings import combined as combined_scores
+from app.core.rulesets.versions import RuleSet, combined
+from app.core.services.comparing import StoredPost, stored_posts
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import (
     CategoryRule,
     Route,
     Scored,
@@ -27,10 +31,6 @@ from app.core.policies.routing import (
     raise_to,
     without_score,
 )
-from app.core.requests.scorings import Scoring, decided, score_text, unscored
-from app.core.requests.scorings import combined as combined_scores
-from app.core.rulesets.versions import RuleSet, combined
-from app.core.services.comparing import StoredPost, stored_posts
 
 MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
@@ -131,7 +131,7 @@ def try_on_stored(
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + seconds
-    rules = policies.category_rules(policies.current(session, community_id))
+    rules = threshold_sets.category_rules(threshold_sets.current(session, community_id))
     shipped = _only_rules(base)
     old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
     # The community's own model is left out: its stored scores were blended from those of the rules in force then.

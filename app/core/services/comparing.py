@@ -20,9 +20,9 @@ from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Result
 from app.core.classify.language import language_of
 from app.core.models import Action, Request, Score
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes
-from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import CategoryRule, Place, Route, Scored, decide, place_of, raise_to
+from app.core.thresholds import outcomes
+from app.core.thresholds.outcomes import Outcome
+from app.core.thresholds.routing import CategoryRule, Place, Route, Scored, decide, place_of, raise_to
 
 DAYS = 30
 MOST_POSTS = 2_000

@@ -15,7 +15,7 @@ from app.core.models import Action, InsightOutcome, Rollup, Score
 from app.core.models.insights import OutcomeKind
 from app.core.periods import moment_of, slot_of
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes
+from app.core.thresholds import outcomes
 from app.core.vocabulary import ActionTier
 
 DAYS = 90

@@ -21,11 +21,11 @@ from app.core.ids import new_id
 from app.core.models import ConnectedService, ServiceVersion
 from app.core.outbound import AllowList
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import policies
 from app.core.sealing import Sealer
 from app.core.services import measuring, reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 
 
@@ -226,7 +226,7 @@ def set_mode(
     _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
     if mode is ServiceMode.IN_FORCE and if_it_fails is not None:
         settings = ServiceSettings.from_json(reading.numbered(session, service, service.version).settings)
-        policies.require_classifier(
+        threshold_sets.require_classifier(
             session,
             actor,
             service.community_id,

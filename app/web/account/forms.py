@@ -20,7 +20,7 @@ from app.core import limits
 from app.core.models import Account
 from app.core.people import dashboard
 from app.core.permissions import Permission
-from app.core.policies import policies
+from app.core.thresholds import threshold_sets
 from app.web import auth, forms
 from app.web.categories import category_name
 from app.web.filter_forms import SeveralField
@@ -170,10 +170,10 @@ def run_form(session: Session, account: Account) -> RunForm:
 
 def offer_categories(session: Session, form: RunForm) -> set[str]:
     """Offer the categories of the reader's community, the sensitive ones, and what was chosen before; return them."""
-    names = {*policies.SENSITIVE, *auth.current_reader().account.avoided_categories}
+    names = {*threshold_sets.SENSITIVE, *auth.current_reader().account.avoided_categories}
     community = auth.community_or_none()
     if community is not None and auth.may(Permission.RATE, community.id):
-        current = policies.current(session, community.id)
+        current = threshold_sets.current(session, community.id)
         names |= {category.name for category in current.categories if category.enabled}
     words = {name: category_name(name) for name in names}
     form.avoided.choices = forms.choices(dict(sorted(words.items(), key=lambda pair: pair[1])))

@@ -12,9 +12,9 @@ from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
-from app.core.policies import policies
 from app.core.rulesets import drafts, versions
 from app.core.rulesets.versions import RuleSet, Standing
+from app.core.thresholds import threshold_sets
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
@@ -70,7 +70,7 @@ def _show(
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         standing = versions.standing(session, actor, community.id)
-        names = [category.name for category in policies.current(session, community.id).categories]
+        names = [category.name for category in threshold_sets.current(session, community.id).categories]
     if form is None:
         rule = standing.working.rule(rule_id) if rule_id is not None else None
         if rule_id is not None and rule is None:

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from app.core.classify import FACT_CHECKS, NOTABLE, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
 from app.core.permissions import Permission
-from app.core.policies import policies
-from app.core.policies.routing import UNFINISHED, Route, place_of
 from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.trials import Hits, Sample, Trial
 from app.core.rulesets.versions import combined
 from app.core.services import comparing
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import UNFINISHED, Route, place_of
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, markup
 from app.web.blueprint import web
@@ -104,7 +104,7 @@ def test_text() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         standing = versions.standing(session, actor, community.id)
-        rules = policies.category_rules(policies.current(session, community.id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, community.id))
         in_force = wired().classifiers_for(session, community.id)
         observed = wired().services.classifiers(session, community.id, ServiceMode.OBSERVE)
     by_draft = form.which.data == "draft" and standing.draft is not None

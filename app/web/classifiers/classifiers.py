@@ -13,7 +13,6 @@ from app.core.classify import COMMUNITY_RULES, Classifier
 from app.core.errors import Conflict, Invalid
 from app.core.models import ConnectedService, RulePackVersion
 from app.core.permissions import Actor, Permission
-from app.core.policies import policies
 from app.core.requests import scorings
 from app.core.review.conditions import fails_mostly
 from app.core.rulesets import drafts
@@ -24,6 +23,7 @@ from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.pool import in_use
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -176,7 +176,7 @@ def show(
     with wired().database.reading() as session:
         standing = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
-        thresholds = policies.current(session, community.id)
+        thresholds = threshold_sets.current(session, community.id)
         in_force = wired().classifiers_for(session, community.id)
         scorers = scorer_rows(session, actor, community.id, in_force)
         own = [item.version for item in in_force if item.name == COMMUNITY_RULES]

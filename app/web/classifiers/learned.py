@@ -9,9 +9,9 @@ from app.core.errors import Conflict, Invalid
 from app.core.learning import scorer, standing, versions
 from app.core.learning.scorer import Sample, Trial
 from app.core.permissions import Permission
-from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import place_of
 from app.core.services import comparing
+from app.core.thresholds.outcomes import Outcome
+from app.core.thresholds.routing import place_of
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, moved_rows, place_words

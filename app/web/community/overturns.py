@@ -12,9 +12,9 @@ from app.core.errors import Invalid
 from app.core.ids import new_id, parse_id
 from app.core.models import Overturn
 from app.core.permissions import Permission
-from app.core.policies import policies
 from app.core.review import overturn_search, overturns
 from app.core.review.overturn_search import Criteria, Preview
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import OverturnState
 from app.web import auth, forms, page, reader_zone
 from app.web.blueprint import web
@@ -116,7 +116,7 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
     warn = auth.current_reader().account.content_warnings
     preview: Preview | None = None
     with wired().database.reading() as session:
-        names = [category.name for category in policies.current(session, community.id).categories]
+        names = [category.name for category in threshold_sets.current(session, community.id).categories]
         if form.since.data and not (form.since.errors or form.rule.errors):
             try:
                 preview = overturn_search.preview(session, actor, community.id, form.criteria())

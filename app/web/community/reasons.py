@@ -13,9 +13,9 @@ from app.core import limits
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Permission
-from app.core.policies import policies
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -187,7 +187,7 @@ def _show(form: ReasonTemplateForm | None = None, *, status: int = 200) -> Respo
     added = form or ReasonTemplateForm()
     with wired().database.reading() as session:
         rows = reason_templates.every(session, actor, community_id)
-        names = policies.current(session, community_id).categories
+        names = threshold_sets.current(session, community_id).categories
         added.offer([category.name for category in names])
         revisions = reason_templates.revisions(session, actor, community_id)
     return page.render(
@@ -222,7 +222,9 @@ def _show_one(
             }
         )
         try:
-            names = [category.name for category in policies.current(session, row.community_id).categories]
+            names = [
+                category.name for category in threshold_sets.current(session, row.community_id).categories
+            ]
         except NotFound:
             names = []
         shown.offer(names)

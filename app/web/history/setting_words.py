@@ -9,7 +9,7 @@ from flask import url_for
 
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
-from app.core.policies.drafts import FIELDS
+from app.core.thresholds.drafts import FIELDS
 from app.web.categories import category_name
 from app.web.community.changes import SENTENCES, labels
 from app.web.filters import state_word

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from flask import url_for
 
 from app.core.models import Attachment
-from app.core.policies import policies
 from app.core.raters.samples import Asked
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, MediaVeil
 from app.web import auth
 
@@ -89,7 +89,7 @@ def for_action(action: Asked) -> Media | None:
     if not action.request.has_attachments:
         return None
     chosen = auth.current_reader().account.media_veil
-    veil = chosen if action.category in policies.SENSITIVE else MediaVeil.NEITHER
+    veil = chosen if action.category in threshold_sets.SENSITIVE else MediaVeil.NEITHER
     return Media(str(action.id), veil, [_medium(action, one) for one in action.request.attachments])
 
 

@@ -19,8 +19,8 @@ from app.core import limits
 from app.core.communities import cited_pages
 from app.core.errors import Invalid
 from app.core.models import Note, NoteDraft, Rating
-from app.core.policies.routing import MISINFORMATION
 from app.core.raters.samples import Asked
+from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines

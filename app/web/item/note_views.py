@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.models import Note, Rating
-from app.core.policies.routing import MISINFORMATION
 from app.core.raters.samples import Asked
+from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.web.item.views import Progress
 

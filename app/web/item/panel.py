@@ -18,9 +18,9 @@ from app.core.history import pages
 from app.core.models import Action, ThresholdSet
 from app.core.panels import results
 from app.core.permissions import Actor
-from app.core.policies import policies
 from app.core.requests import score_rows
 from app.core.review import assignments, claims, reopening, second_looks
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
 from app.web.categories import category_name
@@ -326,6 +326,6 @@ def _claim(session: Session, actor: Actor, action: Action) -> Claim:
 
 def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:
     try:
-        return policies.current(session, community_id)
+        return threshold_sets.current(session, community_id)
     except NotFound:
         return None

@@ -15,8 +15,8 @@ from app.core.models import Action, Rating, Request, SampleAnswer, SampledPost
 from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_settled
 from app.core.notes.ratings import Stats
-from app.core.policies import policies
 from app.core.raters.samples import Asked
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import (
     ActionType,
     HelpfulnessLevel,
@@ -171,7 +171,7 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
         id=action.id,
         category=category_name(action.category),
         kind=content_name(action.category).lower(),
-        meaning=policies.describe(action.category or ""),
+        meaning=threshold_sets.describe(action.category or ""),
         question=question_of(action),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),
         is_excerpt=start > 0 or end < len(text),

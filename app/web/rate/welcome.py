@@ -10,9 +10,9 @@ from wtforms.validators import InputRequired
 
 from app.core.models import Membership
 from app.core.permissions import Permission
-from app.core.policies import policies
 from app.core.raters import practice
 from app.core.raters.practice import BY_NAME, EXAMPLES, Example
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -119,7 +119,7 @@ def _show(
     with wired().database.reading() as session:
         categories = [
             category.name
-            for category in policies.current(session, community.id).categories
+            for category in threshold_sets.current(session, community.id).categories
             if category.enabled
         ]
     context = _context(so_far, None)
@@ -132,7 +132,7 @@ def _show(
         "rate/_practice.html",
         status=status,
         policy_text=community.policy_text,
-        categories=[(category_name(name), policies.describe(name)) for name in categories],
+        categories=[(category_name(name), threshold_sets.describe(name)) for name in categories],
         **context,
     )
 
@@ -162,7 +162,7 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
             number=number,
             name=example.name,
             category=category_name(example.category),
-            meaning=policies.describe(example.category),
+            meaning=threshold_sets.describe(example.category),
             text=example.text,
             said=_words(example).get(so_far.get(example.name, "")),
             best=_words(example)[example.best],

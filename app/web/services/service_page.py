@@ -12,11 +12,11 @@ from wtforms import Form
 from app.core import clock
 from app.core.factcheck import spaces
 from app.core.models import Account, ConnectedService, ThresholdSet
-from app.core.policies import policies
 from app.core.services import calls, figures, measuring, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
+from app.core.thresholds import threshold_sets
 from app.web import auth, page
 from app.web.categories import category_name
 from app.web.history.setting_words import words
@@ -94,7 +94,7 @@ def show(
         auth.enter(service.community_id)
         versions = reading.versions(session, service)
         used = reading.numbered(session, service, service.version)
-        thresholds = policies.current(session, service.community_id)
+        thresholds = threshold_sets.current(session, service.community_id)
         in_figures = ServiceFigures(
             calls.period(session, [service_id], 1)[service_id],
             calls.period(session, [service_id], MONTH)[service_id],
@@ -159,7 +159,7 @@ def require_form_of(service: ConnectedService) -> type[RequireForm]:
     """The form class of what happens when this service fails."""
     with wired().database.reading() as session:
         used = reading.numbered(session, service, service.version)
-        thresholds = policies.current(session, service.community_id)
+        thresholds = threshold_sets.current(session, service.community_id)
     return _require_form(service, ServiceSettings.from_json(used.settings), thresholds)
 
 

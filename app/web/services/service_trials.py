@@ -8,11 +8,11 @@ from flask import Response, url_for
 from markupsafe import Markup
 
 from app.core.errors import Invalid
-from app.core.policies import policies
-from app.core.policies.routing import place_of
 from app.core.services import comparing, measuring, reading
 from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import place_of
 from app.web import auth, forms, markup, page
 from app.web.blueprint import web
 from app.web.categories import is_veiled, moved_rows, place_words
@@ -53,7 +53,7 @@ def compare_service(service_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         service = reading.find(session, actor, service_id)
         posts = comparing.recent_posts(session, actor, service.community_id)
-        rules = policies.category_rules(policies.current(session, service.community_id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, service.community_id))
         found = comparing.with_and_without(posts, rules, name_of(service), service.version)
         links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
     return service_page.show(service_id, compared=_view(found, service.version, links))
@@ -67,7 +67,7 @@ def try_service_version(service_id: uuid.UUID, number: int) -> Response:
         service = reading.find(session, actor, service_id)
         version = reading.numbered(session, service, number)
         posts = comparing.recent_posts(session, actor, service.community_id, comparing.TRIED_POSTS)
-        rules = policies.category_rules(policies.current(session, service.community_id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, service.community_id))
         classifier = wired().services.connected(service, version)
     found = comparing.try_version(posts, rules, classifier, service.community_id)
     with wired().database.reading() as session:
@@ -83,7 +83,7 @@ def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
         service = reading.find(session, actor, service_id)
         auth.enter(service.community_id)
         version = reading.numbered(session, service, number)
-        rules = policies.category_rules(policies.current(session, service.community_id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, service.community_id))
         classifier = wired().services.connected(service, version)
     form = forms.posted(MeasureForm)
     if not form.validate():

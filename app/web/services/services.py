@@ -11,11 +11,11 @@ from wtforms import Form
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import ConnectedService
 from app.core.permissions import Permission
-from app.core.policies import policies
 from app.core.services import reading, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
 from app.core.services.settings import pinned
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -161,7 +161,7 @@ def require_service(service_id: uuid.UUID) -> Response:
     form = forms.posted(service_page.require_form_of(service))
 
     def change(session: Session) -> str:
-        made = policies.require_classifier(
+        made = threshold_sets.require_classifier(
             session,
             auth.current_actor(),
             service.community_id,

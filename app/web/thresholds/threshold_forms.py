@@ -9,9 +9,9 @@ from wtforms.validators import InputRequired, ValidationError
 
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.policies import outcomes
-from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
-from app.core.policies.routing import default_target
+from app.core.thresholds import outcomes
+from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
+from app.core.thresholds.routing import default_target
 from app.web.categories import category_name
 from app.web.forms import ReasonForm, choices
 

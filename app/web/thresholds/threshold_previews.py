@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.policies.drafts import CategoryDraft
-from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.previews import BINS, Affected, Change, Period, Preview
-from app.core.policies.route_changes import Judged
+from app.core.thresholds.drafts import CategoryDraft
+from app.core.thresholds.outcomes import RIGHT, WRONG, Outcome
+from app.core.thresholds.previews import BINS, Affected, Change, Period, Preview
+from app.core.thresholds.route_changes import Judged
 from app.core.vocabulary import ActionTier
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled

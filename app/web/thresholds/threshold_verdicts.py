@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.policies.previews import Acted, Change, Period
+from app.core.thresholds.previews import Acted, Change, Period
 from app.web.categories import category_name
 
 GOOD_SHARE = 0.9

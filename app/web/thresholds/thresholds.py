@@ -15,11 +15,11 @@ from app.core.classify.seed import SeedClassifier
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
-from app.core.policies import outcomes, policies, previews
-from app.core.policies.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
-from app.core.policies.outcomes import Suggestion
-from app.core.policies.policies import Observed
-from app.core.policies.previews import Preview
+from app.core.thresholds import outcomes, previews, threshold_sets
+from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
+from app.core.thresholds.outcomes import Suggestion
+from app.core.thresholds.previews import Preview
+from app.core.thresholds.threshold_sets import Observed
 from app.core.vocabulary import Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -63,7 +63,7 @@ def thresholds() -> Response:
 def save_thresholds() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        categories = policies.current(session, community.id).categories
+        categories = threshold_sets.current(session, community.id).categories
         form = forms.posted(form_for(categories))
         if form.preview.data:
             return _preview(session, form, categories)
@@ -73,7 +73,7 @@ def save_thresholds() -> Response:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            saved = policies.revise(
+            saved = threshold_sets.revise(
                 session,
                 actor,
                 community.id,
@@ -97,12 +97,12 @@ def save_thresholds() -> Response:
 def revert_thresholds(version: int) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        form = forms.posted(form_for(policies.current(session, community.id).categories))
+        form = forms.posted(form_for(threshold_sets.current(session, community.id).categories))
     if not form.reason.validate(form):
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            reverted = policies.revert(
+            reverted = threshold_sets.revert(
                 session,
                 actor,
                 community.id,
@@ -166,9 +166,9 @@ def _show(
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        versions = policies.versions(session, actor, community.id)
+        versions = threshold_sets.versions(session, actor, community.id)
         since = clock.now() - timedelta(days=OBSERVED_DAYS)
-        observed = policies.observed(session, actor, community.id, since)
+        observed = threshold_sets.observed(session, actor, community.id, since)
         days, bars = (
             (preview.periods[-1].days, preview.histograms)
             if preview is not None
@@ -230,7 +230,7 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     )
     expected = expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
     return CategoryRow(
-        name, category_name(name), policies.describe(name), fields, is_open, observed, expected
+        name, category_name(name), threshold_sets.describe(name), fields, is_open, observed, expected
     )
 
 

@@ -30,9 +30,9 @@ from app.core.models import (
 )
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies.routing import CategoryRule, Scored
 from app.core.raters import help_needed, run, samples
 from app.core.requests import retention, submitting
+from app.core.thresholds.routing import CategoryRule, Scored
 from app.core.vocabulary import HelpfulnessLevel, RequestStatus, ReviewGroup, Role
 from app.jobs.scoring import Scorer
 from app.wiring import Wiring

@@ -12,11 +12,11 @@ from app.adapters.services.kinds import SHIPPED
 from app.core.models import Request
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
 from app.core.services import services
 from app.core.services.kinds import Adapter, Connection
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import RequestStatus, ServiceMode
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -92,7 +92,7 @@ class Stage:
 
     def require(self, on_error: str | None, name: str = "own") -> None:
         with self.wiring.database.writing() as session:
-            policies.require_classifier(
+            threshold_sets.require_classifier(
                 session, SYSTEM, self.cast.community_id, f"service.{name}", {"toxicity": on_error}, "Needed"
             )
 

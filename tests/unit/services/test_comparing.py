@@ -8,13 +8,13 @@ import sqlalchemy as sa
 from app.core.classify import COMMUNITY_MODEL
 from app.core.models import Action, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import CategoryRule, Scored
 from app.core.services import comparing, figures, reading, services
 from app.core.services.comparing import Comparison
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.outcomes import Outcome
+from app.core.thresholds.routing import CategoryRule, Scored
 from app.core.vocabulary import ServiceMode
 from tests.stub_services import WORD, status
 from tests.unit.services.conftest import Stage
@@ -25,7 +25,7 @@ INSULT = "You are an idiot and everybody here knows it"
 def compared(stage: Stage, number: int = 1) -> Comparison:
     with stage.wiring.database.reading() as session:
         posts = comparing.recent_posts(session, SYSTEM, stage.cast.community_id)
-        rules = policies.category_rules(policies.current(session, stage.cast.community_id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, stage.cast.community_id))
     return comparing.with_and_without(posts, rules, "service.own", number)
 
 
@@ -77,7 +77,7 @@ def trial(stage: Stage, service_id: uuid.UUID, number: int) -> Comparison:
         service = reading.find(session, SYSTEM, service_id)
         version = reading.numbered(session, service, number)
         posts = comparing.recent_posts(session, SYSTEM, stage.cast.community_id, comparing.TRIED_POSTS)
-        rules = policies.category_rules(policies.current(session, stage.cast.community_id))
+        rules = threshold_sets.category_rules(threshold_sets.current(session, stage.cast.community_id))
         classifier = stage.wiring.services.connected(service, version)
     return comparing.try_version(posts, rules, classifier, stage.cast.community_id)
 

@@ -11,12 +11,12 @@ from app.core.attachments.adding import NewAttachment
 from app.core.attachments.fetching import Obtained
 from app.core.models import Action, Note, PostScores, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import post_scores
 from app.core.requests import image_scoring, submitting
 from app.core.services import services
 from app.core.services.calls import ATTEMPTS
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import post_scores
 from app.core.vocabulary import ActionTier, AttachmentKind, RequestStatus, ServiceMode
 from app.jobs import attachments
 from tests import factories

@@ -7,9 +7,9 @@ import pytest
 
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import policies
-from app.core.policies.drafts import CategoryDraft
 from app.core.requests.scoring import Unfinished
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
 from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
 from app.jobs import registry
 from app.jobs import scoring as scoring_jobs
@@ -61,7 +61,7 @@ def test_scores_act_alone_only_where_an_operator_allows_it_and_the_service_is_ca
 ) -> None:
     with stage.wiring.database.writing() as session:
         draft = CategoryDraft("toxicity", 0.55, tier1=0.9)
-        policies.set_category(session, SYSTEM, stage.cast.community_id, draft, "Act")
+        threshold_sets.set_category(session, SYSTEM, stage.cast.community_id, draft, "Act")
     stage.add("first", may_act=True)
     stage.score(number=1)
     (action,) = stage.rows(Action)

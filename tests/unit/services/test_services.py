@@ -14,11 +14,11 @@ from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import ConnectedService, HistoryEntry, HistoryText, ServiceVersion
 from app.core.outbound import AllowList
 from app.core.permissions import Actor
-from app.core.policies import policies
 from app.core.services import calls, reading, services
 from app.core.services.calls import Call
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import Role, ServiceMode
 from app.wiring import Wiring
 from tests import factories
@@ -161,7 +161,7 @@ def test_a_service_that_counts_again_keeps_what_happens_when_it_fails(
         with wiring.database.writing() as session:
             for mode in (ServiceMode.OBSERVE, ServiceMode.IN_FORCE):
                 services.set_mode(session, operator(cast), service_id, mode, "Tried", **given)
-            found = policies.current(session, cast.community_id).categories
+            found = threshold_sets.current(session, cast.community_id).categories
             return {(one.name, one.on_error) for one in found if one.requires}
 
     assert required() == set()

@@ -39,8 +39,8 @@ from app.core.models import (
     Webhook,
 )
 from app.core.permissions import SYSTEM
-from app.core.policies import post_scores
-from app.core.policies.routing import Scored
+from app.core.thresholds import post_scores
+from app.core.thresholds.routing import Scored
 from app.core.vocabulary import (
     ActionState,
     ActionTier,

@@ -24,8 +24,8 @@ from werkzeug.test import TestResponse
 from app.core import clock
 from app.core.models import Account, Action, Delivery, HistoryEntry, Request, Webhook
 from app.core.people import sessions
-from app.core.policies import policies
-from app.core.policies.drafts import draft_of
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import draft_of
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
@@ -263,7 +263,7 @@ def _calls(found: _Found, cast: Cast, requests: int) -> dict[str, str]:
 def _what_if(admin: FlaskClient, wiring: Wiring, cast: Cast) -> Send:
     """The preview of Thresholds, with each value a little lower."""
     with wiring.database.reading() as session:
-        policy = policies.current(session, cast.community_id)
+        policy = threshold_sets.current(session, cast.community_id)
         drafts = [draft_of(category) for category in policy.categories]
     typed = {"version": str(policy.version), "preview": "1"}
     for draft in drafts:

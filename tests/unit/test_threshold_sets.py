@@ -4,8 +4,8 @@ import pytest
 
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies import policies
-from app.core.policies.drafts import DEFAULTS, CategoryDraft
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import DEFAULTS, CategoryDraft
 from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -35,18 +35,20 @@ def test_thresholds_out_of_range_or_order_are_refused(
     wiring: Wiring, cast: Cast, tier1: float | None, tier2: float, field: str
 ) -> None:
     with wiring.database.writing() as session, pytest.raises(Invalid) as refusal:
-        policies.set_category(session, SYSTEM, cast.community_id, CategoryDraft("spam", tier2, tier1), "x")
+        threshold_sets.set_category(
+            session, SYSTEM, cast.community_id, CategoryDraft("spam", tier2, tier1), "x"
+        )
     assert refusal.value.problems[0].loc == (field,)
 
 
 def test_setting_one_category_keeps_the_others_and_the_old_version(wiring: Wiring, cast: Cast) -> None:
     operator = _actor(cast, cast.operator, Role.OPERATOR)
     with wiring.database.writing() as session:
-        policies.set_category(
+        threshold_sets.set_category(
             session, operator, cast.community_id, CategoryDraft("spam", 0.3, 0.3), "too much got through"
         )
     with wiring.database.reading() as session:
-        newest, first = policies.versions(session, operator, cast.community_id)
+        newest, first = threshold_sets.versions(session, operator, cast.community_id)
         assert (newest.version, newest.reason, newest.made_by) == (2, "too much got through", "operator")
         assert len(newest.categories) == len(first.categories) == len(DEFAULTS)
         spam = {p.version: c for p in (newest, first) for c in p.categories if c.name == "spam"}
@@ -57,26 +59,28 @@ def test_a_stale_page_does_not_overwrite_a_newer_version(wiring: Wiring, cast: C
     operator = _actor(cast, cast.operator, Role.OPERATOR)
     drafts = [CategoryDraft("spam", 0.5)]
     with wiring.database.writing() as session:
-        policies.revise(session, operator, cast.community_id, drafts, "first", based_on=1)
+        threshold_sets.revise(session, operator, cast.community_id, drafts, "first", based_on=1)
     with wiring.database.writing() as session, pytest.raises(Conflict, match="saved version 2"):
-        policies.revise(session, operator, cast.community_id, drafts, "second", based_on=1)
+        threshold_sets.revise(session, operator, cast.community_id, drafts, "second", based_on=1)
 
 
 def test_reverting_makes_a_new_version_of_the_old_one(wiring: Wiring, cast: Cast) -> None:
     operator = _actor(cast, cast.operator, Role.OPERATOR)
     with wiring.database.writing() as session:
-        policies.revise(session, operator, cast.community_id, [CategoryDraft("spam", 0.5)], "fewer")
-        policies.revert(session, operator, cast.community_id, 1, "that was wrong")
-        restored = policies.current(session, cast.community_id)
+        threshold_sets.revise(session, operator, cast.community_id, [CategoryDraft("spam", 0.5)], "fewer")
+        threshold_sets.revert(session, operator, cast.community_id, 1, "that was wrong")
+        restored = threshold_sets.current(session, cast.community_id)
         assert restored.version == 3
         assert {c.name for c in restored.categories} == {d.name for d in DEFAULTS}
         with pytest.raises(NotFound):
-            policies.revert(session, operator, cast.community_id, 99, "x")
+            threshold_sets.revert(session, operator, cast.community_id, 99, "x")
 
 
 def test_only_operators_revise(wiring: Wiring, cast: Cast) -> None:
     moderator = _actor(cast, cast.moderator, Role.MODERATOR)
     with wiring.database.writing() as session, pytest.raises(Forbidden):
-        policies.revise(session, moderator, cast.community_id, [], "x")
+        threshold_sets.revise(session, moderator, cast.community_id, [], "x")
     with wiring.database.writing() as session, pytest.raises(NotFound):
-        policies.revise(session, _actor(cast, cast.operator, Role.OPERATOR), cast.other_community_id, [], "x")
+        threshold_sets.revise(
+            session, _actor(cast, cast.operator, Role.OPERATOR), cast.other_community_id, [], "x"
+        )

@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import outcomes, policies, post_scores, route_changes
-from app.core.policies.drafts import CategoryDraft
-from app.core.policies.drafts import check as check_drafts
-from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.route_changes import PERIODS, Counted, Item, Judged, Route, strictness
-from app.core.policies.routing import ScoreColumn
+from app.core.thresholds import outcomes, post_scores, route_changes, threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
+from app.core.thresholds.drafts import check as check_drafts
+from app.core.thresholds.outcomes import RIGHT, WRONG, Outcome
+from app.core.thresholds.route_changes import PERIODS, Counted, Item, Judged, Route, strictness
+from app.core.thresholds.routing import ScoreColumn
 from app.core.vocabulary import ActionTier
 
 BINS = 20
@@ -129,13 +129,16 @@ def preview(
     """Route recently scored requests by the thresholds in force and by ``drafts``; changes nothing.
 
     Raises:
-        Invalid: as ``policies.revise``, for the values.
+        Invalid: as ``threshold_sets.revise``, for the values.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     check_drafts(drafts)
     now = clock.now()
-    before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
-    after = [policies.rule_of(draft) for draft in drafts]
+    before = [
+        threshold_sets.rule_of(category)
+        for category in threshold_sets.current(session, community_id).categories
+    ]
+    after = [threshold_sets.rule_of(draft) for draft in drafts]
     posts = post_scores.read(session, community_id, now - timedelta(days=PERIODS[-1]))
     counted, items = route_changes.compare(session, community_id, posts, before, after, now)
     scored = _scored(session, community_id, now)

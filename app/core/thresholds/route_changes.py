@@ -9,10 +9,10 @@ from enum import IntEnum
 import numpy as np
 from sqlalchemy.orm import Session
 
-from app.core.policies import outcomes
-from app.core.policies.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies.post_scores import Posts, microseconds
-from app.core.policies.routing import CategoryRule, Numbers, Routes, decide_many
+from app.core.thresholds import outcomes
+from app.core.thresholds.outcomes import RIGHT, WRONG, Outcome
+from app.core.thresholds.post_scores import Posts, microseconds
+from app.core.thresholds.routing import CategoryRule, Numbers, Routes, decide_many
 from app.core.vocabulary import ActionTier, Verb
 
 PERIODS = (7, 30, 90)

@@ -8,7 +8,7 @@ from typing import Any
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.policies.routing import ESCALATED, UNFINISHED
+from app.core.thresholds.routing import ESCALATED, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
 
 _VERBS = {

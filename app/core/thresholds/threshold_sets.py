@@ -17,8 +17,8 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.policies.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
-from app.core.policies.routing import CategoryRule
+from app.core.thresholds.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
+from app.core.thresholds.routing import CategoryRule
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content is hidden behind "Show content"."""
@@ -28,7 +28,7 @@ def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """The version in force, with its categories loaded."""
     thresholds = session.scalars(_versions(community_id).limit(1)).first()
     if thresholds is None:
-        raise NotFound("policy")
+        raise NotFound("thresholds")
     return thresholds
 
 

@@ -19,7 +19,7 @@ from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, require
-from app.core.policies.post_scores import ids_of, joined_ids
+from app.core.thresholds.post_scores import ids_of, joined_ids
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, Verb
 
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import PostScores
-from app.core.policies.routing import Numbers, ScoreColumn, Scored
+from app.core.thresholds.routing import Numbers, ScoreColumn, Scored
 
 PARTS = 10_000
 """Scores are stored with four decimals, so they are whole numbers of these parts."""
