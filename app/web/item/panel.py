@@ -63,7 +63,7 @@ class Claim:
 class ModeratorPanel:
     """Everything the panel shows. ``held`` is the decision on this item that is not carried out yet.
 
-    ``done`` says what was done to the post and by whom. ``looking`` is the entry that opened the second look,
+    ``done`` says what was done to the post and by whom. ``second_look`` is the entry that opened the second look,
     ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
     is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
     ``drawn_closes_at``: until when a drawn panel can decide, None without an open one. ``seen`` is a digest of what
@@ -81,7 +81,7 @@ class ModeratorPanel:
     evidence: Evidence
     decided: timeline.TimelineEvent | None
     done: DoneToPost | None
-    looking: timeline.TimelineEvent | None
+    second_look: timeline.TimelineEvent | None
     restoration: Action | None
     reopen: ReopenForm | None
     kept: DecisionForm | ReopenForm
@@ -91,7 +91,7 @@ class ModeratorPanel:
     may_ask_again: bool
     events: Sequence[timeline.TimelineEvent]
     query: Query
-    goes_on: bool
+    opens_next: bool
     category: str
     ratings: int
     needed: int
@@ -115,7 +115,7 @@ class ModeratorPanel:
     @property
     def _kept(self) -> Query:
         """Parameters for every URL of the panel: the filters of the list, and whether the next item follows."""
-        return {**self.query, **({"next": "1"} if self.goes_on else {})}
+        return {**self.query, **({"next": "1"} if self.opens_next else {})}
 
     @property
     def chosen(self) -> str | None:
@@ -207,7 +207,7 @@ def panel(
     ``action`` has request, note and hold loaded. The caller has checked that the actor may moderate its community.
     """
     posted, reopen_form = _sent(sent, DecisionForm), _sent(sent, ReopenForm)
-    decision = posted or DecisionForm(next="1" if goes_on() else "")
+    decision = posted or DecisionForm(next="1" if opens_next() else "")
     decision.version.data = str(action.version)
     thresholds = _thresholds(session, action.community_id)
     decision.offer(
@@ -231,7 +231,7 @@ def panel(
         evidence=evidence(thresholds, action, score_rows.scores_of(session, action.request_id)),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
-        looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
+        second_look=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
         restoration=next((sibling for sibling in siblings if sibling.restores_id == action.id), None),
         reopen=None if held else _reopen(session, actor, action, reopen_form),
         kept=reopen_form or decision,
@@ -241,7 +241,7 @@ def panel(
         may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
         query=list_filters.origin_query(),
-        goes_on=goes_on() if posted is None else bool(posted.next.data),
+        opens_next=opens_next() if posted is None else bool(posted.next.data),
         category=category_name(action.category),
         drawn_closes_at=results.closes_at(session, action),
         ratings=action.note.ratings_count if action.note else 0,
@@ -281,7 +281,7 @@ def seen(actor: Actor, action: Action) -> str:
     return ".".join([*digests, str(minutes)])
 
 
-def goes_on() -> bool:
+def opens_next() -> bool:
     """Whether the moderator works through the queue, so that the next item follows each decision."""
     return forms.query_arg("next") == "1"
 

@@ -121,8 +121,8 @@ class Item:
                 **details,
             )
         message = AT_ONCE[verb][1] if verb in AT_ONCE else HELD
-        goes_on = panel.goes_on() if verb == ESCALATE else is_held and bool(form["next"].data)
-        return _next(session, action, message) if goes_on else Done(message)
+        opens_next = panel.opens_next() if verb == ESCALATE else is_held and bool(form["next"].data)
+        return _next(session, action, message) if opens_next else Done(message)
 
     def show(
         self, part: str, form: Form, status: int, alert: str | None, asked: TextQuestion | None
@@ -132,7 +132,7 @@ class Item:
     def done(self, part: str, done: Done) -> Response:
         if done.url is None:
             return moderation.done(self.action_id, done.message, part=part)
-        return page.done(None, done.url, done.message) if done.message else _go(done.url)
+        return page.done(None, done.url, done.message) if done.message else _redirect(done.url)
 
 
 def _next(session: Session, action: Action, message: str) -> Done:
@@ -144,7 +144,7 @@ def _next(session: Session, action: Action, message: str) -> Done:
     return Done("" if is_held else message, moderation.item_url(following.id, next="1"))
 
 
-def _go(url: str) -> Response:
+def _redirect(url: str) -> Response:
     """Redirect to another page without a message: that page shows what happened."""
     if page.wants_part():
         response = make_response("", 200)

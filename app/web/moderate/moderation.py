@@ -101,7 +101,7 @@ def open_next(row_list: RowList) -> Response:
 def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | None:
     """Claim and open the next item after one that was handed over; None if the moderator does not work through a list,
     or has typed text that would be lost."""
-    if not panel.goes_on() or form.typed_texts:
+    if not panel.opens_next() or form.typed_texts:
         return None
     with wired().database.writing() as session:
         following = claim_following(session, find(session, action_id))
@@ -151,7 +151,7 @@ def done(
 
 
 def _back_url(action_id: uuid.UUID) -> str:
-    return item_url(action_id, **({"next": "1"} if panel.goes_on() else {}))
+    return item_url(action_id, **({"next": "1"} if panel.opens_next() else {}))
 
 
 def show(
