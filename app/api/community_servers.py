@@ -25,6 +25,14 @@ from app.wiring import wired
 DEFAULT_PLATFORM = "discord"
 
 
+class NotOpened(NotFound):
+    """An unknown community, which this call does not open because it names no platform."""
+
+    def __init__(self) -> None:
+        super().__init__("community server")
+        self.detail += "; to open it, name its platform in X-Adapter-Platform"
+
+
 def platform_of(caller: Caller, parameter: str | None = None) -> str:
     """Return the platform of a call: the parameter, else X-Adapter-Platform, else ``discord``."""
     return parameter or caller.platform or DEFAULT_PLATFORM
@@ -66,10 +74,15 @@ def find_id(session: Session, caller: Caller, reference: str) -> uuid.UUID:
         raise Malformed(ambiguous.detail) from ambiguous
 
 
-def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid.UUID, Actor]:
+def find_or_open(
+    session: Session, caller: Caller, reference: str, *, platform: str | None = None
+) -> tuple[uuid.UUID, Actor]:
     """Return the community's id and the actor. Opens a community with an unknown platform id if the key may.
 
-    The returned actor has access to the new community. An unknown UUID never opens one. Call it in a writing session.
+    It is opened on ``platform``. Without one, as for submissions, only where the call leaves no doubt that a new
+    community is meant: X-Adapter-Platform is there, and X-Adapter-Scope names no other community. So a slip in
+    ``reference`` opens none. The returned actor has access to the new community. An unknown UUID never opens one. Call
+    it in a writing session.
     """
     actor = caller.actor
     try:
@@ -77,10 +90,24 @@ def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid
     except NotFound:
         if parse_id(reference) is not None or not actor.may_open_communities:
             raise
-    community, _ = communities.look_up(session, actor, platform_of(caller), reference)
+    community, _ = communities.look_up(
+        session, actor, platform or _platform_named(caller, reference), reference
+    )
     if actor.communities is not None:
         actor = replace(actor, communities=actor.communities | {community.id})
     return community.id, actor
+
+
+def _platform_named(caller: Caller, reference: str) -> str:
+    """Return the platform on which this call may open ``reference``. Raises Malformed and NotFound."""
+    scope = caller.asserted.scope
+    if scope is not None and scope != reference:
+        raise Malformed(
+            "X-Adapter-Scope names another community than community_server_id, which is not known"
+        )
+    if caller.platform is None:
+        raise NotOpened
+    return caller.platform
 
 
 @public.get("/community-servers/lookup")

@@ -39,9 +39,13 @@ endpoints = guarded("webhooks", tag="Webhooks")
 @opens_communities
 def register_webhook(json_data: WebhookRegistration) -> Response:
     """Register a URL for a community's events: 201. If it was registered before: 200, and the new secret is used."""
+    caller = auth.caller()
     with wired().database.writing() as session:
         community_id, actor = community_servers.find_or_open(
-            session, auth.caller(), json_data.platform_community_server_id
+            session,
+            caller,
+            json_data.platform_community_server_id,
+            platform=community_servers.platform_of(caller),
         )
         community = communities.get(session, actor, community_id)
         webhook, created = webhooks.register(

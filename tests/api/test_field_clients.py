@@ -13,7 +13,7 @@ from app.core.communities import communities
 from app.core.models import Community, HistoryEntry
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring
-from tests.api.conftest import HARMLESS, Api, problem_of
+from tests.api.conftest import HARMLESS, Api, problem_of, submission
 from tests.cast import Cast
 from tests.factories import rate, scored_action
 
@@ -59,7 +59,9 @@ def test_a_community_that_a_key_opens_is_public_only_where_it_says_so(opener: Ap
     query = {"platform": "discord", "platform_community_server_id": "looked-up"}
     looked_up = opener.get("/community-servers/lookup", query_string=query)
     assert looked_up.json["data"]["attributes"]["is_public"] is False
-    assert opener.submit("post-1", community_server_id="submitted-to").status_code == 201
+    post = submission("post-1", community_server_id="submitted-to")
+    submitted = opener.post("/requests", json=post, headers={"X-Adapter-Platform": "discord"})
+    assert submitted.status_code == 201
     hook = {"url": "https://h.example/x", "secret": "a-secret-of-mine"}
     hook["platform_community_server_id"] = "registered"
     assert opener.post("/webhooks/register", json=hook).status_code == 201

@@ -153,8 +153,31 @@ def test_a_key_that_opened_a_community_for_itself_acts_in_it_at_once(
     api: Api, wiring: Wiring, cast: Cast
 ) -> None:
     opener = api.with_key(wiring, [cast.community_id], may_open_communities=True)
-    assert opener.submit("a", community_server_id="guild-9").status_code == 201
+    body = submission("a", community_server_id="guild-9")
+    opened = opener.post("/requests", json=body, headers={"X-Adapter-Platform": "discord"})
+    assert opened.status_code == 201
     assert opener.get("/requests/a").status_code == 200
+
+
+def test_a_slip_in_the_community_of_a_submission_opens_none(api: Api, wiring: Wiring) -> None:
+    opener = api.with_key(wiring)
+    slip = submission("a", community_server_id="forum-l")
+    unnamed = opener.post("/requests", json=slip)
+    assert (unnamed.status_code, unnamed.json["detail"]) == (
+        404,
+        "community server not found; to open it, name its platform in X-Adapter-Platform",
+    )
+    for scope in ("forum-1", "harbour-forum", "forum-3"):
+        headers = {"X-Adapter-Platform": "discourse", "X-Adapter-Scope": scope}
+        elsewhere = opener.post("/requests", json=slip, headers=headers)
+        assert elsewhere.status_code == 400, scope
+        assert "X-Adapter-Scope names another community" in elsewhere.json["detail"]
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count(Community.id))) == 2
+    known = opener.post("/requests", json=submission("a"), headers={"X-Adapter-Scope": "forum-1"})
+    assert known.status_code == 201
+    named = opener.post("/requests", json=slip, headers={"X-Adapter-Platform": "discourse"})
+    assert named.status_code == 201
 
 
 def test_a_request_is_read_by_either_id_and_only_by_its_own_integration(api: Api, foreign_api: Api) -> None:

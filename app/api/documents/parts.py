@@ -81,7 +81,7 @@ _PLAIN = "^[^,\\u0000]+$"
 ADAPTER_HEADERS: dict[str, Any] = {
     "AdapterPlatform": _header(
         "X-Adapter-Platform",
-        "Platform of the acting user, and default of `platform` in lookups.",
+        "Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.",
         {"type": "string", "pattern": limits.PLATFORM_PATTERN},
         "discourse",
     ),
