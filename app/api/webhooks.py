@@ -11,20 +11,30 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import guarded, opens_communities
 from app.api.schemas.webhooks import (
+    ROTATION,
+    DeliveryAttributes,
+    DeliveryList,
+    DeliveryQuery,
+    ReplayAttributes,
+    ReplayDocument,
     WebhookAttributes,
     WebhookDocument,
     WebhookList,
     WebhookPatch,
     WebhookQuery,
     WebhookRegistration,
+    WebhookReplay,
 )
 from app.core import clock
 from app.core.communities import communities
 from app.core.ids import require_id
-from app.core.models import Community, Webhook
+from app.core.models import Community, Replay, Webhook
 from app.core.paging import paginate
 from app.core.permissions import Permission
+from app.core.vocabulary import DeliveryState
+from app.core.webhooks import deliveries, replays, signing
 from app.core.webhooks import registrations as webhooks
+from app.core.webhooks.deliveries import Filters, Line
 from app.wiring import base_url, wired
 
 PREFIX = "/webhooks"
@@ -128,6 +138,50 @@ def test_webhook(webhook_id: str) -> Response:
         return _answer(session, webhook, 202, event_id=event.id)
 
 
+@endpoints.get("/<string(length=36):webhook_id>/deliveries")
+@endpoints.input(DeliveryQuery, location="query")
+@endpoints.answers(DeliveryList, also=[400, 404])
+def list_deliveries(webhook_id: str, query_data: DeliveryQuery) -> Response:
+    """List a webhook's deliveries, newest first, each with its last attempt."""
+    actor = auth.actor()
+    with wired().database.reading() as session:
+        webhook = webhooks.get(
+            session, actor, require_id(webhook_id, "webhook"), permission=Permission.SEE_WEBHOOKS
+        )
+        filters = Filters(
+            states=(query_data.state,) if query_data.state is not None else (),
+            webhook_id=webhook.id,
+            event=query_data.event,
+            since=query_data.created_from,
+        )
+        part = query_data.slice(webhook.id)
+        page = deliveries.listing(session, actor, webhook.community_id, filters, part, most=None)
+        return jsonapi.answer(jsonapi.listing(page, show_delivery))
+
+
+@endpoints.post("/<string(length=36):webhook_id>/replay")
+@endpoints.input(WebhookReplay)
+@endpoints.answers(ReplayDocument, 202, also=[400, 404, 409])
+def replay_deliveries(webhook_id: str, json_data: WebhookReplay) -> Response:
+    """Send a webhook's deliveries of a time range again, by default those that failed, with the same event ids.
+
+    They are sent in the background: follow them in the list of deliveries. 409 if there are none, or if the webhook is
+    disabled.
+    """
+    actor = auth.actor()
+    with wired().database.writing() as session:
+        webhook = webhooks.get(session, actor, require_id(webhook_id, "webhook"))
+        deliveries.check_receives(webhook)
+        filters = Filters(
+            states=tuple(map(DeliveryState, dict.fromkeys(json_data.states))),
+            webhook_id=webhook.id,
+            since=json_data.since,
+            until=json_data.until,
+        )
+        replay = replays.begin(session, actor, webhook.community_id, filters)
+        return jsonapi.answer(jsonapi.document(show_replay(replay)), 202)
+
+
 def _answer(session: Session, webhook: Webhook, status: int = 200, **meta: Any) -> Response:
     community = session.get_one(Community, webhook.community_id)
     return jsonapi.answer(_document(webhook, community, **meta), status)
@@ -135,6 +189,8 @@ def _answer(session: Session, webhook: Webhook, status: int = 200, **meta: Any) 
 
 def _document(webhook: Webhook, community: Community, **meta: Any) -> dict[str, Any]:
     shown = show(webhook, community)
+    if shown["attributes"]["previous_secret_until"] is not None:
+        meta["rotation"] = ROTATION
     links = {"self": _location(webhook), "describedby": _absolute(jsonapi.DESCRIBED_BY)}
     return jsonapi.document(shown, links=links, meta=meta) | {"id": shown["id"]}
 
@@ -150,12 +206,39 @@ def _absolute(path: str) -> str:
 
 def show(webhook: Webhook, community: Community) -> dict[str, Any]:
     """Return the resource object of a webhook, without its secrets."""
-    until = webhook.previous_until
     return jsonapi.shown(
         "webhooks",
         WebhookAttributes,
         webhook,
         community_server_id=webhook.community_id,
         platform_community_server_id=community.platform_community_server_id,
-        previous_secret_until=until if until is not None and clock.now() < until else None,
+        previous_secret_until=signing.former_secret_until(webhook, clock.now()),
+    )
+
+
+def show_delivery(line: Line) -> dict[str, Any]:
+    """Return the resource object of a delivery with its last attempt."""
+    delivery, last = line.delivery, line.last
+    return jsonapi.shown(
+        "webhook-deliveries",
+        DeliveryAttributes,
+        delivery,
+        event=delivery.event.name,
+        attempts=delivery.attempts_made,
+        last_attempt_at=last.at if last is not None else None,
+        last_status=last.status if last is not None else None,
+        last_error=last.error if last is not None else None,
+    )
+
+
+def show_replay(replay: Replay) -> dict[str, Any]:
+    """Return the resource object of a replay."""
+    filters = replays.read(replay.filters)
+    return jsonapi.shown(
+        "webhook-replays",
+        ReplayAttributes,
+        replay,
+        since=filters.since,
+        until=filters.until,
+        states=list(filters.states),
     )

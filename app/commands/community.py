@@ -118,7 +118,7 @@ def replay_deliveries(
     Each keeps its event id. What goes to a disabled webhook stays as it is.
     """
     filters = Filters(
-        state=DeliveryState(state),
+        states=(DeliveryState(state),),
         since=since.replace(tzinfo=UTC) if since else None,
         until=until.replace(tzinfo=UTC) if until else None,
     )

@@ -203,7 +203,7 @@ class DemoWebhook:
 
     def _replay(self) -> None:
         """Replay the failed deliveries; later steps record their responses."""
-        failed = Filters(state=DeliveryState.DEAD)
+        failed = Filters(states=(DeliveryState.DEAD,))
         replays.begin(self._session, self._operator, self._community_id, failed)
 
     def _disable(self) -> None:

@@ -4,15 +4,17 @@ import re
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
 from app.api.blueprints import PREFIX
 from app.api.documents import examples
 from app.api.documents import examples as example_bodies
-from app.core.models import Account
+from app.core import clock
+from app.core.models import Account, Attempt, Delivery
 from app.core.people import keys, mailed_links
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import KeyTemplate
+from app.core.vocabulary import DeliveryState, KeyTemplate
 from app.wiring import Wiring
 from tests.api.conftest import HARMLESS, Api, acting
 from tests.api.test_openapi import operations
@@ -136,6 +138,14 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     call("list_webhooks", 200)
     call("read_webhook", 200, webhook_id=webhook)
     call("test_webhook", 202, webhook_id=webhook)
+    with wiring.database.writing() as session:
+        delivery = session.scalars(sa.select(Delivery)).one()
+        delivery.state, delivery.due_at, delivery.attempts_made = DeliveryState.DEAD, None, 3
+        failed = {"delivery_id": delivery.id, "at": clock.now(), "status": 503, "milliseconds": 12}
+        session.add(Attempt(**failed))
+    call("list_deliveries", 200, webhook_id=webhook)
+    outage = body_of("replay_deliveries", "outage")
+    call("replay_deliveries", 202, webhook_id=webhook, body=outage)
     call("register_webhook", 200, body=body_of("register_webhook", "endpoint", secret="my-next-secret"))
     call("patch_webhook", 200, webhook_id=webhook, body=body_of("patch_webhook", "rotate", id=webhook))
 

@@ -62,6 +62,8 @@ GET    /metrics                                                                 
 GET    /readyz                                                                    503 503 503 503 503
 GET    /webhooks                                                                  401 200 200 403 200
 GET    /webhooks/<string(length=36):webhook_id>                                   401 200 200 403 404
+GET    /webhooks/<string(length=36):webhook_id>/deliveries                        401 200 200 403 404
+POST   /webhooks/<string(length=36):webhook_id>/replay                            401 409 403 403 404
 PATCH  /webhooks/<string(length=36):webhook_id>                                   401 200 403 403 404
 POST   /webhooks/<string(length=36):webhook_id>/test                              401 202 403 403 404
 POST   /webhooks/register                                                         401 422 403 403 422

@@ -201,9 +201,16 @@ def test_a_list_costs_the_same_queries_for_one_row_and_for_many(
 
 def test_another_communitys_webhook_is_404_for_every_verb(foreign_api: Api, hook: str) -> None:
     answers = [
-        foreign_api.call(method, f"/webhooks/{one}{ending}", **({"json": {}} if method == "PATCH" else {}))
+        foreign_api.call(method, f"/webhooks/{one}{ending}", **({} if method == "GET" else {"json": {}}))
         for one in (hook, str(uuid.uuid4()), "n" * 36)
-        for method, ending in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/test"))
+        for method, ending in (
+            ("GET", ""),
+            ("PATCH", ""),
+            ("DELETE", ""),
+            ("POST", "/test"),
+            ("GET", "/deliveries"),
+            ("POST", "/replay"),
+        )
     ]
     assert {(one.status_code, one.text) for one in answers} == {(404, '{"detail": "webhook not found"}')}
 
@@ -287,7 +294,7 @@ def test_test_events_to_one_webhook_are_limited(
 
 def test_nobody_enters_without_an_adapter_key(api: Api, app: Flask, cast: Cast, hook: str) -> None:
     rules = [rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/webhooks")]
-    assert len(rules) == 6
+    assert len(rules) == 8
     metrics = {"Authorization": f"Bearer {cast.metrics_key}"}
     for rule in rules:
         path = re.sub(r"<[^>]+>", hook, rule.rule)

@@ -122,7 +122,10 @@ def _delivery(kind: EventKind) -> dict[str, Any]:
             "2XX": {
                 "description": f"Taken. Answer within {kind.deadline:g} seconds; do the work afterwards."
             },
-            "4XX": {"description": "Refused for good, and not sent again; 429 is retried."},
+            "4XX": {
+                "description": "Refused for good, and not sent again; 429 is retried, and so are 401 and 403 while a replaced "
+                "secret signs."
+            },
             "5XX": {"description": "Sent again after 10 s, and 30 s after that."},
         },
     }

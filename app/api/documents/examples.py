@@ -10,6 +10,7 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from app.api.schemas.webhooks import ROTATION
 from app.core.webhooks import catalogue
 
 COMMUNITY = catalogue.COMMUNITY
@@ -27,6 +28,9 @@ _NAMED = {
     "WEBHOOK": WEBHOOK,
     "EVENT": catalogue.EVENT,
     "PROFILE": "019a8e10-22bb-7a88-83f5-b1a09f8e7d62",
+    "DELIVERY": "019a8f05-44dd-7c00-85a7-d3c2b1a09f85",
+    "REPLAY": "019a8f05-55ee-7d11-96b8-e4d3c2b1a096",
+    "ROTATION": ROTATION,
     "CONTENT": "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back.",
     "SUMMARY": "The offer is a known scam: nobody doubles what is sent to them.",
 }

@@ -261,6 +261,8 @@ _TYPES = {
     "CommunityServer": "community-servers",
     "UserProfile": "user-profiles",
     "Webhook": "webhooks",
+    "WebhookDelivery": "webhook-deliveries",
+    "WebhookReplay": "webhook-replays",
 }
 
 

@@ -1,13 +1,14 @@
 """Input and output models of webhooks (docs/integrate/api.md). No response contains a secret."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, create_model
 
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
+from app.api.shapes import STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
 from app.core import limits
 from app.core.outbound import URL_LENGTH
+from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import catalogue
 
 # The core checks these values; the limits are repeated here for the OpenAPI document.
@@ -36,11 +37,25 @@ _EVENTS = (
     "knows it; on Discourse null asks for that name."
 )
 _URL = "https on port 443 or 8443 of a public host."
-_SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes."  # noqa: S105 - words about it
+_SECRET = (
+    "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes. **Before you replace "
+    "one**, make the receiver accept a delivery if any one signature in `webhook-signature` holds; give it the new secret "
+    "within 24 hours after."
+)
+
+ROTATION = (
+    "Receivers must accept a delivery if any one signature in webhook-signature holds: it lists those of the new secret "
+    "and of the one that it replaced. Give them the new secret before previous_secret_until. A 401 or 403 is tried again "
+    "until then."
+)
+"""What ``meta`` of a webhook says while a replaced secret signs."""
 
 
 class WebhookRegistration(Body):
-    """Where to send a community's events. Registering the same community and URL again replaces secret and events."""
+    """Where to send a community's events. Registering the same community and URL again replaces secret and events.
+
+    A new secret starts a rotation of 24 hours, in which the replaced one signs too.
+    """
 
     resource = "webhooks"
     plain = True
@@ -105,3 +120,92 @@ WebhookDocument = create_model(
     "WebhookDocumentWithId", __base__=document_of("Webhook", _webhook), id=_id, __module__=__name__
 )
 """A JSON:API document with the webhook's ``id`` also at the top level, where plain JSON clients look for it."""
+
+
+# Deliveries
+
+_STATE = (
+    "`due`: is sent at `due_at`. `delivered`: answered with 2xx. `dead`: all attempts failed, or the answer was final. "
+    "`parked`: restored from a backup, and perhaps sent since. `cancelled`: its webhook was removed."
+)
+
+
+class DeliveryQuery(Paged):
+    """Filters of a webhook's deliveries."""
+
+    state: Annotated[DeliveryState, one_of(DeliveryState)] | None = Field(
+        None, alias="filter[state]", description=_STATE
+    )
+    event: Annotated[EventName, one_of(EventName)] | None = Field(
+        None, alias="filter[event]", description="The event's name."
+    )
+    created_from: Instant | None = Field(
+        None, alias="filter[created_at__gte]", description="Put into the queue at this time or later."
+    )
+
+
+class DeliveryAttributes(Shown):
+    """One event for one webhook."""
+
+    event_id: Uuid = Field(description="The same in every attempt and replay; deduplicate on it.")
+    event: EventName = Field(description="The event's name.")
+    state: DeliveryState = Field(description=_STATE)
+    attempts: int = Field(ge=0, description="Attempts since it was last put into the queue.")
+    due_at: Time | None = Field(
+        description="When it is sent next; null unless it is `due`, and while its webhook is disabled."
+    )
+    delivered_at: Time | None = Field(description="When the receiver answered with 2xx; null before.")
+    last_attempt_at: Time | None = Field(
+        description="When the last attempt began; null before the first, and 30 days after the last."
+    )
+    last_status: int | None = Field(
+        description="HTTP status of the answer to the last attempt; null if there was no answer."
+    )
+    last_error: str | None = Field(
+        description="Why the last attempt had no answer, such as `timeout after 5 s`; null if it had one."
+    )
+    created_at: Time = Field(description="When the event happened and was put into the queue.")
+    updated_at: Time = Field(description="When the delivery last changed.")
+
+
+_delivery = resource_of("WebhookDelivery", "webhook-deliveries", DeliveryAttributes)
+DeliveryList = list_of("WebhookDelivery", _delivery)
+
+# Replays
+
+Replayable = Literal["dead", "parked", "delivered"]
+
+
+class WebhookReplay(Body):
+    """Which of a webhook's deliveries to send again, with the same event ids. Without members: all that failed."""
+
+    resource = "webhook-replays"
+    plain = True
+    creates = True
+
+    since: Instant | None = Field(
+        None, description="Put into the queue at this time or later; null: from the first one on."
+    )
+    until: Instant | None = Field(None, description="Put into the queue before this time; null: until now.")
+    states: Annotated[list[Replayable], Field(min_length=1)] = Field(
+        ["dead"], description="The states of the deliveries to send again. `delivered` ones arrived before."
+    )
+
+
+class ReplayAttributes(Shown):
+    """A range of deliveries that is sent again, 500 at a time."""
+
+    since: Time | None = Field(description="The start of the range; null: from the first delivery on.")
+    until: Time = Field(description="The end of the range, at the latest when the replay began.")
+    states: list[Replayable] = Field(description="The states that the deliveries had.")
+    total: int = Field(ge=1, description="How many deliveries are sent again.")
+    sent: int = Field(ge=0, description="How many of them are in the queue again by now.")
+    finished_at: Time | None = Field(
+        description="When the last of them was put into the queue; null while the rest follows in the background."
+    )
+    created_at: Time = Field(description="When the replay began.")
+    updated_at: Time = Field(description="When `sent` last changed.")
+
+
+_replay = resource_of("WebhookReplay", "webhook-replays", ReplayAttributes)
+ReplayDocument = document_of("WebhookReplay", _replay)

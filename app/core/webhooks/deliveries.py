@@ -36,13 +36,14 @@ MOST_MATCHING = 1_000
 
 @dataclass(frozen=True)
 class Filters:
-    """Filters for a list of deliveries; None leaves a filter out. ``since`` ≤ time of queueing < ``until``.
+    """Filters for a list of deliveries; None leaves a filter out, as no ``states`` do. ``since`` ≤ time of queueing <
+    ``until``.
 
     ``about`` is an id: of the delivery, its event, the action, or the request (ours, or the integration's own
     string).
     """
 
-    state: DeliveryState | None = None
+    states: tuple[DeliveryState, ...] = ()
     webhook_id: uuid.UUID | None = None
     event: EventName | None = None
     about: str | None = None
@@ -67,21 +68,27 @@ class Subjects:
 
 
 def listing(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters, part: paging.Slice
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    filters: Filters,
+    part: paging.Slice,
+    *,
+    most: int | None = MOST_MATCHING,
 ) -> paging.Page[Line]:
     """A page of the community's deliveries, newest first.
 
-    At most ``MOST_MATCHING`` are counted. Three queries however many deliveries there are; ``subjects``
+    At most ``most`` are counted; None counts all of them. Three queries however many deliveries there are; ``subjects``
     says what they are about.
     """
-    require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    require(actor, Permission.SEE_WEBHOOKS, community_id)
     page = paging.paginate(
         session,
         sa.select(Delivery).options(*_SHOWN).where(Delivery.community_id == community_id, *clauses(filters)),
         Delivery.created_at,
         Delivery.id,
         part,
-        most=MOST_MATCHING,
+        most=most,
     )
     return dataclasses.replace(page, rows=_lines(session, page.rows))
 
@@ -174,7 +181,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     """
     delivery = get(session, actor, delivery_id)
     serialise(session, delivery.community_id)
-    _check_receives(session.get_one(Webhook, delivery.webhook_id, populate_existing=True))
+    check_receives(session.get_one(Webhook, delivery.webhook_id, populate_existing=True))
     if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
         raise Conflict("This delivery is already on its way", delivery.id)
     session.refresh(delivery)
@@ -204,10 +211,8 @@ def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000
 
 def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
     """The filters as SQL conditions on deliveries."""
-    # As text: a prepared statement could not use the index of the dead ones otherwise.
-    state = sa.literal(filters.state, Delivery.state.type, literal_execute=True)
     conditions: list[tuple[Any, Any]] = [
-        (filters.state, Delivery.state == state),
+        (filters.states or None, in_states(filters.states)),
         (filters.webhook_id, Delivery.webhook_id == filters.webhook_id),
         (filters.event, Delivery.event_name == filters.event),
         (filters.about, _is_about(filters.about or "")),
@@ -215,6 +220,16 @@ def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
         (filters.until, Delivery.created_at < filters.until if filters.until else sa.true()),
     ]
     return [clause for value, clause in conditions if value is not None]
+
+
+def in_states(states: Iterable[DeliveryState]) -> sa.ColumnElement[bool]:
+    """SQL condition: the delivery is in one of these states.
+
+    They are text in the statement: a prepared one could not use the index of the dead deliveries otherwise.
+    """
+    return Delivery.state.in_(
+        sa.literal(state, Delivery.state.type, literal_execute=True) for state in states
+    )
 
 
 def _is_about(text: str) -> sa.ColumnElement[bool]:
@@ -247,7 +262,8 @@ def _last_attempts(session: Session, delivery_ids: Collection[uuid.UUID]) -> dic
     return {attempt.delivery_id: attempt for attempt in rows}
 
 
-def _check_receives(webhook: Webhook) -> None:
+def check_receives(webhook: Webhook) -> None:
+    """Raise Conflict if nothing is sent to this webhook."""
     if webhook.deleted_at is not None:
         raise Conflict("The webhook of this delivery has been removed", webhook.id)
     if not webhook.is_active:

@@ -323,13 +323,23 @@ def _failed(delivery: Delivery, webhook: Webhook, attempt: SendResult, retry_del
     delivery.leased_by = delivery.leased_until = None
     if webhook.deleted_at is not None:
         delivery.state, delivery.due_at = DeliveryState.CANCELLED, None
-    elif attempt.outcome.permanent or delivery.attempts_made > len(retry_delays):
+    elif _is_final(webhook, attempt) or delivery.attempts_made > len(retry_delays):
         delivery.state, delivery.due_at = DeliveryState.DEAD, None
     elif not webhook.is_active:
         delivery.due_at = None  # The delivery waits until the webhook is enabled again.
     else:
         seconds = _wait(retry_delays[delivery.attempts_made - 1], attempt.outcome.retry_after)
         delivery.due_at = attempt.ended + timedelta(seconds=seconds)
+
+
+def _is_final(webhook: Webhook, attempt: SendResult) -> bool:
+    """Whether a failure ends its delivery at once.
+
+    While a replaced secret signs, 401 and 403 do not: the receiver may not have the new secret yet.
+    """
+    if attempt.outcome.status in (401, 403) and signing.former_secret_until(webhook, attempt.ended):
+        return False
+    return attempt.outcome.permanent
 
 
 def _wait(delay: float, retry_after: int | None) -> float:

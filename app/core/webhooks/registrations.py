@@ -182,8 +182,7 @@ def change(
     if secret is not None:
         signing.check_secret(secret)
         rotated = signing.replace_secret(session, webhook, sealer, secret, clock.now())
-    until = webhook.previous_until
-    ended = end_former and until is not None and clock.now() < until
+    ended = end_former and signing.former_secret_until(webhook, clock.now()) is not None
     if ended:
         signing.forget_former_secrets(session, webhook)
     if not isinstance(event_names, Unchanged):

@@ -41,6 +41,8 @@ class Outcome:
     def permanent(self) -> bool:
         """Whether a retry is pointless: a 4xx other than 429, or a URL to which we never send.
 
+        During the rotation of a secret 401 and 403 are tried again all the same (``queue``).
+
         A name that *resolves* to a forbidden IP address is no permanent failure: nothing was sent, and its owner
         may correct the DNS record before the next attempt, which resolves and checks it again.
         """

@@ -245,12 +245,18 @@ def live_secrets(session: Session, webhook: Webhook, sealer: Sealer, now: dateti
     """
     context = str(webhook.id)
     secrets = [sealer.open(webhook.secret, context)]
-    former, until = webhook.previous_secret, webhook.previous_until
-    if former is not None and until is not None and now < until:
+    former = webhook.previous_secret
+    if former is not None and former_secret_until(webhook, now):
         secrets.append(sealer.open(former, context))
         # The one before it ends earlier, so most deliveries need no query for it.
         secrets += [sealer.open(row.secret, str(row.id)) for row in session.scalars(_before(webhook, now))]
     return list(dict.fromkeys(secrets))
+
+
+def former_secret_until(webhook: Webhook, now: datetime) -> datetime | None:
+    """Until when the secret replaced last also signs; None if it does not at ``now``."""
+    until = webhook.previous_until
+    return until if until is not None and now < until else None
 
 
 def secret_etag(webhook: Webhook) -> str:
@@ -288,8 +294,8 @@ def forget_former_secrets(session: Session, webhook: Webhook) -> None:
 
 def _keep_previous(session: Session, webhook: Webhook, sealer: Sealer, now: datetime) -> None:
     """Keep the previous secret for the rest of its overlap, and delete those that no longer sign."""
-    former, until = webhook.previous_secret, webhook.previous_until
-    if former is not None and until is not None and now < until:
+    former, until = webhook.previous_secret, former_secret_until(webhook, now)
+    if former is not None and until is not None:
         identity = new_id()
         # One that was sealed with an encryption key that we no longer have cannot sign.
         with suppress(SealBroken):

@@ -55,10 +55,10 @@ class RangeForm(Days, FilterForm):
             webhooks_by_id[selected] = "A removed webhook"
         self.webhook.choices = choices(ALL | webhooks_by_id)
 
-    def filters(self, state: DeliveryState | None = None, about: str | None = None) -> Filters:
+    def filters(self, *states: DeliveryState, about: str | None = None) -> Filters:
         """Return the filters. Call it only on a valid form."""
         return Filters(
-            state=state,
+            states=states,
             webhook_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
@@ -79,9 +79,8 @@ class DeliveriesForm(RangeForm):
 
     def all_filters(self) -> Filters:
         """Return all filters, with state and search. Call it only on a valid form."""
-        return self.filters(
-            DeliveryState(self.state.data) if self.state.data else None, typed(self.q) or None
-        )
+        states = (DeliveryState(self.state.data),) if self.state.data else ()
+        return self.filters(*states, about=typed(self.q) or None)
 
 
 @web.get("/deliveries")

@@ -228,7 +228,6 @@ def _show(
         alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
         edited.version.data = webhooks.edit_etag(webhook)
-    until = webhook.previous_until
     return page.render(
         "webhooks/endpoint.html",
         status=status,
@@ -243,7 +242,7 @@ def _show(
         latest=latest,
         about=lambda event: webhooks_catalogue.in_words(event, known),
         now=clock.now(),
-        both_until=until if until is not None and clock.now() < until else None,
+        both_until=signing.former_secret_until(webhook, clock.now()),
         secret=secret,
         place=place_of(webhook),
         event_words=catalogue.labels(),

@@ -12,7 +12,7 @@ from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import catalogue, replays
 from app.core.webhooks import registrations as webhooks
-from app.core.webhooks.deliveries import MOST_MATCHING
+from app.core.webhooks.deliveries import MOST_MATCHING, Filters
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.webhooks.deliveries import RangeForm
@@ -34,8 +34,8 @@ class ReplayForm(RangeForm):
     which = SelectField("Which", choices=forms.choices(WHICH), default=DeliveryState.DEAD.value)
 
     @property
-    def state(self) -> DeliveryState | None:
-        return None if self.which.data == ALL else DeliveryState(self.which.data)
+    def range(self) -> Filters:
+        return self.filters(*(() if self.which.data == ALL else (DeliveryState(self.which.data),)))
 
 
 @web.get("/deliveries/replay")
@@ -58,7 +58,7 @@ def begin_replay() -> Response:
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                form.filters(form.state),
+                form.range,
             )
     except Conflict as refusal:
         return _show(form, status=409, alert=f"{refusal.detail}.")
@@ -101,7 +101,7 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
     return {
         "replay": replay,
         "wanted": filters,
-        "which": WHICH[filters.state or ALL],
+        "which": " and ".join(WHICH[state] for state in filters.states or (ALL,)).capitalize(),
         "place": rows.get(str(filters.webhook_id), "A removed webhook")
         if filters.webhook_id
         else "All webhooks",
@@ -139,9 +139,7 @@ def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Respons
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
         preview = (
-            None
-            if form.errors
-            else replays.preview(session, actor, community.id, form.filters(form.state), MOST_MATCHING)
+            None if form.errors else replays.preview(session, actor, community.id, form.range, MOST_MATCHING)
         )
     count = 0 if preview is None else preview.total
     return page.render(
