@@ -28,6 +28,7 @@ from app.api.documents import examples
 from app.api.shapes import NOT_BLANK
 from app.core import limits
 from app.core.outbound import URL_LENGTH
+from app.wiring import Wiring
 from tests.api.conftest import SPAM, Api
 from tests.api.test_notes import made
 from tests.api.test_ratings import rate
@@ -35,6 +36,7 @@ from tests.api.test_webhooks import REGISTER, registration
 from tests.cast import Cast
 from tests.examples import PROFILE
 from tests.inline_engine import InlineEngine
+from tests.web.hooks import MISSING, Hooks
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -79,10 +81,18 @@ BEYOND_SCHEMAS = {
     "patch_moderation_action": "which moves are open depends on the action's state",
     "create_note": "an author must be named, in the body or by the acting user",
     "link_profile": "the acting user must be named, and the code must be one that an account shows",
+    "replay_deliveries": "the range begins in the past, and before it ends",
     "create_rating": "a rater must be named, in the body or by the acting user",
 }
 """Operations that may refuse with 422 what their schemas allow, and why no schema can say so."""
-PAGED = ("list_requests", "list_notes", "list_ratings", "list_moderation_actions", "list_webhooks")
+PAGED = (
+    "list_requests",
+    "list_notes",
+    "list_ratings",
+    "list_moderation_actions",
+    "list_webhooks",
+    "list_deliveries",
+)
 """Lists. They refuse a cursor of another list, and a second one, with 400, which no schema can say either."""
 
 
@@ -178,7 +188,7 @@ def _renamed(document: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def inhabited(api: Api, jobs: InlineEngine) -> dict[str, str]:
+def inhabited(api: Api, jobs: InlineEngine, wiring: Wiring, cast: Cast) -> dict[str, str]:
     """The story that the examples tell, told: real ids by the invented ones."""
     assert api.submit("post-1", SPAM, requested_by="user-7").status_code == 201
     jobs.run_all()
@@ -186,13 +196,17 @@ def inhabited(api: Api, jobs: InlineEngine) -> dict[str, str]:
     on_discourse = {"X-Adapter-Platform": "discourse"}
     note = made(api, on_discourse, classification="NOT_MISLEADING", author_id="user-3", request_id="post-1")
     rating = rate(api, note, headers=on_discourse, rater_id="user-7").json["data"]["id"]
+    webhook = api.post(REGISTER, json=registration()).json["id"]
+    hooks = Hooks(wiring, cast.community_id)
+    hooks.tell(uuid.UUID(webhook))
+    hooks.attempt(MISSING)
     return {
         examples.COMMUNITY: request["attributes"]["community_server_id"],
         examples.REQUEST: request["id"],
         examples.ACTION: request["attributes"]["action_id"],
         examples.NOTE: note,
         examples.RATING: rating,
-        examples.WEBHOOK: api.post(REGISTER, json=registration()).json["id"],
+        examples.WEBHOOK: webhook,
     }
 
 

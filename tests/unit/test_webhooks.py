@@ -613,6 +613,28 @@ def test_a_delivery_arrives_waits_or_dies_by_its_answer(desk: Desk) -> None:
         assert (after.delivered_at is not None) == (state is DeliveryState.DELIVERED)
 
 
+def test_401_and_403_are_tried_again_while_a_replaced_secret_signs(desk: Desk, held_clock: Clock) -> None:
+    webhook, _ = desk.register()
+
+    def ends(status: int) -> list[DeliveryState]:
+        desk.tell(webhook)
+        return [delivery.state for delivery in desk.attempt(answered(status))]
+
+    assert [ends(401), ends(403)] == [[DeliveryState.DEAD]] * 2
+    desk.change(webhook, secret=NEWER)
+    assert [ends(400), ends(404)] == [[DeliveryState.DEAD]] * 2
+    (refused,) = desk.tell(webhook)
+    for status, after in ((401, DeliveryState.DUE), (403, DeliveryState.DUE), (401, DeliveryState.DEAD)):
+        assert [one.state for one in desk.attempt(answered(status))] == [after]
+        held_clock.move(seconds=40)
+    assert len(desk.attempts(refused)) == 3
+    held_clock.move(hours=24)
+    assert ends(401) == [DeliveryState.DEAD]
+    desk.change(webhook, secret=SECRET)
+    desk.change(webhook, end_former=True)
+    assert ends(403) == [DeliveryState.DEAD]
+
+
 def test_three_410s_in_a_row_disable_the_webhook_and_enabling_it_forgets_them(desk: Desk) -> None:
     webhook, _ = desk.register()
     for status in (410, 410, 200, 410, 410, 404, 410, 410):
@@ -799,6 +821,7 @@ def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> N
                 desk.cast.community_id,
                 Filters(**filters),  # type: ignore[arg-type]
                 Slice(size=20),
+                most=None,
             )
             for line in found.rows:
                 assert line.delivery.event.name
@@ -870,4 +893,4 @@ def test_an_event_reaches_only_the_webhooks_of_its_own_community(desk: Desk) -> 
         rows = session.scalars(sa.select(Delivery).join(Event).where(Event.id == event.id)).all()
         assert [row.webhook_id for row in rows] == [webhook.id]
     with desk.wiring.database.reading() as session, pytest.raises(NotFound):
-        deliveries.listing(session, desk.operator, away.id, Filters(), Slice())
+        deliveries.listing(session, desk.operator, away.id, Filters(), Slice(), most=None)

@@ -38,15 +38,14 @@ _EVENTS = (
 )
 _URL = "https on port 443 or 8443 of a public host."
 _SECRET = (
-    "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes. **Before you replace "
-    "one**, make the receiver accept a delivery if any one signature in `webhook-signature` holds; give it the new secret "
-    "within 24 hours after."
+    "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes. **Before you "  # noqa: S105 - words about it
+    "replace one**, make the receiver accept a delivery if any one signature in `webhook-signature` holds. Give it the "
+    "new secret within 24 hours after."
 )
-
 ROTATION = (
-    "Receivers must accept a delivery if any one signature in webhook-signature holds: it lists those of the new secret "
-    "and of the one that it replaced. Give them the new secret before previous_secret_until. A 401 or 403 is tried again "
-    "until then."
+    "Receivers must accept a delivery if any one signature in webhook-signature holds: it lists those of the new "
+    "secret and of the one that it replaced. Give them the new secret before previous_secret_until. Until then 401 and "
+    "403 are tried again like 5xx; deliveries that fail nevertheless can be replayed."
 )
 """What ``meta`` of a webhook says while a replaced secret signs."""
 

@@ -31,7 +31,7 @@ REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
 MOST_COUNTED = 100
 """The navigation counts up to this; above it it only says that there are more."""
 MOST_MATCHING = 1_000
-"""So many deliveries are counted in a list; above it it only says that there are more."""
+"""The dashboard counts so many deliveries in a list; above it it only says that there are more."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def listing(
     filters: Filters,
     part: paging.Slice,
     *,
-    most: int | None = MOST_MATCHING,
+    most: int | None,
 ) -> paging.Page[Line]:
     """A page of the community's deliveries, newest first.
 

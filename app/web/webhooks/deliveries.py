@@ -97,7 +97,9 @@ def deliveries_page() -> Response:
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
         filters = form.all_filters() if holds else Filters()
-        listed = deliveries.listing(session, actor, community.id, filters, page_slice)
+        listed = deliveries.listing(
+            session, actor, community.id, filters, page_slice, most=deliveries.MOST_MATCHING
+        )
         known = deliveries.subjects(session, [line.delivery.event for line in listed.rows])
         running = [
             replay for replay in replays.recent(session, actor, community.id) if replay.finished_at is None
