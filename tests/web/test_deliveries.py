@@ -17,6 +17,7 @@ from app.core.permissions import SYSTEM
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, DeliveryState
 from app.core.webhooks import deliveries, events, replays, signing
+from app.core.webhooks.deliveries import Filters
 from app.web.webhooks import replays as pages
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -249,6 +250,19 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
     assert nothing.status_code == 409
     assert visit(cast.moderator).get(begun.location).status_code == 403
     assert visit(cast.outsider).get(begun.location).status_code == 404
+
+
+def test_a_range_of_two_states_that_the_api_replays_is_followed_too(
+    visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring
+) -> None:
+    hooks.tell(hooks.register(), 2)
+    hooks.attempt(OK, MISSING)
+    with wiring.database.writing() as session:
+        filters = Filters(states=(DEAD, DELIVERED))
+        replay_id = replays.begin(session, SYSTEM, cast.community_id, filters).id
+    page = visit(cast.operator).get(f"/deliveries/replays/{replay_id}").text
+    assert "Those that failed and those delivered" in page
+    assert "All 2 deliveries are in the queue again." in page
 
 
 @pytest.mark.both_databases

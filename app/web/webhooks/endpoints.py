@@ -125,7 +125,11 @@ def rotate_secret(webhook_id: uuid.UUID) -> Response:
             webhook_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
         )
     if shown is None:
-        return page.done(None, _url(webhook_id), "The new secret signs from now on.")
+        return page.done(
+            None,
+            _url(webhook_id),
+            "The new secret signs from now on. Give it to the receiver within 24 hours.",
+        )
     return _show(webhook_id, secret=shown)
 
 
