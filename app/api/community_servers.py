@@ -79,10 +79,13 @@ def find_or_open(
 ) -> tuple[uuid.UUID, Actor]:
     """Return the community's id and the actor. Opens a community with an unknown platform id if the key may.
 
-    It is opened on ``platform``. Without one, as for submissions, only where the call leaves no doubt that a new
-    community is meant: X-Adapter-Platform is there, and X-Adapter-Scope names no other community. So a slip in
-    ``reference`` opens none. The returned actor has access to the new community. An unknown UUID never opens one. Call
-    it in a writing session.
+    It is opened on ``platform``. None, for whatever submits content, means the platform in X-Adapter-Platform, and then
+    X-Adapter-Scope must not name another community: a typing error in ``reference`` opens no community. The returned
+    actor has access to the new community. An unknown UUID never opens one. Call it in a writing session.
+
+    Raises:
+        NotFound: unknown or foreign, and the key may not open it, or the call names no platform.
+        Malformed: X-Adapter-Scope names another community; or as ``find``.
     """
     actor = caller.actor
     try:
@@ -99,7 +102,7 @@ def find_or_open(
 
 
 def _platform_named(caller: Caller, reference: str) -> str:
-    """Return the platform on which this call may open ``reference``. Raises Malformed and NotFound."""
+    """Return the platform on which this call opens the community ``reference``. Raises as ``find_or_open``."""
     scope = caller.asserted.scope
     if scope is not None and scope != reference:
         raise Malformed(

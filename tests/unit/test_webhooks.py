@@ -849,6 +849,16 @@ def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> N
     assert lines(until=START) == []
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_dead_deliveries_are_found_by_an_index_of_their_own(wiring: Wiring) -> None:
+    with wiring.database.reading() as session:
+        dead = deliveries.clauses(Filters(states=(DeliveryState.DEAD,)))
+        statement = sa.select(Delivery.id).where(Delivery.community_id == uuid.uuid4(), *dead)
+        written = statement.compile(session.connection(), compile_kwargs={"literal_binds": True})
+        plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {written}").all()
+    assert "ix_deliveries_dead" in str(plan)
+
+
 def test_old_attempts_are_forgotten_a_part_at_a_time(desk: Desk, held_clock: Clock) -> None:
     (delivery_id,) = desk.tell(desk.register()[0])
     for _ in range(3):

@@ -122,7 +122,10 @@ class RequestCreate(Body):
 
     request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
     requested_by: ForeignId = Field(description="The platform's id of who asked.")
-    community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
+    community_server_id: ForeignId = Field(
+        description="Our UUID, or the platform's id of the community. An unknown id opens a community if the key may, "
+        "X-Adapter-Platform is there, and X-Adapter-Scope names no other."
+    )
     original_message_content: Annotated[
         str, Field(min_length=1, max_length=limits.CONTENT_MAX, json_schema_extra=NOT_BLANK), STORABLE
     ] = Field(description="The content to score; not blank.")

@@ -225,11 +225,11 @@ def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
 def in_states(states: Iterable[DeliveryState]) -> sa.ColumnElement[bool]:
     """SQL condition: the delivery is in one of these states.
 
-    They are text in the statement: a prepared one could not use the index of the dead deliveries otherwise.
+    Each is text in the statement and compared by itself: otherwise PostgreSQL (for a prepared statement) and SQLite
+    (for a list of one) would not use the index of the dead deliveries.
     """
-    return Delivery.state.in_(
-        sa.literal(state, Delivery.state.type, literal_execute=True) for state in states
-    )
+    literals = (sa.literal(state, Delivery.state.type, literal_execute=True) for state in states)
+    return sa.or_(sa.false(), *(Delivery.state == literal for literal in literals))
 
 
 def _is_about(text: str) -> sa.ColumnElement[bool]:
