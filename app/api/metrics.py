@@ -1,7 +1,8 @@
 """Figures for monitoring in Prometheus' text formats. Needs a Metrics key (docs/integrate/api.md).
 
-All figures are read from the database, so a restart resets nothing; totals are counted at most once a minute in each
-process. A key for some communities gets the figures of only those.
+Figures of posts and their decisions are read from the database, so a restart resets nothing, and every server answers
+the same; totals are counted at most once a minute in each process. A key for some communities gets the figures of only
+those.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from app.api import auth
 from app.api.blueprints import guarded
 from app.core.insights import monitoring
 from app.core.vocabulary import Scope
-from app.process.observing import Answers
+from app.process.observing import Answers, Installation
 from app.wiring import wired
 
 metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
@@ -34,8 +35,9 @@ def read_metrics() -> Response:
     registry = CollectorRegistry()
     registry.register(Figures(totals, speed))
     if actor.communities is None:
-        # These count the HTTP requests of all callers, which a key of one community must not see.
+        # These are of the whole service and of all callers, which a key of one community must not see.
         registry.register(Answers())
+        registry.register(Installation(wiring))
     encode, content_type = choose_encoder(flask.request.headers.get("Accept", ""))
     return Response(encode(registry), content_type=content_type)
 
@@ -53,6 +55,11 @@ class Figures(Collector):
             "bridgenote_oldest_due_delivery_age_seconds",
             "How long the oldest webhook delivery that could be sent has been waiting.",
             value=speed.oldest_due,
+        )
+        yield GaugeMetricFamily(
+            "bridgenote_oldest_waiting_post_age_seconds",
+            "How long the oldest post that is not scored yet has been waiting.",
+            value=speed.oldest_waiting,
         )
         yield _family(
             "decisions",

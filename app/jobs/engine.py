@@ -78,8 +78,8 @@ class Engine:
         executor_id: str,
         slots: int = 8,
         poll_seconds: float = 0.25,
-        beat_seconds: float = 4.0,
-        missed_beats: int = 4,
+        beat_seconds: float = 3.0,
+        missed_beats: int = 5,
         keep_hours: float = 72.0,
         on_give_up: GiveUp | None = None,
     ) -> None:

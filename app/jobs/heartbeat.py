@@ -22,8 +22,8 @@ from app.core import clock, ids
 
 log = logging.getLogger(__name__)
 
-KEEP_ROWS = 7 * 24 * 3600.0
-"""Seconds for which the row of a stopped executor is kept."""
+KEEP_ROWS = 24 * 3600.0
+"""Seconds for which the row of a dead executor is kept, and the executor is reported as dead."""
 
 
 class Stillness:
@@ -139,10 +139,23 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread. The row stays, so that others see the counter stand still and take over unfinished jobs."""
+        """End the thread and delete the row: who ends in order is not reported as dead.
+
+        Jobs that it still holds are taken over all the same: a missing row stands still, too.
+        """
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=5)
+        table = self._table
+        try:
+            with self._database.begin() as connection:
+                connection.execute(
+                    table.delete().where(
+                        table.c.executor_id == self._executor_id, table.c.process == self._process
+                    )
+                )
+        except sa.exc.SQLAlchemyError as error:
+            log.warning("This process ends, and will be reported as dead: %s", error)
 
     def _loop(self) -> None:
         failing = False

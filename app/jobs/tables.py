@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -89,19 +89,31 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
 
 _BATCH = 200
 """The most jobs that one transaction deletes or cancels."""
-ALIVE_SECONDS = 30.0
-"""An executor that has not written for this time is not running."""
+ALIVE_SECONDS = 10.0
+"""An executor that has not written for this time has died or hangs. It writes every three seconds."""
 
 
-def alive(connection: sa.Connection) -> list[str]:
-    """Return the executors that run, judged by their last beat; none if there are no job tables yet."""
+class Executors(NamedTuple):
+    """The processes that run jobs, by name. ``dead``: they stopped writing beats and did not end by themselves."""
+
+    live: list[str]
+    dead: list[str]
+
+
+def executors(connection: sa.Connection) -> Executors:
+    """Return the executors, judged by their last beat; none if there are no job tables yet."""
     schema = None if connection.dialect.name == "sqlite" else SCHEMA
     beats = heartbeats_table(schema)
     if not sa.inspect(connection).has_table(beats.name, schema=schema):
-        return []
+        return Executors([], [])
     since = clock.now().timestamp() - ALIVE_SECONDS
-    rows = connection.execute(sa.select(beats.c.executor_id).where(beats.c.beat_at > since))
-    return sorted(rows.scalars())
+    rows = connection.execute(
+        sa.select(beats.c.executor_id, beats.c.beat_at).order_by(beats.c.executor_id)
+    ).all()
+    return Executors(
+        live=[row.executor_id for row in rows if row.beat_at > since],
+        dead=[row.executor_id for row in rows if row.beat_at <= since],
+    )
 
 
 class OwnTables:

@@ -49,6 +49,11 @@ def is_older(revision: str) -> bool:
     return len(revision) == len(BASELINE) and revision.isdecimal() and revision < BASELINE
 
 
+def is_newer(revision: str) -> bool:
+    """Whether this revision is of later code than this."""
+    return not is_older(revision) and bool(way_to_migrate(revision))
+
+
 def way_to_migrate(revision: str) -> str:
     """Return a sentence that says how a database of this revision is migrated; empty if this code does it."""
     if is_older(revision):

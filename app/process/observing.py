@@ -23,16 +23,17 @@ import structlog
 from flask import Blueprint, Flask
 from flask.typing import ResponseReturnValue
 from prometheus_client import REGISTRY, CollectorRegistry, Histogram
-from prometheus_client.metrics_core import Metric
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from app import __version__, migrations
 from app.core import security_events
 from app.core.db import Database
 from app.core.security_events import SecurityEvent
 from app.jobs import tables
 from app.process import runtime
 from app.process.runtime import COUNTS_FOLDER
-from app.wiring import wired
+from app.wiring import Wiring, wired
 
 log = logging.getLogger("bridgenote.requests")
 
@@ -95,6 +96,35 @@ class Answers:
         yield from (metric for metric in metrics if metric.name == _NAME)
 
 
+class Installation:
+    """A Prometheus collector of the version, the processes that run jobs, and the last backup made on this machine."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+
+    def collect(self) -> Iterator[Metric]:
+        info = GaugeMetricFamily("bridgenote_build_info", "The version of this server.", labels=["version"])
+        info.add_metric([__version__], 1)
+        yield info
+        with self._wiring.database.engine.connect() as connection:
+            workers = tables.executors(connection)
+        yield GaugeMetricFamily(
+            "bridgenote_live_workers",
+            "Processes on all machines that run jobs: workers, and servers that run their own.",
+            value=len(workers.live),
+        )
+        yield GaugeMetricFamily(
+            "bridgenote_dead_workers",
+            f"Processes that have written no heartbeat for {tables.ALIVE_SECONDS:g} seconds and did not end in order.",
+            value=len(workers.dead),
+        )
+        age = runtime.backup_age(self._wiring.settings)
+        if age is not None:
+            yield GaugeMetricFamily(
+                "bridgenote_backup_age_seconds", "Since the last backup made on this machine.", value=age
+            )
+
+
 @health.get("/healthz")
 def healthz() -> ResponseReturnValue:
     """Answer 200. It checks nothing else, so it fails only if this process does not answer."""
@@ -105,8 +135,8 @@ def healthz() -> ResponseReturnValue:
 def readyz() -> ResponseReturnValue:
     """Check the database, its migrations and that a process runs jobs; answer 503 if one of them fails.
 
-    The database must take a write. If jobs run in separate worker processes and none is running, the answer says so
-    but stays 200: requests can still be served, and their jobs wait for a worker.
+    The database must take a write. If jobs run in separate worker processes and none is running, or some of several
+    processes died, the answer says so but stays 200: requests can still be served, and jobs wait for the others.
     """
     checks = _checks(wired().database, wired().settings.jobs_in_process)
     ready = not any(said.startswith("fail") for said in checks.values())
@@ -121,7 +151,7 @@ def _checks(database: Database, jobs_in_process: bool) -> dict[str, str]:
     try:
         with database.engine.connect() as connection:
             at = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-            alive = tables.alive(connection)
+            workers = tables.executors(connection)
     except sa.exc.SQLAlchemyError:
         log.warning("not ready", exc_info=True)
         return {"database": "fail: it does not answer, or has no tables"}
@@ -130,17 +160,25 @@ def _checks(database: Database, jobs_in_process: bool) -> dict[str, str]:
     except (sa.exc.SQLAlchemyError, OSError):
         log.warning("not ready", exc_info=True)
         return {"database": "fail: it cannot be written"}
-    missing = "fail: no worker runs jobs" if jobs_in_process else "no worker is running"
-    return {
-        "database": "ok",
-        "migrations": "ok" if at == _head() else f"fail: at {at}, this code wants {_head()}",
-        "jobs": "ok" if alive else missing,
-    }
+    return {"database": "ok", "migrations": _migrations(at), "jobs": _jobs(workers, jobs_in_process)}
 
 
 @cache
-def _head() -> str | None:
-    return runtime.head()
+def _migrations(at: str) -> str:
+    """The check of the database's revision. A newer one suits: while machines are upgraded, the others go on."""
+    if at == runtime.head():
+        return "ok"
+    if migrations.is_newer(at):
+        return f"ok: at {at}, which is newer than this code"
+    return f"fail: at {at}, this code wants {runtime.head()}"
+
+
+def _jobs(workers: tables.Executors, jobs_in_process: bool) -> str:
+    if not workers.live:
+        return "fail: no worker runs jobs" if jobs_in_process else "no worker is running"
+    if workers.dead:
+        return f"{len(workers.dead)} of {len(workers.live) + len(workers.dead)} processes died or hang"
+    return "ok"
 
 
 def _plain(body: dict[str, Any], status: int, **headers: str) -> flask.Response:

@@ -24,6 +24,7 @@ from alembic.script import ScriptDirectory
 from limits import parse_many
 
 from app import migrations
+from app.core import clock
 from app.core.db import Database, is_unavailable
 from app.core.errors import Refused
 from app.core.outbound import AllowList
@@ -48,6 +49,11 @@ START_SECONDS = 60.0
 
 RESTORE_UNFINISHED = "restore_unfinished"
 """Name of a table that exists while a restore is unfinished: its data could still send or change something."""
+
+
+LAST_BACKUP = "last_backup"
+"""A file in the data folder whose time is that of the last backup. Not a row: other programs also make backups, and
+then touch the file (docs/run/operations.md)."""
 
 
 class RestoreUnfinished(Refused):
@@ -185,6 +191,20 @@ def opened(settings: Settings) -> Iterator[Wiring]:
         if engine is not None:
             engine.stop()
         wiring.database.dispose()
+
+
+def record_backup(settings: Settings) -> None:
+    """Remember in the data folder that a backup was made now."""
+    (settings.data_dir / LAST_BACKUP).touch(mode=0o600)
+
+
+def backup_age(settings: Settings) -> float | None:
+    """Return the seconds since the last backup that was made on this machine, None if none ever was."""
+    try:
+        made_at = (settings.data_dir / LAST_BACKUP).stat().st_mtime
+    except FileNotFoundError:
+        return None
+    return max(0.0, clock.now().timestamp() - made_at)
 
 
 class Process:

@@ -11,6 +11,7 @@ import structlog
 from flask.testing import FlaskClient
 
 from app import create_app
+from app.core import clock
 from app.core.db import Database
 from app.core.people import keys
 from app.core.permissions import SYSTEM
@@ -21,6 +22,7 @@ from app.process import logs, observing, runtime
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.cast import Cast
+from tests.clocks import advance, at
 
 
 def _begin_to_work(wiring: Wiring) -> None:
@@ -53,9 +55,30 @@ def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
         session.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     assert "this code wants" in client.get("/readyz").get_json()["checks"]["migrations"]
     with wiring.database.writing() as session:
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    upgraded = client.get("/readyz")
+    assert upgraded.status_code == 200, "another machine has the next version, and this one goes on"
+    assert upgraded.get_json()["checks"]["migrations"] == "ok: at 9999, which is newer than this code"
+    with wiring.database.writing() as session:
         session.execute(sa.text("DROP TABLE alembic_version"))
     assert client.get("/readyz").get_json()["checks"].keys() == {"database"}
     assert client.get("/healthz").status_code == 200
+
+
+def test_a_process_that_died_is_reported_after_ten_seconds(working: FlaskClient, wiring: Wiring) -> None:
+    at(clock.now())
+    for name in ("worker-0", "worker-1"):
+        engine = Engine(wiring.database.engine, executor_id=name)
+        engine._heartbeat.beat()
+        if name == "worker-0":
+            engine._heartbeat.stop()
+        engine.stop()
+    assert working.get("/readyz").get_json()["checks"]["jobs"] == "ok"
+    advance(seconds=10)
+    _begin_to_work(wiring)
+    answer = working.get("/readyz")
+    assert answer.get_json()["checks"]["jobs"] == "1 of 2 processes died or hang", "worker-0 ended in order"
+    assert answer.status_code == 200
 
 
 def test_a_database_that_takes_no_write_is_not_ready(

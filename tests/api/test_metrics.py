@@ -6,11 +6,14 @@ from datetime import timedelta
 import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
+from app import __version__
 from app.core import clock
-from app.core.models import ApiKey, Delivery
+from app.core.models import ApiKey, Delivery, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
+from app.jobs.engine import Engine
+from app.process import runtime
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api
 from tests.api.test_webhooks import REGISTER, registration
@@ -59,6 +62,10 @@ def test_every_figure_is_read_from_the_database(
     assert full["deliveries", "due"] == 2, "of the decision and of the action"
     assert full["review_queue_length", "community"] == 1
     assert full["review_queue_length", "staff"] == 0
+    with wiring.database.writing() as session:
+        waits = sa.update(Request).where(Request.request_id == "waiting")
+        session.execute(waits.values(created_at=clock.now() - timedelta(minutes=3)))
+    assert 180 <= _figures(api, cast.metrics_key)["oldest_waiting_post_age_seconds",] < 280
     assert 600 <= full["oldest_due_delivery_age_seconds",] < 700
 
 
@@ -74,6 +81,39 @@ def test_a_key_counts_its_own_communities_alone(
     with wiring.database.reading() as session:
         used = session.scalars(sa.select(ApiKey.name).where(ApiKey.last_used_at.is_not(None))).all()
     assert {"Other", "All"} <= set(used)
+
+
+def test_a_key_of_the_whole_service_sees_version_workers_and_backup(
+    api: Api, wiring: Wiring, cast: Cast
+) -> None:
+    runtime.migrate(wiring.settings)
+    with wiring.database.writing() as session:
+        everywhere = keys.mint(session, SYSTEM, "All", KeyTemplate.METRICS, None).text
+    before = _figures(api, everywhere)
+    assert before["build_info", __version__] == 1
+    assert (before["live_workers",], before["dead_workers",]) == (0, 0)
+    assert ("backup_age_seconds",) not in before, "none was made on this machine"
+    at(clock.now())
+    for name in ("dies", "goes on"):
+        engine = Engine(wiring.database.engine, executor_id=name)
+        engine._heartbeat.beat()
+        engine.stop()
+    runtime.record_backup(wiring.settings)
+    assert _figures(api, everywhere)["live_workers",] == 2
+    advance(seconds=10)
+    engine = Engine(wiring.database.engine, executor_id="goes on")
+    engine._heartbeat.beat()
+    engine.stop()
+    after = _figures(api, everywhere)
+    assert (after["live_workers",], after["dead_workers",]) == (1, 1), "ten seconds later"
+    assert 0 <= after["backup_age_seconds",] < 60
+    own = _figures(api, cast.metrics_key)
+    assert not {name for name, *_ in own} & {
+        "build_info",
+        "live_workers",
+        "dead_workers",
+        "backup_age_seconds",
+    }
 
 
 def test_only_a_metrics_key_may_read_them(api: Api, cast: Cast) -> None:

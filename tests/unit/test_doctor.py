@@ -14,6 +14,7 @@ from app.core.models import Community, Delivery, Request, Webhook
 from app.core.outbound import AllowList
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
+from app.core.review import conditions
 from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import registrations as webhooks
@@ -23,6 +24,7 @@ from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.clocks import at
 from tests.faults.service import free_port
 
 pytestmark = pytest.mark.both_databases
@@ -90,6 +92,7 @@ def test_a_service_in_order_and_one_in_disorder(
     well = _told(monkeypatch, wiring)
     assert {state for _, state in well} == {"ok"}, well
     assert "web-0" in well["job engine", "ok"]
+    assert "none was made on this machine" in well["backup", "ok"]
 
     stranger = Sealer.from_secret("a key that nobody holds any more.")
     with wiring.database.writing() as session:
@@ -124,10 +127,19 @@ def test_a_service_in_order_and_one_in_disorder(
     assert "does not answer" in ill["rate limits", "fail"]
     assert "1 do not open" in ill["sealed secrets", "fail"]
     assert ("sealed secrets", "ok") not in ill
+    assert "died or hangs: web-0" in ill["job engine", "warn"]
     assert "no server or worker" in ill["job engine", "warn"]
     assert "1 requests have waited" in ill["scoring", "warn"]
     assert "for more than 5 minutes" in ill["deliveries", "fail"]
     assert "disabled: 127.0.0.1" in ill["webhooks", "warn"]
+
+
+def test_an_old_backup_is_named(wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.migrate(wiring.settings)
+    runtime.record_backup(wiring.settings)
+    assert "0 hours old" in _told(monkeypatch, wiring)["backup", "ok"]
+    at(clock.now() + conditions.BACKUP_LATE_AFTER + timedelta(hours=1))
+    assert "27 hours old" in _told(monkeypatch, wiring)["backup", "warn"]
 
 
 def test_a_damaged_file_and_an_open_folder_are_named(

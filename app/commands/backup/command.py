@@ -8,7 +8,7 @@ from app.commands.backup import backups
 from app.commands.opening import prepared_settings
 from app.core import security_events
 from app.core.security_events import SecurityEvent
-from app.process import logs
+from app.process import logs, runtime
 
 
 @click.command("backup")
@@ -18,7 +18,9 @@ def backup(file: Path) -> None:
 
     Keep the encryption key elsewhere: it is not in the file, which is signed with it, and a restore needs it.
     """
-    size = backups.back_up(prepared_settings(), file)
+    settings = prepared_settings()
+    size = backups.back_up(settings, file)
+    runtime.record_backup(settings)
     click.echo(f"{file}: {size / 1024**2:.1f} MB. The encryption key is not in it: keep that elsewhere.")
 
 

@@ -35,6 +35,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("sealed secrets", database.sealed),
     ("job engine", work.engine),
     ("jobs", work.jobs),
+    ("backup", work.backup),
     ("scoring", work.scoring),
     ("services", work.services),
     ("vectors of fact-checks", work.vectors),

@@ -10,20 +10,26 @@ from app.core import clock
 from app.core.attachments import files
 from app.core.factcheck import spaces
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
-from app.core.review.conditions import JOB_LATE_AFTER, fails_mostly
+from app.core.review.conditions import BACKUP_LATE_AFTER, JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
 from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
+from app.process import runtime
 from app.wiring import Wiring
 
 
 def engine(wiring: Wiring) -> Iterator[Result]:
     with wiring.database.engine.connect() as connection:
-        alive = tables.alive(connection)
-    if not alive:
+        live, dead = tables.executors(connection)
+    if dead:
+        yield warn(
+            f"died or hangs: {', '.join(dead)}",
+            "start it again, unless it is gone for good; others take over its jobs. Reported for a day",
+        )
+    if not live:
         yield warn("no server or worker is running jobs", "start one: `serve` or `worker`")
         return
-    yield ok(f"{len(alive)} at work: {', '.join(alive)}")
+    yield ok(f"{len(live)} at work: {', '.join(live)}")
 
 
 def jobs(wiring: Wiring) -> Iterator[Result]:
@@ -43,6 +49,21 @@ def jobs(wiring: Wiring) -> Iterator[Result]:
             "look into the log for what ended it; what they were to do was not done",
         )
     yield ok(", ".join(f"{number} {state}" for state, number in counts.items()))
+
+
+def backup(wiring: Wiring) -> Iterator[Result]:
+    """The last one made on this machine. Of several machines one makes them, so none here is no fault there."""
+    age = runtime.backup_age(wiring.settings)
+    if age is None:
+        is_alone = wiring.database.engine.dialect.name == "sqlite"
+        if is_alone and wiring.settings.environment == "production":
+            yield warn("none was made", "run `backup` every day (docs/run/operations.md)")
+        else:
+            yield ok("none was made on this machine")
+    elif age > BACKUP_LATE_AFTER.total_seconds():
+        yield warn(f"the last one is {age / 3600:.0f} hours old", "look into the log of what makes it")
+    else:
+        yield ok(f"the last one is {age / 3600:.0f} hours old")
 
 
 def scoring(wiring: Wiring) -> Iterator[Result]:

@@ -73,7 +73,8 @@ class Figures:
     """Latencies in seconds by quantile, 0 where nothing ended within ``WINDOW``.
 
     ``attempts``: delivery attempts within ``WINDOW``, by outcome. ``oldest_due``: seconds for which the oldest
-    delivery that could be sent has waited; 0 when none is late.
+    delivery that could be sent has waited; 0 when none is late. ``oldest_waiting``: the same for the oldest post that
+    waits to be scored.
     """
 
     attempts: Mapping[str, int]
@@ -82,6 +83,7 @@ class Figures:
     first_attempt: Mapping[float, float]
     answer: Mapping[float, float]
     oldest_due: float
+    oldest_waiting: float
 
 
 def count(session: Session, actor: Actor) -> Totals:
@@ -128,7 +130,8 @@ def _are_of(actor: Actor, column: Any) -> sa.ColumnElement[bool]:
 
 
 def read(session: Session, actor: Actor) -> Figures:
-    """The recent metrics of the actor's communities: five queries that read a bounded number of rows."""
+    """The recent metrics of the actor's communities: six queries; the rows that
+    they read are bounded, or wait now."""
     since = clock.now() - WINDOW
     recent = (
         sa.select(Attempt.milliseconds, Attempt.at, Attempt.delivery_id)
@@ -173,19 +176,27 @@ def read(session: Session, actor: Actor) -> Figures:
         deciding=_waits(session, sa.select(decided.c.requested_at, decided.c.decided_at)),
         first_attempt=_spread(_seconds(row.created_at, row.at) for row in attempts if row.attempts_made <= 1),
         answer=_spread(row.milliseconds / 1000 for row in attempts),
-        oldest_due=_oldest_due(session, actor),
+        oldest_due=_age_of_oldest(
+            session,
+            Delivery.due_at,
+            _are_of(actor, Delivery.community_id),
+            Delivery.state == DeliveryState.DUE,
+            Delivery.due_at <= clock.now(),
+        ),
+        oldest_waiting=_age_of_oldest(
+            session,
+            Request.created_at,
+            _are_of(actor, Request.community_id),
+            # Written out for the index of posts that wait.
+            sa.text("requests.status = 'PENDING'"),
+            Request.withdrawn_at.is_(None),
+        ),
     )
 
 
-def _oldest_due(session: Session, actor: Actor) -> float:
-    now = clock.now()
-    late = (
-        _are_of(actor, Delivery.community_id),
-        Delivery.state == DeliveryState.DUE,
-        Delivery.due_at <= now,
-    )
-    oldest: datetime | None = session.scalar(sa.select(sa.func.min(Delivery.due_at)).where(*late))
-    return 0.0 if oldest is None else max(0.0, (now - oldest).total_seconds())
+def _age_of_oldest(session: Session, since: Any, *conditions: sa.ColumnElement[bool]) -> float:
+    oldest: datetime | None = session.scalar(sa.select(sa.func.min(since)).where(*conditions))
+    return 0.0 if oldest is None else _seconds(oldest, clock.now())
 
 
 def _outcomes(session: Session, condition: sa.ColumnElement[bool]) -> dict[str, int]:

@@ -22,6 +22,8 @@ from app.core.vocabulary import ActionState
 
 JOB_LATE_AFTER = timedelta(minutes=5)
 """Scoring, a delivery or the fetch of an attachment is late when it has been due for this time."""
+BACKUP_LATE_AFTER = timedelta(hours=26)
+"""A daily backup is late after this time."""
 UNCONFIRMED_AFTER = timedelta(hours=1)
 """A platform confirms within seconds; a decision that is not confirmed after this time is late."""
 FAILURES, FAILING_FOR = 5, timedelta(hours=1)
