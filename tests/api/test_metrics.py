@@ -1,9 +1,12 @@
 """``/metrics``: figures from the database, behind a Metrics key (docs/integrate/api.md)."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import sqlalchemy as sa
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import __version__
@@ -11,6 +14,7 @@ from app.core import clock
 from app.core.models import ApiKey, Delivery, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
+from app.core.review import conditions
 from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine
 from app.process import runtime
@@ -20,6 +24,8 @@ from tests.api.test_webhooks import REGISTER, registration
 from tests.cast import Cast
 from tests.clocks import advance, at
 from tests.inline_engine import InlineEngine
+
+DOCS = Path(__file__).parents[2] / "docs" / "run"
 
 
 def _figures(api: Api, key: str) -> dict[tuple[str, ...], float]:
@@ -114,6 +120,30 @@ def test_a_key_of_the_whole_service_sees_version_workers_and_backup(
         "dead_workers",
         "backup_age_seconds",
     }
+
+
+def test_rules_and_the_page_name_the_figures_that_are_there(api: Api, wiring: Wiring, cast: Cast) -> None:
+    runtime.record_backup(wiring.settings)
+    api.get("/requests")
+    with wiring.database.writing() as session:
+        key = keys.mint(session, SYSTEM, "All", KeyTemplate.METRICS, None).text
+    answer = api.client.get("/metrics", headers={"Authorization": f"Bearer {key}"})
+    families = {family.name for family in text_string_to_metric_families(answer.text)}
+    rules = (DOCS / "examples" / "prometheus" / "bridgenote-rules.yml").read_text()
+    alerts = {rule["alert"]: rule["expr"] for rule in yaml.safe_load(rules)["groups"][0]["rules"]}
+    assert set(re.findall(r"bridgenote_\w+", " ".join(alerts.values()))) <= families
+    assert (
+        set(re.findall(r"^\| `(bridgenote_\w+)", (DOCS / "operations.md").read_text(), re.MULTILINE))
+        == families
+    )
+    limits = {name: re.findall(r"> (\d{3,})", expression) for name, expression in alerts.items()}
+    late, old = f"{conditions.JOB_LATE_AFTER.seconds}", f"{conditions.BACKUP_LATE_AFTER.total_seconds():.0f}"
+    assert {name: found for name, found in limits.items() if found} == {
+        "BridgenotePostsWait": [late],
+        "BridgenoteDeliveriesLate": [late],
+        "BridgenoteBackupLate": [old],
+    }
+    assert "sum" not in " ".join(alerts.values()), "each server answers for the whole database"
 
 
 def test_only_a_metrics_key_may_read_them(api: Api, cast: Cast) -> None:

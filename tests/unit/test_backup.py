@@ -323,6 +323,9 @@ def test_the_commands_say_what_they_did(tmp_path: Path, monkeypatch: pytest.Monk
     assert runner.invoke(cli, ["seed"]).exit_code == 0
     said = runner.invoke(cli, ["backup", str(file)])
     assert (said.exit_code, "encryption key is not in it" in said.output) == (0, True)
+    assert (tmp_path / "var" / "last_backup").stat().st_mtime >= file.stat().st_mtime, (
+        "for metrics and doctor"
+    )
     refused = runner.invoke(cli, ["restore", str(file)])
     assert (refused.exit_code, "--force" in refused.output) == (1, True)
     shutil.rmtree(tmp_path / "var")
