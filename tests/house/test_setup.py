@@ -192,6 +192,54 @@ esac""",
     assert len(stamp) == 64
 
 
+_FAKES = {
+    "id": '[ "$*" = -u ] && echo 0 || echo 990',
+    "runuser": 'shift 3; case "$1" in {refused}) exit 1 ;; esac; exec "$@"',
+    "uv": """case "$1" in
+venv) echo "$4" >{folder}/chosen; mkdir -p .venv/bin; cp {folder}/good/python3 .venv/bin/python ;;
+esac""",
+}
+"""Root, on a machine that has the user of the service, who cannot run some Pythons."""
+
+
+@pytest.mark.parametrize(
+    ("refused", "status", "chosen", "said"),
+    [
+        ("*/pyenv/*", 0, "good/python3", "pyenv/python3.11 is not taken: bridgenote, the user"),
+        ("*", 1, None, "for all users: install one"),
+        (".venv/*|*/pyenv/*", 1, "good/python3", "let others read this folder"),
+    ],
+    ids=["another Python", "none", "a closed folder"],
+)
+def test_a_python_that_the_user_of_the_service_cannot_run_is_not_taken(
+    tmp_path: Path, refused: str, status: int, chosen: str | None, said: str
+) -> None:
+    _checkout(tmp_path, "exit 1")
+    (tmp_path / "scripts" / "system-packages").write_text("#!/bin/sh\n")
+    (tmp_path / "scripts" / "system-packages").chmod(0o755)
+    for name, text in {**_FAKES, "pyenv/python3.11": "exit 0", "good/python3": "exit 0"}.items():
+        fake = tmp_path / (name if "/" in name else f"tools/{name}")
+        fake.parent.mkdir(exist_ok=True)
+        fake.write_text(
+            "#!/bin/sh\n" + text.replace("{refused}", refused).replace("{folder}", str(tmp_path)) + "\n"
+        )
+        fake.chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "scripts" / "setup", "run"],
+        env={"PATH": f"{tmp_path}/tools:{tmp_path}/pyenv:{tmp_path}/good:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    if chosen is None:
+        assert not (tmp_path / "chosen").exists()
+    else:
+        assert _lines(tmp_path / "chosen") == [str(tmp_path / chosen)]
+
+
 def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
