@@ -207,7 +207,7 @@ esac""",
     [
         ("*/pyenv/*", 0, "good/python3", "pyenv/python3.11 is not taken: bridgenote, the user"),
         ("*", 1, None, "for all users: install one"),
-        (".venv/*|*/pyenv/*", 1, "good/python3", "let others read this folder"),
+        ("*/.venv/*|*/pyenv/*", 1, "good/python3", "let others read this folder"),
     ],
     ids=["another Python", "none", "a closed folder"],
 )
