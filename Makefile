@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean lock audit
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel lock audit
 
 BIN := .venv/bin
 
@@ -87,9 +87,16 @@ format: ## Format, and fix what lint can fix
 audit: ## Look for known vulnerabilities in what is installed, and list it in dist/ (CycloneDX)
 	@scripts/audit $(OPTIONS)
 
+wheel: ## Build the wheel into dist/, with the versions to install beside it
+	@scripts/setup dev
+	@$(BIN)/python -m hatchling build -t wheel
+	@cp constraints.txt dist/
+	@echo "dist/constraints.txt"
+
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
+	@uv export -q --frozen --no-dev --extra onnx --no-emit-project --no-header --no-hashes --no-annotate -o constraints.txt
 	@uv export -q --frozen --group docs --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt

@@ -76,6 +76,16 @@ def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:
     assert service.items() <= tests.items()
 
 
+def test_constraints_for_the_wheel_are_what_is_locked() -> None:
+    """With hashes pip would ask for a hash of the wheel itself, too."""
+    constraints, locked = _pinned("constraints.txt"), _locked()
+    assert set(_pinned("requirements.txt")) < set(constraints)
+    assert {name for name, _ in constraints} >= {"onnxruntime", "tokenizers"}, "of the extra"
+    for package, version in constraints:
+        assert version in {entry["version"] for entry in locked[package]}, f"{package}: run `make lock`"
+    assert "--hash" not in (ROOT / "constraints.txt").read_text()
+
+
 def test_every_setting_is_documented() -> None:
     page = (ROOT / "docs" / "run" / "settings.md").read_text()
     assert [name for name in Settings.model_fields if f"| `BRIDGENOTE_{name.upper()}` |" not in page] == []
