@@ -1,24 +1,19 @@
 """The documented nginx before two servers: one dies and requests go on; a one-time link is in no log."""
 
-import ipaddress
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from flask import Flask
 
 from app.settings import Settings
+from tests import certificates
 from tests.faults.service import Service, free_port
 from tests.faults.waiting import eventually
 
@@ -52,7 +47,7 @@ class Proxy:
             f"{user}\nworker_processes 1;\ndaemon off;\npid {folder}/nginx.pid;\nerror_log {self.errors} info;\n"
             f"events {{}}\nhttp {{\n{temporary}\ninclude {folder}/bridgenote.conf;\n}}\n"
         )
-        _certify(folder)
+        shutil.copy(certificates.write(folder / "fullchain.pem"), folder / "privkey.pem")
         self.command = [NGINX, "-e", str(self.errors), "-c", str(self.configuration)]
         self.process = subprocess.Popen(self.command)
         eventually(self.log.exists, "nginx has begun")
@@ -68,29 +63,6 @@ class Proxy:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait()
-
-
-def _certify(folder: Path) -> None:
-    key, name = (
-        ec.generate_private_key(ec.SECP256R1()),
-        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "x")]),
-    )
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    (folder / "privkey.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
 
 
 @pytest.fixture

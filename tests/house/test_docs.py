@@ -20,10 +20,12 @@ LANDED = ROOT / "app" / "migrations" / "versions"
 """Migrations are never edited once they have landed, so their references may be old."""
 
 
-_LINK = re.compile(r"\]\(([^()\s]+)\)")
+_LINK = re.compile(r"(?:\]\(|^\[[^\]]+\]:\s+)<?([^()<>\s]+)>?", re.MULTILINE)
+"""A link, with or without a title, or what a reference stands for."""
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_PAGE_NAMED = re.compile(r"docs/[\w/.-]+\.(?:md|py)")
+_HEADING = re.compile(r"^#{1,3} (.+)$", re.MULTILINE)
+"""Those that the site gives an anchor (`myst_heading_anchors` in `docs/conf.py`)."""
+_PAGE_NAMED = re.compile(r"(docs/[\w/.-]+\.(?:md|py))(?:#([\w-]+))?")
 _DECISION_NAMED = re.compile(r"\b[Dd]ecisions? (0\d{3})|docs/decisions/(0\d{3})")
 
 
@@ -34,11 +36,13 @@ def _text(page: Path) -> str:
 
 
 def _anchors(page: Path) -> set[str]:
-    """The anchors of the page's headings, as GitHub and MyST make them."""
-    headings = (
-        re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", match[1]) for match in _HEADING.finditer(_text(page))
-    )
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The anchors of the page's headings, as GitHub and MyST make them: the second of two equal ones ends in -1."""
+    anchors: dict[str, int] = {}
+    for match in _HEADING.finditer(_text(page)):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", match[1]).strip()
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        anchors[anchor] = anchors.get(anchor, 0) + 1
+    return {f"{anchor}-{n}" if n else anchor for anchor, count in anchors.items() for n in range(count)}
 
 
 def _broken_links(page: Path) -> Iterator[str]:
@@ -70,10 +74,15 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "# A page\n[a](#a-page) [b](https://example.org/x) [c](page.md#none)\n```\n[d](none.md)\n```\n"
+        '## Twice\n## Twice\n#### Deep\n[e](#twice-1) [f](<#deep> "Title")\n[g]: other.md\n'
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{__name__}.ROOT", tmp_path)
-        assert list(_broken_links(page)) == ["page.md: page.md#none (no such heading)"]
+        assert list(_broken_links(page)) == [
+            "page.md: page.md#none (no such heading)",
+            "page.md: #deep (no such heading)",
+            "page.md: other.md",
+        ]
 
 
 def test_what_the_pages_name_is_there() -> None:
@@ -106,7 +115,7 @@ def test_the_code_refers_to_pages_and_decisions_that_are_there() -> None:
         missing += [
             f"{path.relative_to(ROOT)}: {match[0]}"
             for match in _PAGE_NAMED.finditer(text)
-            if not (ROOT / match[0]).exists()
+            if not (ROOT / match[1]).exists() or (match[2] and match[2] not in _anchors(ROOT / match[1]))
         ]
         missing += [
             f"{path.relative_to(ROOT)}: {match[0]}"

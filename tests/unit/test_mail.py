@@ -1,7 +1,5 @@
 """Mail over real SMTP: protected as asked, retried or given up, and never more in the log than a code."""
 
-import datetime as dt
-import ipaddress
 import socket
 import ssl
 import threading
@@ -19,10 +17,6 @@ import pytest
 import sqlalchemy as sa
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from app.adapters.mail import FolderMailer, SmtpMailer, as_email, remove_mails
 from app.core.errors import Invalid
@@ -32,6 +26,7 @@ from app.core.people import credentials, mailed_links, passwords
 from app.core.vocabulary import LinkPurpose
 from app.jobs.registry import give_up
 from app.wiring import Wiring
+from tests import certificates
 from tests.inline_engine import InlineEngine
 
 SENDER = "Bridgenote <bridgenote@example.org>"
@@ -71,32 +66,7 @@ class Inbox:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for 127.0.0.1 that nobody signed but itself, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail.example.org")])
-    now = dt.datetime.now(dt.UTC)
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(minutes=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("certificate") / "both.pem"
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-    return path
+    return certificates.write(tmp_path_factory.mktemp("certificate") / "both.pem")
 
 
 Serve = Callable[..., tuple[Inbox, SmtpMailer]]
