@@ -56,6 +56,7 @@ def create_app(wiring: Wiring, version: str) -> APIFlask:
         # ``api.parse`` limits bodies to 1 MiB and explains its 413; werkzeug's own limit is not needed.
         MAX_CONTENT_LENGTH=None,
         PROPAGATE_EXCEPTIONS=False,
+        VERSION=version,
     )
     app.before_request(_set_request_id)
     app.after_request(_add_request_id_header)

@@ -26,7 +26,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from app import __version__, migrations
+from app import migrations
 from app.core import security_events
 from app.core.db import Database
 from app.core.security_events import SecurityEvent
@@ -104,7 +104,7 @@ class Installation:
 
     def collect(self) -> Iterator[Metric]:
         info = GaugeMetricFamily("bridgenote_build_info", "The version of this server.", labels=["version"])
-        info.add_metric([__version__], 1)
+        info.add_metric([flask.current_app.config["VERSION"]], 1)
         yield info
         with self._wiring.database.engine.connect() as connection:
             workers = tables.executors(connection)

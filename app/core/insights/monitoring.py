@@ -194,7 +194,9 @@ def read(session: Session, actor: Actor) -> Figures:
     )
 
 
-def _age_of_oldest(session: Session, since: Any, *conditions: sa.ColumnElement[bool]) -> float:
+def _age_of_oldest(
+    session: Session, since: Any, *conditions: sa.ColumnElement[bool] | sa.TextClause
+) -> float:
     oldest: datetime | None = session.scalar(sa.select(sa.func.min(since)).where(*conditions))
     return 0.0 if oldest is None else _seconds(oldest, clock.now())
 
