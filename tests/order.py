@@ -32,6 +32,7 @@ LONGEST = (
     "unit/test_consensus.py",
     "unit/test_cli.py",
     "unit/test_seed.py",
+    "house/test_wheel.py",
 )
 """Files whose tests take several seconds each, longest first."""
 TOGETHER = ("faults/test_framing.py", "api/test_guide.py")

@@ -9,6 +9,7 @@ import pytest
 
 from app.core import clock
 from app.core.db import Database
+from app.jobs import tables
 from app.jobs.bodies import UNKNOWN_DELAY, UNKNOWN_WAITS, Bodies, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat, Stillness, heartbeats_table
 from app.jobs.ticker import Ticker
@@ -125,6 +126,21 @@ def test_a_job_that_we_hold_and_do_not_run_is_put_back(database: Database) -> No
         us.beat()
         us.sweep()
     assert executors.taken == [("us", {"lost"})]
+
+
+def test_who_ends_in_order_leaves_no_row_and_ends_also_without_a_database(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    executors = Executors(database)
+    ends, stays = executors.make("ends"), executors.make("stays")
+    ends.beat()
+    stays.beat()
+    ends.stop()
+    with executors.engine.connect() as connection:
+        assert tables.executors(connection) == (["stays"], [])
+    executors.table.drop(executors.engine)
+    stays.stop()
+    assert "will be reported as dead" in caplog.text
 
 
 def test_two_processes_under_one_executor_id_are_reported(
