@@ -4,6 +4,7 @@ import threading
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,6 +46,7 @@ from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
 from app.core.upkeep.erasure import Erased
 from app.core.upkeep.mail_texts import MailLinks
+from app.core.webhooks import events
 from app.core.webhooks.sending import Sender
 from app.settings import Settings
 from app.throttle import Throttle
@@ -166,6 +168,7 @@ def wire(settings: Settings) -> Wiring:
     database.info[community_settings.DEFAULTS] = CommunitySettings(
         min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )
+    database.info[events.REVIEW_TIME] = timedelta(days=settings.review_days)
     allow = AllowList.parse(settings.webhook_allow_hosts)
     classifiers = shipped_classifiers()
     sealer = make_sealer(settings)

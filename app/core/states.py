@@ -121,6 +121,7 @@ ACTION = Machine(
             _by(_SERVICE, _INTEGRATION),
             "Tier 2 routing, a flag, or escalation",
             V.OPEN_REVIEW,
+            (E.REVIEW_OPENED,),
         ),
         Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded", V.RECORD),
         Move(
@@ -138,7 +139,7 @@ ACTION = Machine(
             _by(_MODERATOR),
             "a dismissal is reopened: members or staff review it again",
             V.REOPEN,
-            (),
+            (E.REVIEW_OPENED,),
             When.REOPENS,
         ),
         Move(
@@ -172,6 +173,7 @@ ACTION = Machine(
             _by(_MODERATOR),
             "held for review before the platform acts",
             V.RETURN_TO_REVIEW,
+            (E.REVIEW_OPENED,),
         ),
         Move(
             A.PROPOSED,

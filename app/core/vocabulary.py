@@ -100,6 +100,16 @@ IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 """The states in which raters or moderators are asked: the first review, and the second look."""
 
 
+class Standing(StrEnum):
+    """What stands on the platform now, as far as it has reported: of the post, or else of its author."""
+
+    UP = "up"
+    HIDDEN = "hidden"
+    DELETED = "deleted"
+    WARNED = "warned"
+    SILENCED = "silenced"
+
+
 class ReviewGroup(StrEnum):
     COMMUNITY = "community"
     TRUSTED = "trusted"
@@ -159,6 +169,8 @@ class EventName(StrEnum):
     ACTION_OVERTURNED = "moderation_action.overturned"
     ACTION_DISMISSED = "moderation_action.dismissed"
     NOTE_STATUS = "note.status_changed"
+    REQUEST_COMPLETED = "request.completed"
+    REVIEW_OPENED = "review.opened"
     PANEL_DRAWN = "panel.drawn"
     ATTENTION = "community.attention"
     TEST = "webhook.test"

@@ -53,13 +53,15 @@ def test_samples_have_the_keys_of_what_is_really_built(
             with wiring.database.writing() as session:
                 verbs.change_action(session, actor, session.get_one(Action, action_id), state)
     with wiring.database.writing() as session:
+        session.get_one(Webhook, webhook_id).events = catalogue.opt_in()
+    opened = stage.post()
+    with wiring.database.writing() as session:
+        verbs.change_action(session, SYSTEM, session.get_one(Action, opened), ActionState.DISMISSED)
         action = session.get_one(Action, kept)
         note = session.get_one(Note, action.note_id)
         events.emit_note(session, note)
         events.emit_test(session, session.get_one(Webhook, webhook_id))
         events.emit_panel(session, Panel(note_id=note.id), action, ["7"], clock.now())
-        session.get_one(Webhook, webhook_id).events = ["community.attention"]
-        session.flush()
         community = session.get_one(Community, cast.community_id)
         events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)
     with wiring.database.reading() as session:
@@ -111,7 +113,8 @@ def test_an_event_that_is_declared_is_everywhere(
         assert part in listed, part
     form = operator.get("/endpoints").text
     assert "The day is over, only sent when ticked (day.ended)" in form
-    assert "Except community.attention and day.ended and panel.drawn." in form
+    named = "community.attention, day.ended, panel.drawn, request.completed and review.opened"
+    assert f"Except {named}." in form
     assert "The day is over" in operator.get("/deliveries?state=dead").text, "the filter offers it"
     registered = operator.post(
         "/endpoints", url="http://127.0.0.1/days", how="generate", events="day.ended", all_events=""

@@ -37,8 +37,9 @@ def record(
     """
     serialise(session, action.community_id)
     request = session.get_one(Request, action.request_id, populate_existing=True)
-    if for_request(session, request.id) is not None:
-        complete(session, request, cause)
+    earlier = for_request(session, request.id)
+    if earlier is not None:
+        complete(session, request, cause, earlier)
         return None
     (recorded,) = add(session, [New(action, decision, tier, confidence)])
     announce(session, request, recorded, cause)
@@ -85,7 +86,7 @@ def add(session: Session, several: Sequence[New]) -> list[Decision]:
 
 def announce(session: Session, request: Request, recorded: Decision, cause: str, **changes: Any) -> None:
     """Complete a request whose decision is stored, with ``changes`` to other columns, and write history and event."""
-    complete(session, request, cause, **changes)
+    complete(session, request, cause, recorded, **changes)
     history.record(
         session,
         SYSTEM,
@@ -102,10 +103,19 @@ def announce(session: Session, request: Request, recorded: Decision, cause: str,
 _LAST = sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == sa.bindparam("community"))
 
 
-def complete(session: Session, request: Request, cause: str, **changes: Any) -> None:
-    """Move a decided request to completed, from whatever state it is in, with ``changes`` to other columns."""
-    if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=cause), **changes)
+def complete(
+    session: Session, request: Request, cause: str, decision: Decision | None, **changes: Any
+) -> None:
+    """Move a request to completed, from whatever state it is in, with ``changes`` to other columns.
+
+    Webhooks that ask for it learn that nothing is done about the post: ``decision`` is the request's, None where there
+    was nothing to decide.
+    """
+    if request.status is RequestStatus.COMPLETED:
+        return
+    make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=cause), **changes)
+    if decision is None or decision.decision == NO_ACTION:
+        events.emit_completed(session, request, decision)
 
 
 SUPPORTED = "self_harm"

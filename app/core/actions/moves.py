@@ -20,7 +20,7 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, HistoryEntry, Note, Panel, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import IN_REVIEW, ActionTier, EventName
+from app.core.vocabulary import IN_REVIEW, ActionTier, EventName, RequestStatus
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action
@@ -126,6 +126,8 @@ def make_move(
         values["version"] = subject.version + 1
     if isinstance(subject, Note):
         values.setdefault("status_since", values["updated_at"])
+    if isinstance(subject, Request):
+        values["completed_at"] = values["updated_at"] if target is RequestStatus.COMPLETED else None
     gathered: list[_Change] | None = session.info.get(_GATHERED)
     if gathered is None:
         _write(session, [_Change(subject, machine.field, source, values)])
@@ -140,16 +142,16 @@ def make_move(
 
 
 @contextmanager
-def together(session: Session) -> Iterator[None]:
+def together(session: Session, *, named: bool = True) -> Iterator[None]:
     """Write the moves in the block, their history and their events when it ends: a few statements instead of many.
 
     For new objects and decisions about them, each of which moves once. A move that takes something back reads the
-    history of its object, which is not written yet.
+    history of its object, which is not written yet. ``named`` as in ``events.gathered``.
     """
     changes: list[_Change] = []
     session.info[_GATHERED] = changes
     try:
-        with events.gathered(session), history.gathered(session):
+        with events.gathered(session, named=named), history.gathered(session):
             yield
             _write(session, changes)
     finally:

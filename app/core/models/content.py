@@ -63,6 +63,9 @@ class Request(Stamped, Base):
             "requested_at",
         ),
         sa.Index("ix_requests_community_id_scored_at", "community_id", "scored_at"),
+        # What was completed since a client last asked, by a key of one community and of all.
+        sa.Index("ix_requests_community_id_completed_at_id", "community_id", "completed_at", "id"),
+        sa.Index("ix_requests_completed_at_id", "completed_at", "id"),
         sa.Index("ix_requests_request_id", "request_id"),
         sa.Index(
             "ix_requests_content_kept",
@@ -137,6 +140,7 @@ class Request(Stamped, Base):
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
     scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    completed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     scoring_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     language: Mapped[str | None] = mapped_column(sa.String(8))
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())

@@ -68,6 +68,9 @@ class Action(Stamped, Base):
         sa.Index("ix_moderation_actions_state", "community_id", "action_state", "created_at", "id"),
         sa.Index("ix_moderation_actions_created_at_id", "created_at", "id"),
         sa.Index("ix_moderation_actions_community_id_created_at_id", "community_id", "created_at", "id"),
+        # What changed since a client last asked, by a key of one community and of all.
+        sa.Index("ix_moderation_actions_community_id_updated_at_id", "community_id", "updated_at", "id"),
+        sa.Index("ix_moderation_actions_updated_at_id", "updated_at", "id"),
         # Second looks, and reviews that end by themselves: few beside all that was ever decided.
         sa.Index(
             "ix_moderation_actions_second_looks",

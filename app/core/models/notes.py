@@ -48,6 +48,9 @@ class Note(Stamped, Base):
         ),
         sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
+        # What changed since a client last asked, by a key of one community and of all.
+        sa.Index("ix_notes_community_id_updated_at_id", "community_id", "updated_at", "id"),
+        sa.Index("ix_notes_updated_at_id", "updated_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
         # What raters are asked about; rationales are most of the notes, and decided ones are locked in time.
         sa.Index(

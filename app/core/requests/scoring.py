@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import exemptions, moves, opening
+from app.core.actions import decisions, exemptions, moves, opening
 from app.core.actions.moves import make_move, together
 from app.core.actions.opening import Opened, Opening
 from app.core.classify import Classifier, Context
@@ -37,6 +37,7 @@ from app.core.thresholds.routing import (
     observed,
 )
 from app.core.vocabulary import ActionTier, RequestStatus
+from app.core.webhooks import events
 
 ARCHIVED = "the community was archived"
 PAUSED = "automatic actions were paused"
@@ -62,12 +63,10 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     if request.status is RequestStatus.PENDING:
         community = session.get_one(Community, request.community_id, populate_existing=True)
         if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=ARCHIVED))
+            decisions.complete(session, request, ARCHIVED, None)
             return None
         if exemptions.is_exempt(session, request):
-            make_move(
-                session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause="exempt from rescans")
-            )
+            decisions.complete(session, request, "exempt from rescans", None)
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
         return request
@@ -124,7 +123,7 @@ def record_several(
     rows = [(post, row) for post, row in rows if _may_be_recorded(session, row[0])]
     if not rows:
         return {}
-    _, community, author_id, has_samples, *_, threshold_set_id = rows[0][1]
+    _, community, author_id, has_samples, named, *_, threshold_set_id = rows[0][1]
     version, rules = threshold_sets.rules_of(session, threshold_set_id)
     now = clock.now()
     routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
@@ -134,12 +133,12 @@ def record_several(
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.
         seen = {row[0]: list(row[1:]) for row in session.connection().execute(_SEEN_OF, which)}
-        if any(seen.get(post.request_id) != list(row[4:]) for post, row in rows):
+        if any(seen.get(post.request_id) != list(row[5:]) for post, row in rows):
             raise StateChanged
     scorings.record_slow_rules(
         session, community.id, [late for routing in routings for late in timeouts(routing.post.scorings)]
     )
-    with together(session):
+    with together(session, named=named):
         openings = [routing.opening(version, now) for routing in routings if routing.route is not None]
         opened = {one.action.request_id: one for one in opening.add(session, openings)}
         for routing in routings:
@@ -229,8 +228,9 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
         opening.set_language(session, request.id, routing.post.language)
     if opened is None:
         is_open = routing.community.archived_at is None
-        reason = Reason(cause=nothing_found(routing.post.scorings) if is_open else ARCHIVED)
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=reason, **changes)
+        cause = nothing_found(routing.post.scorings) if is_open else ARCHIVED
+        earlier = decisions.for_request(session, request.id) if routing.is_decided else None
+        decisions.complete(session, request, cause, earlier, **changes)
         return
     if opened.decision is None:
         _keep_in_progress(session, request, changes)
@@ -252,7 +252,7 @@ _STATE, _SEEN_OF = (
     .join_from(Request, Community, Community.id == Request.community_id)
     .where(Request.id.in_(sa.bindparam("requests", expanding=True)))
     for columns in (
-        (Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, *_SEEN),
+        (Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, events.NAMES_EVENTS, *_SEEN),
         (Request.id, *_SEEN),
     )
 )

@@ -24,6 +24,7 @@ from app.core.vocabulary import (
     EventName,
     NoteStatus,
     ReviewGroup,
+    Verb,
 )
 from app.core.webhooks import payloads, shapes, signing
 from app.core.webhooks.shapes import EVENT_ID, Field, Shape
@@ -84,7 +85,7 @@ def _community(platform: str) -> Community:
 
 
 def _request() -> Request:
-    return Request(request_id=POST)
+    return Request(id=uuid.UUID(REQUEST), request_id=POST, completed_at=_SINCE)
 
 
 def _action(state: ActionState = ActionState.UNDER_REVIEW) -> Action:
@@ -96,7 +97,9 @@ def _action(state: ActionState = ActionState.UNDER_REVIEW) -> Action:
         action_state=state,
         review_group=ReviewGroup.COMMUNITY,
         evidence={"score": 0.9712, "category": "spam"},
+        decided_verb=Verb.HIDE,
         note_id=uuid.UUID(NOTE),
+        created_at=_SINCE,
     )
 
 
@@ -177,6 +180,23 @@ _LIST = (
         when="A note was published, withdrawn, or went back to needing ratings.",
         shape=shapes.NOTE,
         sample=lambda community: payloads.note_event(community, _note(), _action()),
+    ),
+    EventKind(
+        name=EventName.REQUEST_COMPLETED,
+        label="Request ended without action",
+        when="A request ended without action: nothing was found, or a review ended without action. Off unless a "
+        "webhook names this event.",
+        shape=shapes.COMPLETED,
+        sample=lambda community: payloads.completed_event(community, _request(), None),
+        receivers=Receivers.NAMED,
+    ),
+    EventKind(
+        name=EventName.REVIEW_OPENED,
+        label="Review opened",
+        when="People are asked about a post. Off unless a webhook names this event.",
+        shape=shapes.REVIEW,
+        sample=lambda community: payloads.review_event(community, _action(), timedelta(days=14)),
+        receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.PANEL_DRAWN,

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,8 +18,28 @@ from app.core.webhooks import catalogue, payloads
 
 def emit_action(session: Session, name: EventName, action: Action) -> Event:
     community = session.get_one(Community, action.community_id)
-    payload = payloads.action_event(name, community, action)
+    if name is EventName.REVIEW_OPENED:
+        payload = payloads.review_event(community, action, review_time(session))
+    else:
+        payload = payloads.action_event(name, community, action)
     return _emit(session, name, community, payload, request_id=action.request_id, action_id=action.id)
+
+
+REVIEW_TIME = "review_time"
+"""The key, in ``Database.info`` and ``Session.info``, of how long a review may last (setting ``review_days``)."""
+
+
+def review_time(session: Session) -> timedelta:
+    """After how long a review that nobody decides ends by itself."""
+    wired: timedelta = session.info.get(REVIEW_TIME, timedelta(days=14))
+    return wired
+
+
+def emit_completed(session: Session, request: Request, decision: Decision | None) -> Event:
+    """Tell that a request ended without action; ``decision`` is None where there was nothing to decide."""
+    community = session.get_one(Community, request.community_id)
+    payload = payloads.completed_event(community, request, decision)
+    return _emit(session, EventName.REQUEST_COMPLETED, community, payload, request_id=request.id)
 
 
 def emit_decision(session: Session, request: Request, decision: Decision) -> Event:
@@ -75,10 +95,8 @@ def emit_panel(
 
 def emit_attention(
     session: Session, community: Community, reason: AttentionReason, since: datetime, count: int | None
-) -> Event | None:
-    """Tell webhooks that the community wants an operator. None if no webhook names this event."""
-    if not is_subscribed(session, community.id, EventName.ATTENTION):
-        return None
+) -> Event:
+    """Tell webhooks that the community wants an operator."""
     payload = payloads.attention_event(community, reason, since, count)
     return _emit(session, EventName.ATTENTION, community, payload)
 
@@ -136,15 +154,33 @@ def _emit(
     return event
 
 
+NAMES_EVENTS = (
+    sa.exists()
+    .where(
+        Webhook.community_id == Community.id,
+        Webhook.deleted_at.is_(None),
+        Webhook.is_active,
+        Webhook.events.is_not(None),
+    )
+    .correlate(Community)
+)
+"""For a statement that selects from communities: whether a webhook names the events that it wants."""
+
+
 @contextmanager
-def gathered(session: Session) -> Iterator[None]:
-    """Write the events that are emitted within the block, with their deliveries, when it ends: all at once."""
+def gathered(session: Session, *, named: bool = True) -> Iterator[None]:
+    """Write the events that are emitted within the block, with their deliveries, when it ends: all at once.
+
+    ``named``: False where ``NAMES_EVENTS`` is, so that nobody wants what only webhooks get that name it.
+    """
     events: list[Event] = []
     session.info[_GATHERED] = events
     try:
         yield
     finally:
         del session.info[_GATHERED]
+    if not named:
+        events = [event for event in events if event.name not in catalogue.opt_in()]
     for community_id in dict.fromkeys(event.community_id for event in events):
         _write(session, community_id, [event for event in events if event.community_id == community_id])
 
@@ -154,7 +190,21 @@ _EVENTS, _DELIVERIES = (model.metadata.tables[model.__tablename__] for model in 
 
 
 def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -> None:
-    """Store new events of one community, with a delivery for each webhook that wants one."""
+    """Store new events of one community, with a delivery for each webhook that wants one.
+
+    An event that only webhooks get that name it is not stored where none does: most posts end without action.
+    """
+    subscriptions = list(_subscriptions(session, community_id))
+    wanted_by = {
+        event.id: [
+            webhook_id for webhook_id, wanted in subscriptions if catalogue.is_wanted(event.name, wanted)
+        ]
+        for event in events
+    }
+    optional = catalogue.opt_in()
+    events = [event for event in events if wanted_by[event.id] or event.name not in optional]
+    if not events:
+        return
     # The event may name an object that the session has not written yet.
     session.flush()
     names = ("id", "community_id", "name", "payload", "request_id", "action_id", "note_id")
@@ -169,9 +219,8 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
             "community_id": community_id,
             "due_at": clock.now(),
         }
-        for webhook_id, wanted in _subscriptions(session, community_id)
         for event in events
-        if catalogue.is_wanted(event.name, wanted)
+        for webhook_id in wanted_by[event.id]
     ]
     if deliveries:
         bulk.insert(connection, _DELIVERIES, deliveries)

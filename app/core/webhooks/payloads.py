@@ -6,11 +6,12 @@ plugin's own name for ``moderation_action.created`` (docs/integrate/api.md).
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from app.core import clock
 from app.core.models import Action, Community, Decision, Note, Request
+from app.core.questions import question_of
 from app.core.vocabulary import ActionState, ActionType, AttentionReason, EventName
 
 DISCOURSE = "discourse"
@@ -125,6 +126,38 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
             "status": note.status.value,
         }
     return payload
+
+
+def completed_event(community: Community, request: Request, decision: Decision | None) -> dict[str, Any]:
+    """``request.completed`` in Shape A: a request that ended without action."""
+    return {
+        "event": EventName.REQUEST_COMPLETED.value,
+        "community_server_id": str(community.id),
+        "data": {
+            "request_id": str(request.id),
+            "community_server_id": str(community.id),
+            "decision": decision.decision if decision is not None else None,
+            "completed_at": clock.iso(request.completed_at or clock.now()),
+        },
+    }
+
+
+def review_event(community: Community, action: Action, time: timedelta) -> dict[str, Any]:
+    """``review.opened`` in Shape A: what is asked, of whom, and when the review ends by itself after ``time``."""
+    opened_at = action.review_opened_at or action.created_at
+    return {
+        "event": EventName.REVIEW_OPENED.value,
+        "community_server_id": str(community.id),
+        "data": {
+            "request_id": str(action.request_id),
+            "action_id": str(action.id),
+            "note_id": str(action.note_id) if action.note_id else None,
+            "community_server_id": str(community.id),
+            "review_group": action.review_group.value if action.review_group else None,
+            "question": question_of(action.action_type, action.decided_verb),
+            "closes_at": clock.iso(opened_at + time),
+        },
+    }
 
 
 def panel_event(

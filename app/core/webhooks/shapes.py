@@ -160,6 +160,37 @@ NOTE = _shape_a(
         Field("status", _TEXT, "The note's status."),
     ),
 )
+COMPLETED = _shape_a(
+    "CompletedEvent",
+    "A request ended without action. `data.request_id` is our UUID. Only for webhooks that name this event.",
+    _POST,
+    Field("community_server_id", _ID, "The community again."),
+    Field(
+        "decision",
+        _one_of("none"),
+        "`none` if a review ended without action, which `moderation.decision` says too; null if there was nothing to "
+        "review.",
+        null=True,
+    ),
+    Field("completed_at", _TIME, "When it ended."),
+)
+REVIEW = _shape_a(
+    "ReviewEvent",
+    "A review opened: people are asked about a post. `data.request_id` is our UUID. Only for webhooks that name this "
+    "event.",
+    _POST,
+    Field("action_id", _ID, "The action that is under review."),
+    Field(
+        "note_id",
+        _ID,
+        "The rationale to rate. HELPFUL means yes, act; NOT_HELPFUL means no, keep. Never show its text to members.",
+        null=True,
+    ),
+    Field("community_server_id", _ID, "The community again."),
+    Field("review_group", ReviewGroup, "Who reviews it. Where it is `staff`, ask no members.", null=True),
+    Field("question", _TEXT, "What to ask, such as `Should this post be hidden?`."),
+    Field("closes_at", _TIME, "When the review ends without action unless it is decided before."),
+)
 PANEL = _shape_a(
     "PanelEvent",
     "Users of this platform were drawn to rate a note; ask them. Only for webhooks that name this event. "

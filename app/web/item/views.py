@@ -15,13 +15,10 @@ from app.core.models import Action, Rating, Request, SampleAnswer, SampledPost
 from app.core.notes import blindness
 from app.core.notes.blindness import is_decided, is_settled
 from app.core.notes.ratings import Stats
+from app.core.questions import question_of
 from app.core.raters.samples import Asked
 from app.core.thresholds import threshold_sets
-from app.core.vocabulary import (
-    ActionType,
-    HelpfulnessLevel,
-    Verb,
-)
+from app.core.vocabulary import HelpfulnessLevel
 from app.web import markup, veils
 from app.web.categories import UNNAMED, category_name, content_name
 from app.web.filters import highlight
@@ -37,16 +34,6 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
 """The rating of the action's rationale note for each answer (docs/develop/design-system.md)."""
 OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
-
-_QUESTIONS: Mapping[str, str] = {
-    Verb.HIDE: "Should this post be hidden?",
-    Verb.DELETE: "Should this post be deleted?",
-    Verb.FLAG: "Should this post be flagged?",
-    Verb.NOTIFY: "Should the author of this post get a notice?",
-    ActionType.WARN: "Should the author of this post be warned?",
-    ActionType.SILENCE: "Should the author of this post be silenced?",
-    ActionType.UNHIDE: "Should this post be shown again?",
-}
 
 SAMPLE_ENDED = (
     "This question is closed. It was asked to learn from the answers: nothing was decided about this post."
@@ -148,13 +135,6 @@ class Step:
     at: datetime
 
 
-def question_of(action: Asked) -> str:
-    """Return the question for an action; its verb is what the platform would do."""
-    return _QUESTIONS.get(action.decided_verb) or _QUESTIONS.get(
-        action.action_type, "Should we act on this post?"
-    )
-
-
 def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
     """Return the item as a rater may see it, on the page with this ``url``.
 
@@ -172,7 +152,7 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
         category=category_name(action.category),
         kind=content_name(action.category).lower(),
         meaning=threshold_sets.describe(action.category or ""),
-        question=question_of(action),
+        question=question_of(action.action_type, action.decided_verb),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),
         is_excerpt=start > 0 or end < len(text),
         is_long=markup.is_long(text, start, end),

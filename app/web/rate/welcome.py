@@ -10,10 +10,11 @@ from wtforms.validators import InputRequired
 
 from app.core.models import Membership
 from app.core.permissions import Permission
+from app.core.questions import question_of
 from app.core.raters import practice
 from app.core.raters.practice import BY_NAME, EXAMPLES, Example
 from app.core.thresholds import threshold_sets
-from app.core.vocabulary import HelpfulnessLevel
+from app.core.vocabulary import ActionType, HelpfulnessLevel, Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
@@ -22,7 +23,7 @@ from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS, OPTIONS
 from app.wiring import wired
 
-QUESTION = "Should this post be hidden?"
+QUESTION = question_of(ActionType.HIDE, Verb.HIDE)
 _SAID = {level: answer for answer, level in ANSWERS.items()}
 _NOTE_WORDS = {answer: LEVEL_WORDS[level] for answer, level in ANSWERS.items()}
 

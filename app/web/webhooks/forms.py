@@ -56,7 +56,8 @@ class WebhookForm(Form):
     @property
     def all_events_hint(self) -> str:
         """The hint of ``all_events``."""
-        return f"Except {' and '.join(opt_in())}. To get those, choose events one by one."
+        *others, last = opt_in()
+        return f"Except {', '.join(others)} and {last}. To get those, choose events one by one."
 
     def validate_events(self, field: MultiCheckboxField) -> None:
         if not self.all_events.data and not field.data:
