@@ -21,7 +21,6 @@ from app.api.schemas.requests import (
     RequestPatch,
     RequestQuery,
 )
-from app.core import clock
 from app.core.actions.decisions import NO_ACTION
 from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
@@ -29,17 +28,16 @@ from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
 from app.core.models import Attachment, Request
 from app.core.notes import notes
-from app.core.paging import Page
+from app.core.paging import Page, next_since
 from app.core.permissions import Actor
 from app.core.requests import reading, submitting
-from app.core.vocabulary import RequestStatus
+from app.core.requests.reading import Acted
+from app.core.vocabulary import RequestStatus, Standing
 from app.core.webhooks import payloads
 from app.errors import Explained
 from app.wiring import wired
 
 _TIERS = {1: "immediate_action", 2: "community_review"}
-_OVERLAP = timedelta(seconds=60)
-"""How far a poll over several communities overlaps the last one: decisions are in order only within a community."""
 
 
 @public.post("/requests")
@@ -92,7 +90,11 @@ _UNCHANGED = {field.name for field in fields(submitting.Submission)} - {"attachm
 @public.answers(RequestList, also=[400])
 @polls
 def list_requests(query_data: RequestQuery) -> Response:
-    """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first."""
+    """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first.
+
+    With ``filter[completed_at__gte]`` it is oldest completion first, and ``meta.next_since`` is the value of the next
+    call, which repeats up to a minute: deduplicate by id.
+    """
     actor = auth.actor()
     if query_data.since is not None and query_data.status is None:
         raise community_servers.query_problem("since", "needs status=decided")
@@ -105,21 +107,23 @@ def list_requests(query_data: RequestQuery) -> Response:
         dataset_item_id=query_data.dataset_item_id,
         requested_from=query_data.requested_from,
         requested_to=query_data.requested_to,
+        completed_from=query_data.completed_from,
     )
     meta: dict[str, Any] = {}
     with wired().database.reading() as session:
         if query_data.status is None:
-            page = reading.listed(session, statement, query_data.slice())
+            after = query_data.completed_from
+            page = reading.listed(session, statement, query_data.slice(), by_completion=after is not None)
+            if after is not None:
+                meta["next_since"] = next_since(page.rows[-1].completed_at if page.rows else None, after)
         else:
             since = query_data.since or datetime(1970, 1, 1, tzinfo=UTC)
             page = reading.decided(session, statement, since, query_data.slice())
             meta["next_since"] = _next_since(page, since, _is_one_community(actor, query_data))
-        open_actions = reading.actions_of(session, page.rows)
+        acted = reading.acted_on(session, page.rows)
         attachments = adding.for_requests(session, page.rows)
         return jsonapi.answer(
-            jsonapi.listing(
-                page, lambda row: show(row, open_actions.get(row.id), attachments.get(row.id, ())), **meta
-            )
+            jsonapi.listing(page, lambda row: show(row, acted[row.id], attachments.get(row.id, ())), **meta)
         )
 
 
@@ -132,14 +136,12 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
     """Return the ``since`` of the next poll, so that it misses no decision.
 
     Within a community decisions are strictly ordered, so it is the microsecond after the last decision on the page.
-    Across communities a transaction that began earlier may commit later, so the next poll repeats ``_OVERLAP``.
+    Across communities they are in no order, so the next poll repeats what ``next_since`` does.
     """
-    if not page.rows:
-        return since
-    last: datetime = page.rows[-1].decided_at
-    if one_community:
+    last: datetime | None = page.rows[-1].decided_at if page.rows else None
+    if last is not None and one_community:
         return last + timedelta(microseconds=1)
-    return max(since, min(last, clock.now() - _OVERLAP))
+    return next_since(last, since)
 
 
 @public.get("/requests/<request_reference:reference>")
@@ -202,12 +204,12 @@ def _check_body_id(request: Request) -> None:
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:
     attachments = adding.for_requests(session, [row])
-    return show(row, reading.actions_of(session, [row]).get(row.id), attachments.get(row.id, ()))
+    return show(row, reading.acted_on(session, [row])[row.id], attachments.get(row.id, ()))
 
 
 def show_new(request: Request, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
     """Return the resource object of a new request, which has only the submitted data; status in upper case."""
-    return _resource(request, attachments, dict.fromkeys(_OUTCOME))
+    return _resource(request, attachments, {**dict.fromkeys(_OUTCOME), "standing": Standing.UP})
 
 
 _OUTCOME = (
@@ -222,19 +224,16 @@ _OUTCOME = (
 """Attributes that a new request does not have."""
 
 
-def show(row: Any, open_action: Any, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
-    """Return the resource object of a row of ``requests.reading``.
-
-    ``open_action`` is the action of a request that is not decided yet, or None.
-    """
-    outcome: dict[str, Any] = {"moderation_action": None, "recommended_action": None}
+def show(row: Any, acted: Acted, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
+    """Return the resource object of a row of ``requests.reading``, with what was done about it."""
+    outcome: dict[str, Any] = {"moderation_action": None, "recommended_action": None, "standing": acted.standing}
     if row.decided_at is not None:
         outcome["moderation_action"] = _TIERS.get(row.tier)
         if row.decision != NO_ACTION:
             outcome["recommended_action"] = payloads.RECOMMENDED[row.action_type]
-    elif open_action is not None:
-        outcome["moderation_action"] = _TIERS.get(open_action.action_tier.number)
-        outcome["action_id"] = open_action.id
+    elif acted.latest is not None:
+        outcome["moderation_action"] = _TIERS.get(acted.latest.action_tier.number)
+        outcome["action_id"] = acted.latest.id
     if row.content_removed_at is not None:
         outcome["content"] = None
     return _resource(row, attachments, outcome)

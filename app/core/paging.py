@@ -11,7 +11,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
@@ -22,6 +22,9 @@ from app.core.errors import Invalid, Malformed
 
 MOST_COUNTED = 1_000
 """The most rows that lists of the dashboard count; beyond, they say "more than"."""
+
+OVERLAP = timedelta(seconds=60)
+"""How far a list of changes overlaps the last one: a row is committed some time after it got its time."""
 
 Row = TypeVar("Row")
 Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
@@ -141,6 +144,15 @@ def paginate(
         next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
         is_more=is_more,
     )
+
+
+def next_since(last: datetime | None, since: datetime) -> datetime:
+    """The ``since`` of the next list of what changed, so that it misses no row; ``last`` is the time of the last row.
+
+    A transaction that began earlier may commit later, and machines' clocks differ a little, so the next list repeats
+    what changed within ``OVERLAP``. It includes its own moment, which several rows may share.
+    """
+    return since if last is None else max(since, min(last, clock.now() - OVERLAP))
 
 
 def _keys(

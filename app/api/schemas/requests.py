@@ -25,7 +25,7 @@ from app.api.shapes import (
 )
 from app.core import limits
 from app.core.thresholds.drafts import FIELDS, CategoryDraft
-from app.core.vocabulary import NoteStatus, RequestStatus, Verb
+from app.core.vocabulary import NoteStatus, RequestStatus, Standing, Verb
 
 Time = Annotated[
     str,
@@ -183,6 +183,11 @@ class RequestQuery(Paged):
     ) = Field(None, alias="filter[dataset_item_id]", description="The fact-check's id in its dataset.")
     requested_from: Instant | None = Field(None, alias="filter[requested_at__gte]")
     requested_to: Instant | None = Field(None, alias="filter[requested_at__lte]")
+    completed_from: Instant | None = Field(
+        None,
+        alias="filter[completed_at__gte]",
+        description="Completed then or later, oldest completion first; `meta.next_since` is the value of the next call.",
+    )
     status: Literal["decided"] | None = None
     since: Instant | None = None
     community: Id | None = Field(None, alias="community_server_id")
@@ -205,6 +210,12 @@ class RequestAttributes(Shown):
     content: str | None = Field(
         description="The submitted content; null once the community's retention time has removed it."
     )
+    standing: Standing = Field(
+        description=(
+            "What stands on the platform now, by what it has acknowledged and reported: `hidden` or `deleted`, or the "
+            "post is up and its author was `warned` or `silenced`, or `up`. `decision` never changes; this does."
+        )
+    )
     platform_message_id: str | None = None
     platform_channel_id: str | None = None
     platform_author_id: str | None = None
@@ -213,6 +224,9 @@ class RequestAttributes(Shown):
     similarity_score: float | None = None
     dataset_name: str | None = None
     dataset_item_id: str | None = None
+    completed_at: Time | None = Field(
+        None, description="When the request was completed; absent while its status is another."
+    )
     decided_at: Time | None = None
     decision: Verb | Literal["none"] | None = None
     tier: Literal[1, 2] | None = None

@@ -14,12 +14,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import limits
+from app.core.actions.standing import standing_of
 from app.core.errors import Malformed, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action, Decision, Note, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor
-from app.core.vocabulary import RequestStatus
+from app.core.vocabulary import RequestStatus, Standing
 
 _SHOWN = (
     sa.select(
@@ -32,6 +33,7 @@ _SHOWN = (
         Request.requested_at,
         Request.created_at,
         Request.updated_at,
+        Request.completed_at,
         Request.content,
         Request.content_removed_at,
         Request.platform_message_id,
@@ -127,6 +129,7 @@ def matching(
     dataset_item_id: str | None = None,
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
+    completed_from: datetime | None = None,
 ) -> Matching:
     """A filter over the actor's requests, for ``listed`` and ``decided``.
 
@@ -147,14 +150,25 @@ def matching(
         narrowed.append(Request.requested_at >= requested_from)
     if requested_to is not None:
         narrowed.append(Request.requested_at <= requested_to)
+    if completed_from is not None:
+        narrowed.append(Request.completed_at >= completed_from)
     return Matching((*conditions, *narrowed), visible, is_whole=not narrowed)
 
 
-def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[Any]:
-    """A page of matching requests, newest first."""
+def listed(
+    session: Session, matching_requests: Matching, part: Slice, *, by_completion: bool = False
+) -> Page[Any]:
+    """A page of matching requests, newest first; ``by_completion``: those that were completed first come first."""
     conditions = matching_requests.conditions
-    narrow = sa.select(Request.id).where(*conditions)
-    return paginate(session, _SHOWN.where(*conditions), Request.requested_at, Request.id, part, narrow=narrow)
+    return paginate(
+        session,
+        _SHOWN.where(*conditions),
+        Request.completed_at if by_completion else Request.requested_at,
+        Request.id,
+        part,
+        descending=not by_completion,
+        narrow=sa.select(Request.id).where(*conditions),
+    )
 
 
 def decided(session: Session, matching_requests: Matching, since: datetime, part: Slice) -> Page[Any]:
@@ -178,14 +192,37 @@ def decided(session: Session, matching_requests: Matching, since: datetime, part
     )
 
 
-def actions_of(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, Any]:
-    """The service's latest action (``id``, ``action_tier``) per request, for those without a decision yet."""
-    waiting = [row.id for row in request_rows if row.decided_at is None]
-    if not waiting:
-        return {}
+@dataclass(frozen=True)
+class Acted:
+    """What the actions on a request say about it.
+
+    ``latest`` is the service's latest one (``id``, ``action_tier``) that is no restoration, or None.
+    """
+
+    latest: Any = None
+    standing: Standing = Standing.UP
+
+
+def acted_on(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, Acted]:
+    """What was done about each of these requests: one statement however many there are."""
     rows = session.execute(
-        sa.select(Action.request_id, Action.id, Action.action_tier)
-        .where(Action.request_id.in_(waiting), Action.action_tier.is_not(None), Action.restores_id.is_(None))
+        sa.select(
+            Action.request_id,
+            Action.id,
+            Action.action_type,
+            Action.action_tier,
+            Action.restores_id,
+            Action.applied_at,
+        )
+        .where(Action.request_id.in_([row.id for row in request_rows]))
         .order_by(Action.created_at, Action.id)
     )
-    return {row.request_id: row for row in rows}
+    actions: dict[uuid.UUID, list[Any]] = {row.id: [] for row in request_rows}
+    for row in rows:
+        actions[row.request_id].append(row)
+    return {request_id: Acted(_latest(of_it), standing_of(of_it)) for request_id, of_it in actions.items()}
+
+
+def _latest(actions: Sequence[Any]) -> Any:
+    own = [row for row in actions if row.action_tier is not None and row.restores_id is None]
+    return own[-1] if own else None
