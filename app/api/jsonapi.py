@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.parse import JSON_API
 from app.core import clock
-from app.core.paging import Page
+from app.core.paging import Page, next_since
 from app.wiring import base_url
 
 DESCRIBED_BY = f"{PREFIX}/openapi.json"
@@ -87,6 +87,13 @@ def listing(page: Page[Any], show: Callable[[Any], dict[str, Any]], **meta: Any)
         "offset": page.offset,
     }
     return document([show(row) for row in page.rows], meta=counted | meta, links=_page_links(page))
+
+
+def next_changes(page: Page[Any], since: datetime | None, column: str = "updated_at") -> dict[str, datetime]:
+    """Return the ``meta`` of a list in the order of ``column`` since then; none if the list is another one."""
+    if since is None:
+        return {}
+    return {"next_since": next_since(getattr(page.rows[-1], column) if page.rows else None, since)}
 
 
 def answer(

@@ -24,9 +24,10 @@ from app.core.errors import Invalid
 from app.core.history.reason import Reason
 from app.core.ids import require_id
 from app.core.models import Action
+from app.core.questions import question_of
 from app.core.requests import submitting
 from app.core.review import verbs
-from app.core.vocabulary import ActionState
+from app.core.vocabulary import IN_REVIEW, ActionState
 from app.core.webhooks import payloads
 from app.wiring import wired
 
@@ -36,7 +37,11 @@ from app.wiring import wired
 @public.answers(ActionList, also=[400])
 @polls
 def list_moderation_actions(query_data: ActionQuery) -> Response:
-    """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
+    """List moderation actions, newest first; bracketed and unbracketed filters combine with AND.
+
+    With ``filter[updated_at__gte]`` the list is in the order of changes, and ``meta.next_since`` is the value of the
+    next call, which repeats up to a minute: deduplicate by id and ``updated_at``.
+    """
     caller = auth.caller()
     community_id = query_data.community or _default_community(caller, query_data)
     page_slice = query_data.slice(community_id)
@@ -45,10 +50,13 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
         communities=(query_data.filter_community, community_id),
         states=(query_data.filter_state, query_data.state),
         tiers=(query_data.filter_tier, query_data.tier),
+        updated_from=query_data.updated_from,
     )
     with wired().database.reading() as session:
-        page = actions.listed(session, matching, page_slice)
-        return jsonapi.answer(jsonapi.listing(page, show))
+        page = actions.listed(session, matching, page_slice, by_change=query_data.updated_from is not None)
+        return jsonapi.answer(
+            jsonapi.listing(page, show, **jsonapi.next_changes(page, query_data.updated_from))
+        )
 
 
 def _default_community(caller: Caller, query: ActionQuery) -> uuid.UUID | None:
@@ -144,4 +152,7 @@ def show(action: Action) -> dict[str, Any]:
         request_id=action.request.request_id,
         community_server_id=action.community_id,
         classifier_evidence=payloads.classifier_evidence(action),
+        question=question_of(action.action_type, action.decided_verb)
+        if action.action_state in IN_REVIEW
+        else None,
     )

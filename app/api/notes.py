@@ -62,7 +62,11 @@ def create_note(json_data: NoteCreate) -> Response:
 @public.input(NoteQuery, location="query")
 @public.answers(NoteList, also=[400])
 def list_notes(query_data: NoteQuery) -> Response:
-    """List notes, newest first."""
+    """List notes, newest first.
+
+    With ``filter[updated_at__gte]`` the list is in the order of changes, and ``meta.next_since`` is the value of the
+    next call, which repeats up to a minute: deduplicate by id and ``updated_at``.
+    """
     raters = query_data.raters_not_in
     caller = auth.caller()
     matching = lists.matching(
@@ -76,14 +80,19 @@ def list_notes(query_data: NoteQuery) -> Response:
         platform_message_id=query_data.platform_message_id,
         created_from=query_data.created_from,
         created_to=query_data.created_to,
+        updated_from=query_data.updated_from,
         rater=query_data.rater,
         drawn_rater=query_data.drawn,
         raters_not_in=raters.split(",") if raters is not None else None,
         platform=caller.platform,
     )
     with wired().database.reading() as session:
-        page = lists.listed(session, matching, query_data.slice())
-        return jsonapi.answer(jsonapi.listing(page, show))
+        page = lists.listed(
+            session, matching, query_data.slice(), by_change=query_data.updated_from is not None
+        )
+        return jsonapi.answer(
+            jsonapi.listing(page, show, **jsonapi.next_changes(page, query_data.updated_from))
+        )
 
 
 @public.get("/notes/<note_id>")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from flask import Response
+from sqlalchemy.orm import Session
 
 from app.api import auth, jsonapi, user_profiles
 from app.api.blueprints import public
@@ -18,8 +19,8 @@ from app.api.shapes import Paged
 from app.core.errors import Forbidden
 from app.core.ids import require_id
 from app.core.models import Community, Note, Rating
-from app.core.notes import notes, ratings
-from app.core.notes.ratings import Stats
+from app.core.notes import notes, ratings, uncounted
+from app.core.notes.ratings import Rated, Stats
 from app.core.paging import paginate
 from app.core.panels import results
 from app.core.panels.results import Decided
@@ -32,7 +33,10 @@ from app.wiring import wired
 @public.input(RatingCreate)
 @public.answers(RatingDocument, 201, also=[200, 400, 404])
 def create_rating(json_data: RatingCreate) -> Response:
-    """Rate a note or change the rating: 201 the first time, then 200."""
+    """Rate a note or change the rating: 201 the first time, then 200.
+
+    A rating that does not count is stored too: ``counts`` is false, and ``why`` says the reason.
+    """
     caller = auth.caller()
     with wired().database.reading() as session:
         community_id = notes.get(session, caller.actor, json_data.note_id).community_id
@@ -48,7 +52,7 @@ def create_rating(json_data: RatingCreate) -> Response:
     with wired().database.writing() as session:
         caller = auth.caller_in(session, community_id)
         rater = moving.ensure(session, caller.actor, identity, session.get_one(Community, community_id))
-        rating, new = ratings.rate(
+        rated = ratings.rate(
             session,
             caller.actor,
             notes.get(session, caller.actor, json_data.note_id),
@@ -56,7 +60,8 @@ def create_rating(json_data: RatingCreate) -> Response:
             json_data.helpfulness_level,
             rater_ref=json_data.rater_id,
         )
-        return jsonapi.answer_resource(show(rating), 201 if new else 200, located=new)
+        shown = _show_given(session, rated)
+        return jsonapi.answer_resource(shown, 201 if rated.is_new else 200, located=rated.is_new)
 
 
 @public.get("/ratings/<rating_id>")
@@ -90,8 +95,8 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
         actor = auth.caller_in(session, community_id).actor
-        rating = ratings.change(session, actor, target_id, json_data.helpfulness_level)
-        return jsonapi.answer_resource(show(rating))
+        rated = ratings.change(session, actor, target_id, json_data.helpfulness_level)
+        return jsonapi.answer_resource(_show_given(session, rated))
 
 
 @public.get("/notes/<note_id>/ratings")
@@ -117,9 +122,19 @@ def read_rating_stats(note_id: str) -> Response:
     return jsonapi.answer(jsonapi.document(stats, path=f"/notes/{note.id}/ratings/stats"))
 
 
-def show(rating: Rating) -> dict[str, Any]:
-    """Return the resource object of a rating. ``rater_id`` is as it was sent."""
-    return jsonapi.shown("ratings", RatingAttributes, rating, rater_id=rating.rater_ref)
+def _show_given(session: Session, rated: Rated) -> dict[str, Any]:
+    """Return the resource object of a rating for whoever gave it; if it does not count, with the reason.
+
+    Only they learn that: a list of the ratings that count would tell who sits on a drawn panel.
+    """
+    return show(rated.rating, why=uncounted.why(session, rated.rating, rated.action, rated.state))
+
+
+def show(rating: Rating, *, why: str | None = None) -> dict[str, Any]:
+    """Return the resource object of a rating. ``rater_id`` is as it was sent; ``why``: the reason that it does not
+    count."""
+    own = {"rater_id": rating.rater_ref, "counts": False if why is not None else None, "why": why}
+    return jsonapi.shown("ratings", RatingAttributes, rating, **own)
 
 
 def show_stats(note: Note, stats: Stats, decided: Decided | None = None) -> dict[str, Any]:

@@ -114,8 +114,7 @@ def list_requests(query_data: RequestQuery) -> Response:
         if query_data.status is None:
             after = query_data.completed_from
             page = reading.listed(session, statement, query_data.slice(), by_completion=after is not None)
-            if after is not None:
-                meta["next_since"] = next_since(page.rows[-1].completed_at if page.rows else None, after)
+            meta |= jsonapi.next_changes(page, after, "completed_at")
         else:
             since = query_data.since or datetime(1970, 1, 1, tzinfo=UTC)
             page = reading.decided(session, statement, since, query_data.slice())
@@ -226,7 +225,11 @@ _OUTCOME = (
 
 def show(row: Any, acted: Acted, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
     """Return the resource object of a row of ``requests.reading``, with what was done about it."""
-    outcome: dict[str, Any] = {"moderation_action": None, "recommended_action": None, "standing": acted.standing}
+    outcome: dict[str, Any] = {
+        "moderation_action": None,
+        "recommended_action": None,
+        "standing": acted.standing,
+    }
     if row.decided_at is not None:
         outcome["moderation_action"] = _TIERS.get(row.tier)
         if row.decision != NO_ACTION:

@@ -167,6 +167,10 @@ class Paged(Query):
         return Slice(self.number, self.size, after=self.after, before=self.before, of=self.list_name(*extra))
 
 
+CHANGES = "Changed then or later, in the order of changes; `meta.next_since` is the value of the next call."
+"""What ``filter[updated_at__gte]`` of a list does."""
+
+
 class Shown(BaseModel):
     """Attributes of a resource in a response. Used for documentation; the tests check every response against them."""
 

@@ -131,7 +131,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
         note = notes.write(
             session, SYSTEM, community.id, author, "It claims nothing", Classification.NOT_MISLEADING
         )
-        rating, _ = ratings.rate(
+        rating, *_ = ratings.rate(
             session, factories.integration(cast, profile_id=rater.id), note, rater, HelpfulnessLevel.HELPFUL
         )
         webhook, _ = webhooks.register(

@@ -117,7 +117,7 @@ def test_ratings_that_do_not_count_stay_out_of_sums_and_fits(wiring: Wiring, cas
         note = session.scalars(sa.select(Note).where(Note.rationale)).one()
         submitter = profiles.ensure(session, PLATFORM, "author-1")
         who: Actor = factories.integration(cast, staff=False, profile_id=submitter.id)
-        rating, _ = ratings.rate(session, who, note, submitter, HELPFUL)
+        rating, *_ = ratings.rate(session, who, note, submitter, HELPFUL)
         assert rating.exclusion_reason == "submitter"
         assert note_scores.current(session, note).sums.counts.total == 2
         assert note.ratings_count == 3

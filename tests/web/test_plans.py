@@ -110,6 +110,7 @@ SEARCHES = {
     "history, search for common words in a rare order": "/history?q=ferries+harbours",
 }
 """A search asks more of a database with more posts than it reads one by one, so its queries are not compared."""
+SINCE = "2020-01-01T00:00:00Z"
 CALLS = {
     "requests": "/api/public/v1/requests?page[size]=100",
     "requests, deep": "/api/public/v1/requests?page[size]=100&page[number]={deep}",
@@ -118,6 +119,9 @@ CALLS = {
     "notes": "/api/public/v1/notes?page[size]=100",
     "notes of a status": "/api/public/v1/notes?filter[status]=NEEDS_MORE_RATINGS&page[size]=100",
     "decisions": "/api/public/v1/requests?status=decided&since=2020-01-01T00:00:00Z&page[size]=100",
+    "requests completed since": f"/api/public/v1/requests?filter[completed_at__gte]={SINCE}&page[size]=100",
+    "actions changed since": f"/api/public/v1/moderation-actions?filter[updated_at__gte]={SINCE}",
+    "notes changed since": f"/api/public/v1/notes?filter[updated_at__gte]={SINCE}&page[size]=100",
     "requests of a status, deep": (
         "/api/public/v1/requests?filter[status]=COMPLETED&page[size]=100&page[number]={deep}"
     ),
@@ -260,6 +264,7 @@ def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime, webh
             language="language",
             requested_at="moment",
             scored_at="moment",
+            completed_at="CASE WHEN acted AND waits THEN NULL ELSE moment END",
         )
         acted = f"(SELECT * FROM {posts} WHERE acted) AS post"  # noqa: S608 - the same
         bulk.insert(

@@ -108,6 +108,7 @@ def _submission(
             "content_sha256": "0" * 64,
             "requested_at": at,
             "status": RequestStatus.COMPLETED,
+            "completed_at": at,
         }
     )
     if kind >= 0.38:

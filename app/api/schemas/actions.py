@@ -7,6 +7,7 @@ from pydantic import Field
 from app.api.errors import Located
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import (
+    CHANGES,
     DIGITS,
     PAGE_NUMBER_MAX,
     STORABLE,
@@ -14,6 +15,7 @@ from app.api.shapes import (
     Cursor,
     ForeignId,
     Id,
+    Instant,
     Query,
     Shown,
     one_of,
@@ -43,6 +45,7 @@ class ActionQuery(Query):
     filter_community: Id | None = Field(None, alias="filter[community_server_id]")
     filter_state: State | None = Field(None, alias="filter[action_state]")
     filter_tier: Tier | None = Field(None, alias="filter[action_tier]")
+    updated_from: Instant | None = Field(None, alias="filter[updated_at__gte]", description=CHANGES)
     community: Id | None = Field(
         None,
         alias="community_server_id",
@@ -155,6 +158,12 @@ class ActionAttributes(Shown):
     review_group: ReviewGroup | None
     classifier_evidence: Evidence | None
     note_id: Uuid | None
+    question: str | None = Field(
+        description=(
+            "What people are asked while the action is under review, such as `Should this post be hidden?`; else null. "
+            "They answer by rating the note of `note_id`: HELPFUL means yes, act; NOT_HELPFUL means no, keep."
+        )
+    )
     platform_action_id: str | None
     applied_at: Time | None
     confirmed_at: Time | None

@@ -1,12 +1,24 @@
 """Input and output models of notes, ratings and their counts (docs/integrate/api.md)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
+from app.api.shapes import (
+    CHANGES,
+    NOT_BLANK,
+    STORABLE,
+    Body,
+    ForeignId,
+    Id,
+    Instant,
+    Paged,
+    Shown,
+    Text,
+    one_of,
+)
 from app.core import limits
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 
@@ -91,6 +103,7 @@ class NoteQuery(Paged):
     platform_message_id: ForeignId | None = Field(None, alias="filter[platform_message_id]")
     created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
     created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
+    updated_from: Instant | None = Field(None, alias="filter[updated_at__gte]", description=CHANGES)
     rater: ForeignId | None = Field(None, alias="filter[rater_id]", description=FILTERED)
     drawn: ForeignId | None = Field(
         None,
@@ -164,6 +177,14 @@ class RatingAttributes(Shown):
     helpfulness_level: HelpfulnessLevel
     created_at: Time
     updated_at: Time
+    counts: Literal[False] | None = Field(
+        None,
+        description=(
+            "False if the rating does not count; absent if it does. Only in the answer to the call that gives or "
+            "changes it."
+        ),
+    )
+    why: str | None = Field(None, description="Beside `counts`: why it does not count, as a sentence.")
 
 
 class PanelCounts(Shown):

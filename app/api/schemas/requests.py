@@ -186,7 +186,9 @@ class RequestQuery(Paged):
     completed_from: Instant | None = Field(
         None,
         alias="filter[completed_at__gte]",
-        description="Completed then or later, oldest completion first; `meta.next_since` is the value of the next call.",
+        description=(
+            "Completed then or later, oldest completion first; `meta.next_since` is the value of the next call."
+        ),
     )
     status: Literal["decided"] | None = None
     since: Instant | None = None

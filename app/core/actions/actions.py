@@ -56,6 +56,7 @@ def matching(
     communities: Collection[uuid.UUID | None] = (),
     states: Collection[ActionState | None] = (),
     tiers: Collection[ActionTier | None] = (),
+    updated_from: datetime | None = None,
 ) -> sa.Select[Any]:
     """The actions in the actor's communities that match all of these; None values are ignored."""
     visible = actor.seen_of(communities)
@@ -64,17 +65,23 @@ def matching(
         statement = statement.where(Action.community_id.in_(visible))
     for column, values in ((Action.action_state, states), (Action.action_tier, tiers)):
         statement = statement.where(*(column == value for value in values if value is not None))
-    return statement
+    return statement if updated_from is None else statement.where(Action.updated_at >= updated_from)
 
 
-def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Action]:
-    """A page of the actions that ``matching`` selects, newest first, with what a document shows of them."""
+def listed(
+    session: Session, statement: sa.Select[Any], part: Slice, *, by_change: bool = False
+) -> Page[Action]:
+    """A page of the actions that ``matching`` selects, newest first, with what a document shows of them.
+
+    ``by_change``: those that changed first come first.
+    """
     return paginate(
         session,
         statement.options(*READ_OPTIONS),
-        Action.created_at,
+        Action.updated_at if by_change else Action.created_at,
         Action.id,
         part,
+        descending=not by_change,
         narrow=statement.with_only_columns(Action.id),
     )
 

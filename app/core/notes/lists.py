@@ -30,6 +30,7 @@ def matching(
     platform_message_id: str | None = None,
     created_from: datetime | None = None,
     created_to: datetime | None = None,
+    updated_from: datetime | None = None,
     rater: str | None = None,
     drawn_rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
@@ -59,6 +60,8 @@ def matching(
         statement = statement.where(Note.created_at >= created_from)
     if created_to is not None:
         statement = statement.where(Note.created_at <= created_to)
+    if updated_from is not None:
+        statement = statement.where(Note.updated_at >= updated_from)
     if request is not None:
         statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
@@ -75,14 +78,20 @@ def matching(
     return statement
 
 
-def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Note]:
-    """A page of the notes that ``matching`` selects, newest first."""
+def listed(
+    session: Session, statement: sa.Select[Any], part: Slice, *, by_change: bool = False
+) -> Page[Note]:
+    """A page of the notes that ``matching`` selects, newest first.
+
+    ``by_change``: those that changed first come first.
+    """
     return paginate(
         session,
         statement,
-        Note.created_at,
+        Note.updated_at if by_change else Note.created_at,
         Note.id,
         part,
+        descending=not by_change,
         narrow=statement.with_only_columns(Note.id),
     )
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -50,6 +50,16 @@ class Stats:
         return (3 * self.helpful + 2 * self.somewhat_helpful + self.not_helpful) / self.total
 
 
+class Rated(NamedTuple):
+    """A rating that was given: whether it is new, the action whose rationale it is about, and ``uncounted.why``'s
+    ``state``: that of the action before this rating decided anything. None for other notes."""
+
+    rating: Rating
+    is_new: bool
+    action: Action | None
+    state: ActionState | None
+
+
 def rate(
     session: Session,
     actor: Actor,
@@ -59,8 +69,8 @@ def rate(
     *,
     rater_ref: str | None = None,
     reasons: Sequence[str] = (),
-) -> tuple[Rating, bool]:
-    """Rate a note, or change the rater's rating. Return (rating, whether it is new). The note's status is updated.
+) -> Rated:
+    """Rate a note, or change the rater's rating. The note's status is updated.
 
     Raises:
         NotFound: the note was deleted.
@@ -120,6 +130,7 @@ def rate(
         after = {"helpfulness_level": level.value, "note_id": str(note.id)}
         _record(session, actor, rating, what, before=replaced, after=after)
     _second_look_on_first_rating(session, actor, note, action)
+    state = action.action_state if action is not None else None
     newest = verdicts.newest_panel(session, action)
     panel = _open_panel(newest, action)
     if panel is not None:
@@ -127,7 +138,7 @@ def rate(
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
     note.ratings_count += is_added
     verdicts.follow(session, note, action, newest, scored, cause=f"rating {rating.id}")
-    return rating, is_new
+    return Rated(rating, is_new, action, state)
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
@@ -195,13 +206,12 @@ def _require_own(session: Session, actor: Actor, rating: Rating, refusal: str) -
         raise Forbidden(refusal)
 
 
-def change(session: Session, actor: Actor, rating_id: uuid.UUID, level: HelpfulnessLevel) -> Rating:
+def change(session: Session, actor: Actor, rating_id: uuid.UUID, level: HelpfulnessLevel) -> Rated:
     """Change a rating. Raises Forbidden if it is not the actor's own."""
     rating = get_own(session, actor, rating_id)
     note = session.get_one(Note, rating.note_id)
     rater = session.get_one(Profile, rating.rater_id)
-    changed, _ = rate(session, actor, note, rater, level, rater_ref=rating.rater_ref, reasons=rating.reasons)
-    return changed
+    return rate(session, actor, note, rater, level, rater_ref=rating.rater_ref, reasons=rating.reasons)
 
 
 def for_note(note: Note) -> sa.Select[Any]:

@@ -167,7 +167,7 @@ COMPLETED = _shape_a(
     Field("community_server_id", _ID, "The community again."),
     Field(
         "decision",
-        _one_of("none"),
+        {"type": "string", "enum": ["none", None]},
         "`none` if a review ended without action, which `moderation.decision` says too; null if there was nothing to "
         "review.",
         null=True,

@@ -321,6 +321,7 @@ class Filler:
             language=post["language"],
             requested_at=at,
             scored_at=scored,
+            completed_at=None if is_open else scored,
             created_at=at,
             updated_at=scored,
         )
