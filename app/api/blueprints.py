@@ -74,7 +74,8 @@ def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> Guard
     blueprint = Guarded(name, __name__, **options)
     blueprint.before_request(partial(auth.authenticate, scope))
     blueprint.before_request(_check_size)
-    blueprint.before_request(_check_accept_and_query)
+    blueprint.before_request(_check_accept)
+    blueprint.before_request(check_query_names)
     blueprint.after_request(auth.add_rate_headers)
     return blueprint
 
@@ -84,8 +85,12 @@ def _check_size() -> None:
     parse.check_size(flask.request)
 
 
-def _check_accept_and_query() -> None:
+def _check_accept() -> None:
     parse.check_accept(flask.request)
+
+
+def check_query_names() -> None:
+    """Refuse query parameters that the view does not read and that may mean a filter (``adapter.check_query``)."""
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
     # APIFlask stores what @input declared in ``_spec``, which is private; a test of unknown filters guards this.
     declared = getattr(view, "_spec", {}).get("args", [])

@@ -131,7 +131,9 @@ def test_next_since_goes_on_past_what_is_older_than_the_overlap(api: Api, wiring
 def test_only_lists_of_changes_have_next_since(api: Api) -> None:
     for path in LISTS:
         assert "next_since" not in api.get(path).json["meta"], path
-        assert changed(api, path)["meta"]["next_since"] == clock.iso(clock.now().replace(2020, 1, 1, 0, 0, 0, 0))
+        assert changed(api, path)["meta"]["next_since"] == clock.iso(
+            clock.now().replace(2020, 1, 1, 0, 0, 0, 0)
+        )
 
 
 def test_a_time_that_cannot_be_read_is_422_and_a_cursor_of_another_order_400(api: Api) -> None:
@@ -198,7 +200,9 @@ def test_an_index_serves_each_list_of_changes(api: Api, wiring: Wiring, is_wide:
         sa.event.remove(wiring.database.engine, "before_cursor_execute", explain)
     first = "" if is_wide else "community_id_"
     for plan, index in zip(
-        plans, ("requests_{}completed_at", "moderation_actions_{}updated_at", "notes_{}updated_at"), strict=True
+        plans,
+        ("requests_{}completed_at", "moderation_actions_{}updated_at", "notes_{}updated_at"),
+        strict=True,
     ):
         assert f"ix_{index.format(first)}_id" in plan, plan
         assert "TEMP B-TREE" not in plan, plan

@@ -75,7 +75,9 @@ def deliver(wiring: Wiring) -> Iterator[Callable[[], None]]:
 
     def is_due() -> bool:
         with wiring.database.reading() as session:
-            return session.scalar(sa.select(Delivery.id).where(Delivery.state == DeliveryState.DUE)) is not None
+            return (
+                session.scalar(sa.select(Delivery.id).where(Delivery.state == DeliveryState.DUE)) is not None
+            )
 
     def wait() -> None:
         deadline = time.monotonic() + 60
@@ -110,7 +112,9 @@ def test_a_request_that_ends_without_action_and_a_review_that_opens_are_sent_by_
     jobs.run_all()
     decide("spam")
     (row,) = api.get("/moderation-actions?filter[action_state]=under_review").json["data"]
-    assert api.patch(f"/moderation-actions/{row['id']}", json={"action_state": "dismissed"}).status_code == 200
+    assert (
+        api.patch(f"/moderation-actions/{row['id']}", json={"action_state": "dismissed"}).status_code == 200
+    )
     deliver()
     bodies = {(body["event"], body["data"]["request_id"]): body for body in arrived(receiver)}
     assert set(bodies) == {
@@ -137,7 +141,9 @@ def test_a_request_that_ends_without_action_and_a_review_that_opens_are_sent_by_
         "community_server_id": home,
         "review_group": "community",
         "question": "Should this post be hidden?",
-        "closes_at": clock.iso(datetime.fromisoformat(created_at) + timedelta(days=wiring.settings.review_days)),
+        "closes_at": clock.iso(
+            datetime.fromisoformat(created_at) + timedelta(days=wiring.settings.review_days)
+        ),
     }
     assert opened["question"] == row["attributes"]["question"]
     names = Counter(body.get("event", body.get("event_type")) for body in arrived(everything))
@@ -196,7 +202,12 @@ def test_nothing_is_stored_where_no_webhook_names_the_events(
 
 
 def test_every_way_in_which_a_request_ends_without_action_is_sent(
-    api: Api, wiring: Wiring, cast: Cast, jobs: InlineEngine, subscribe: Callable[..., str], receiver: Receiver
+    api: Api,
+    wiring: Wiring,
+    cast: Cast,
+    jobs: InlineEngine,
+    subscribe: Callable[..., str],
+    receiver: Receiver,
 ) -> None:
     """Nothing found, exempt from scanning, and an archived community; a dismissed review is in the test above."""
     subscribe(receiver, ["request.completed"])
@@ -218,7 +229,9 @@ def test_every_way_in_which_a_request_ends_without_action_is_sent(
     with wiring.database.reading() as session:
         told = list(
             session.scalars(
-                sa.select(Event.request_id).where(Event.name == EventName.REQUEST_COMPLETED).order_by(Event.id)
+                sa.select(Event.request_id)
+                .where(Event.name == EventName.REQUEST_COMPLETED)
+                .order_by(Event.id)
             )
         )
     assert told == list(ended.values())

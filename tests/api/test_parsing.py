@@ -3,12 +3,15 @@
 import base64
 import io
 import json
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from flask import Flask
+from flask.testing import FlaskClient
 
 from app.api import parse
 from app.core.errors import Malformed
@@ -321,6 +324,24 @@ def test_what_may_mean_a_filter_is_400_in_every_spelling(api: Api) -> None:
             assert answer.status_code == 400, (path, name)
             assert "Unknown query parameter" in answer.json["detail"], (path, name)
     assert api.get("/requests?filter%5Bstatus%5D=COMPLETED&status=decided").status_code == 200
+
+
+def test_no_get_of_the_api_passes_over_what_may_mean_a_filter(app: Flask, cast: Cast) -> None:
+    paths = {
+        re.sub(r"<[^>]+>", AN_ID, rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith(("/api/", "/webhooks", "/metrics")) and "GET" in (rule.methods or ())
+    }
+    assert {"/metrics", f"/api/v2/notes/{AN_ID}", "/api/public/v1/openapi.json"} <= paths
+    client = FlaskClient(app, app.response_class)  # not all of them answer with JSON:API
+    for path in paths:
+        key = cast.metrics_key if path == "/metrics" else cast.adapter_key
+        headers = {"Authorization": f"Bearer {key}"}
+        for name in ("filter[colour]", "Filter%255Bcolour%255D", "page[shape]", "fields", "sort", "include"):
+            answer = client.get(f"{path}?{name}=x", headers=headers)
+            assert answer.status_code == 400, (path, name)
+            assert "Unknown query parameter" in answer.text, (path, name)
+        assert client.get(f"{path}?utm_source=x", headers=headers).status_code != 400, path
 
 
 CREATIONS = {

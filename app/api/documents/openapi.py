@@ -13,7 +13,7 @@ import flask
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
 
-from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, check_query_names
 from app.api.documents import events, parts
 from app.api.documents import examples as document_examples
 from app.api.documents.parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
@@ -26,6 +26,7 @@ from app.wiring import base_url
 
 open_documents = APIBlueprint("documents", __name__, tag="About")
 """Views that need no key."""
+open_documents.before_request(check_query_names)
 
 JSON = "application/json"
 COMMON = {"400", "401", "403", "406", "429", "500", "503"}

@@ -10,7 +10,7 @@ import flask
 from apiflask import APIBlueprint, APIFlask
 from flask import Response, render_template
 
-from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, check_query_names
 from app.api.documents import openapi
 from app.api.parse import JSON_API
 from app.wiring import base_url
@@ -18,6 +18,7 @@ from app.wiring import base_url
 Document = Mapping[str, Any]
 
 docs_page = APIBlueprint("docs_page", __name__, enable_openapi=False)
+docs_page.before_request(check_query_names)
 
 
 @dataclass(frozen=True)
