@@ -123,9 +123,9 @@ def read_rating_stats(note_id: str) -> Response:
 
 
 def _show_given(session: Session, rated: Rated) -> dict[str, Any]:
-    """Return the resource object of a rating for whoever gave it; if it does not count, with the reason.
+    """Return the resource object of a rating that was just given; if it does not count, with the reason.
 
-    Only they learn that: a list of the ratings that count would tell who sits on a drawn panel.
+    Only that answer says so: a list of the ratings that count would tell who sits on a drawn panel.
     """
     return show(rated.rating, why=uncounted.why(session, rated.rating, rated.action, rated.state))
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Action, Delivery, Event, HistoryEntry, Note, Replay, Request
+from app.core.models import Action, Delivery, Event, HistoryEntry, Note, Replay, Request, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, DeliveryState
@@ -20,6 +20,7 @@ from app.core.webhooks import deliveries, events, replays, signing
 from app.core.webhooks.deliveries import Filters
 from app.web.webhooks import replays as pages
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
@@ -314,3 +315,18 @@ def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
     wrong = operator.get("/deliveries/replay?from=2026-03-02&to=2026-03-01")
     assert wrong.status_code == 422
     assert "To must not be before From." in wrong.text
+
+
+def test_a_request_that_ended_without_action_is_named_by_its_own_id(
+    visit: Visit, wiring: Wiring, cast: Cast, hooks: Hooks
+) -> None:
+    webhook_id = hooks.register()
+    request_id = factories.submit(wiring, cast, "The harbour is quiet", "<t/12>")
+    with wiring.database.writing() as session:
+        session.get_one(Webhook, webhook_id).events = ["request.completed"]
+        event = events.emit_completed(session, session.get_one(Request, request_id), None)
+    page = visit(cast.operator).get("/deliveries?event=request.completed").text
+    assert "The post &lt;t/12&gt;" in page
+    with wiring.database.reading() as session:
+        delivery_id = deliveries.of_event(session, event.id, webhook_id)
+    assert "The post &lt;t/12&gt;" in visit(cast.operator).get(f"/deliveries/{delivery_id}").text

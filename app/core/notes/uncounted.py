@@ -1,4 +1,4 @@
-"""Why an answer that was given does not count, as a sentence for whoever gave it (docs/integrate/api.md)."""
+"""Why an answer does not count, as a sentence in the reply to the call that gives it (docs/integrate/api.md)."""
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session

@@ -61,10 +61,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Subjects:
-    """The actions, each with its request loaded, and the notes that some events are about, by id."""
+    """The actions, each with its request loaded, and the notes that some events are about, by id.
+
+    ``requests`` are the integration's own strings of requests on which no action was opened.
+    """
 
     actions: Mapping[uuid.UUID, Action] = field(default_factory=dict)
     notes: Mapping[uuid.UUID, Note] = field(default_factory=dict)
+    requests: Mapping[uuid.UUID, str] = field(default_factory=dict)
 
 
 def listing(
@@ -94,12 +98,26 @@ def listing(
 
 
 def subjects(session: Session, events: Iterable[Event]) -> Subjects:
-    """Look up what events of one community are about; at most two queries. Callers have checked the permission."""
+    """Look up what events of one community are about; at most three queries. Callers have checked the permission."""
     listed = list(events)
     actions = {event.action_id for event in listed if event.action_id is not None}
     # An event about an action may name a note too; the action has the post that people know it by.
     notes = {event.note_id for event in listed if event.note_id is not None and event.action_id is None}
-    return Subjects(_actions(session, actions) if actions else {}, _notes(session, notes) if notes else {})
+    requests = {
+        event.request_id
+        for event in listed
+        if event.request_id is not None and event.action_id is None and event.note_id is None
+    }
+    return Subjects(
+        _actions(session, actions) if actions else {},
+        _notes(session, notes) if notes else {},
+        _requests(session, requests) if requests else {},
+    )
+
+
+def _requests(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, str]:
+    rows = session.execute(sa.select(Request.id, Request.request_id).where(Request.id.in_(ids)))
+    return {request_id: own_id for request_id, own_id in rows}
 
 
 def _actions(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, Action]:

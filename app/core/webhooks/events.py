@@ -39,7 +39,15 @@ def emit_completed(session: Session, request: Request, decision: Decision | None
     """Tell that a request ended without action; ``decision`` is None where there was nothing to decide."""
     community = session.get_one(Community, request.community_id)
     payload = payloads.completed_event(community, request, decision)
-    return _emit(session, EventName.REQUEST_COMPLETED, community, payload, request_id=request.id)
+    action_id = decision.action_id if decision is not None else None
+    return _emit(
+        session,
+        EventName.REQUEST_COMPLETED,
+        community,
+        payload,
+        request_id=request.id,
+        action_id=action_id,
+    )
 
 
 def emit_decision(session: Session, request: Request, decision: Decision) -> Event:

@@ -100,4 +100,7 @@ def in_words(event: Event, subjects: Subjects) -> SubjectWords:
             f"Note “{words}”" if words else "A note",
             url_for("web.note", note_id=note.id) if may_open else None,
         )
-    return SubjectWords("A post" if event.request_id is not None else "The community as a whole")
+    if event.request_id is None:
+        return SubjectWords("The community as a whole")
+    own_id = subjects.requests.get(event.request_id)
+    return SubjectWords(f"The post {excerpt(own_id, LENGTH)}" if own_id is not None else "A post")
