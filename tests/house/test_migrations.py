@@ -4,6 +4,7 @@ import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ from app.commands.main import cli
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
 from app.core.factcheck import items, search
-from app.core.models import FactCheckItem, Removal
+from app.core.ids import new_id
+from app.core.models import Action, Decision, FactCheckItem, Removal, Request
 from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import Role
+from app.core.vocabulary import ActionState, ActionType, RequestStatus, Role
 from app.jobs.tables import is_foreign
 from app.process import runtime
 from tests import postgres
@@ -113,6 +115,60 @@ def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: p
     server = request.getfixturevalue("postgres_server") if kind == "postgresql" else None
     with filled(1_000, server) as (wiring, _):
         assert migrating.there_and_back(wiring)
+
+
+def test_what_was_completed_before_gets_the_time_of_its_decision_or_of_its_scores(
+    empty_engine: sa.Engine,
+) -> None:
+    migrations.upgrade(empty_engine)
+    database = Database(str(empty_engine.url.render_as_string(hide_password=False)))
+    created, scored, decided = (datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (10, 11, 12))
+    expected = {"decided": decided, "quiet": scored, "exempt": created, "waits": None}
+    with database.writing() as session:
+        community = communities.open_community(session, SYSTEM, "discourse", "forum-1")
+        for request_id, completed_at in expected.items():
+            request = Request(
+                id=new_id(),
+                community_id=community.id,
+                request_id=request_id,
+                requested_by="somebody",
+                status=RequestStatus.COMPLETED if completed_at else RequestStatus.IN_PROGRESS,
+                content="A post",
+                content_sha256="0" * 64,
+                scored_at=scored if request_id in ("decided", "quiet") else None,
+                created_at=created,
+                updated_at=created,
+            )
+            session.add(request)
+            session.flush()
+            if request_id == "decided":
+                action = Action(
+                    community_id=community.id,
+                    request_id=request.id,
+                    action_type=ActionType.HIDE,
+                    action_state=ActionState.APPLIED,
+                    decided_verb="hide",
+                )
+                session.add(action)
+                session.flush()
+                session.add(
+                    Decision(
+                        community_id=community.id,
+                        request_id=request.id,
+                        action_id=action.id,
+                        decision="hide",
+                        tier=1,
+                        confidence=0.9,
+                        decided_at=decided,
+                    )
+                )
+    database.dispose()
+    migrations.downgrade(empty_engine, "0065")
+    migrations.upgrade(empty_engine)
+    with database.reading() as session:
+        rows = session.execute(sa.select(Request.request_id, Request.completed_at))
+        assert {request_id: completed_at for request_id, completed_at in rows} == expected
+    database.dispose()
 
 
 def test_migrating_twice_changes_nothing(empty_engine: sa.Engine) -> None:
