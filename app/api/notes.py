@@ -62,7 +62,7 @@ def create_note(json_data: NoteCreate) -> Response:
 @public.input(NoteQuery, location="query")
 @public.answers(NoteList, also=[400])
 def list_notes(query_data: NoteQuery) -> Response:
-    """List notes, newest first.
+    """List notes, newest first. `filter[kind]=note` leaves out rationales, which are never shown to members.
 
     With ``filter[updated_at__gte]`` the list is in the order of changes, and ``meta.next_since`` is the value of the
     next call, which repeats up to a minute: deduplicate by id and ``updated_at``.
@@ -74,6 +74,7 @@ def list_notes(query_data: NoteQuery) -> Response:
         status=query_data.status,
         status_not=query_data.status_not,
         classification=query_data.classification,
+        kind=query_data.kind,
         community_id=query_data.community,
         author=query_data.author,
         request=query_data.request,

@@ -16,6 +16,13 @@ class NoteStatus(StrEnum):
     CURRENTLY_RATED_NOT_HELPFUL = "CURRENTLY_RATED_NOT_HELPFUL"
 
 
+class NoteKind(StrEnum):
+    """A note that a person or a model wrote, or the service's rationale for an action."""
+
+    NOTE = "note"
+    RATIONALE = "rationale"
+
+
 class Classification(StrEnum):
     NOT_MISLEADING = "NOT_MISLEADING"
     MISLEADING = "MISINFORMED_OR_POTENTIALLY_MISLEADING"

@@ -20,11 +20,12 @@ from app.api.shapes import (
     one_of,
 )
 from app.core import limits
-from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteKind, NoteStatus
 
 Class = Annotated[Classification, one_of(Classification)]
 Level = Annotated[HelpfulnessLevel, one_of(HelpfulnessLevel)]
 State = Annotated[NoteStatus, one_of(NoteStatus)]
+Kind = Annotated[NoteKind, one_of(NoteKind)]
 Summary = Annotated[
     str, Field(min_length=1, max_length=limits.SUMMARY_MAX, json_schema_extra=NOT_BLANK), STORABLE
 ]
@@ -97,6 +98,9 @@ class NoteQuery(Paged):
     status: State | None = Field(None, alias="filter[status]")
     status_not: State | None = Field(None, alias="filter[status__neq]")
     classification: Class | None = Field(None, alias="filter[classification]")
+    kind: Kind | None = Field(
+        None, alias="filter[kind]", description="Only notes that people or models wrote, or only rationales."
+    )
     community: Id | None = Field(None, alias="filter[community_server_id]")
     author: ForeignId | None = Field(None, alias="filter[author_id]", description=FILTERED)
     request: ForeignId | None = Field(None, alias="filter[request_id]")
@@ -124,6 +128,12 @@ class NoteAttributes(Shown):
     author_id: str
     summary: str
     classification: Classification
+    kind: NoteKind = Field(
+        description=(
+            "`note`: a person or a model wrote it. `rationale`: the service wrote it to carry the question of a "
+            "review; never show it to members."
+        )
+    )
     status: NoteStatus
     helpfulness_score: Annotated[int, Field(ge=0, le=100)]
     ratings_count: Annotated[int, Field(ge=0)]

@@ -18,7 +18,7 @@ from app.core.ids import new_id
 from app.core.models.content import Request
 from app.core.models.people import Profile
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteKind, NoteStatus
 
 OPEN_NOTE = "NOT rationale AND deleted_at IS NULL AND NOT locked AND status_locked_at IS NULL"
 """Which notes by people or models can still change their status. An index repeats it."""
@@ -106,6 +106,10 @@ class Note(Stamped, Base):
     request: Mapped[Request | None] = relationship(
         lazy="raise", foreign_keys=[request_id], viewonly=True, overlaps="note"
     )
+
+    @property
+    def kind(self) -> NoteKind:
+        return NoteKind.RATIONALE if self.rationale else NoteKind.NOTE
 
 
 def about_withdrawn() -> sa.ColumnElement[bool]:

@@ -15,7 +15,7 @@ from app.core.paging import Page, Slice, paginate
 from app.core.panels import seats
 from app.core.people import profiles
 from app.core.permissions import Actor
-from app.core.vocabulary import Classification, NoteStatus
+from app.core.vocabulary import Classification, NoteKind, NoteStatus
 
 
 def matching(
@@ -24,6 +24,7 @@ def matching(
     status: NoteStatus | None = None,
     status_not: NoteStatus | None = None,
     classification: Classification | None = None,
+    kind: NoteKind | None = None,
     community_id: uuid.UUID | None = None,
     author: str | None = None,
     request: str | None = None,
@@ -54,6 +55,9 @@ def matching(
     ):
         if value is not None:
             statement = statement.where(column == value)
+    if kind is not None:
+        is_rationale = kind is NoteKind.RATIONALE
+        statement = statement.where(Note.rationale if is_rationale else sa.not_(Note.rationale))
     if status_not is not None:
         statement = statement.where(Note.status != status_not)
     if created_from is not None:

@@ -115,6 +115,7 @@ def _note() -> Note:
 
 
 def _of_action(name: EventName, state: ActionState, label: str, when: str, **more: Any) -> EventKind:
+        rationale=True,
     """An event about an action that came into ``state``."""
     return EventKind(
         name=name,

@@ -118,6 +118,7 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
     if community.platform == DISCOURSE:
         payload |= _flat(payload, action)
         # The plugin hides the post of a helpful note that recommends it. Ratings may continue after the action has
+            "kind": note.kind.value,
         # ended, and must not make the plugin act then.
         is_recommended = action is not None and action.action_state not in _ENDED
         payload |= {

@@ -13,6 +13,7 @@ from app.core.vocabulary import (
     ActionTier,
     ActionType,
     AttentionReason,
+    NoteKind,
     NoteStatus,
     ReviewGroup,
     Verb,
@@ -206,6 +207,12 @@ PANEL = _shape_a(
     Field("expires_at", _TIME, "Until when they can answer."),
 )
 ATTENTION = _shape_a(
+    Field(
+        "kind",
+        NoteKind,
+        "`note`, or `rationale`: the service wrote it to carry the question of a review; never show it to members.",
+        always=False,
+    ),
     "AttentionEvent",
     "The community wants an operator. Sent once for each reason when it begins, and again only after it has ended. "
     "Only for webhooks that name this event.",
