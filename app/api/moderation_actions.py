@@ -19,7 +19,7 @@ from app.api.schemas.actions import (
     ActionPatch,
     ActionQuery,
 )
-from app.core.actions import acknowledgements, actions
+from app.core.actions import acknowledgements, actions, undoing
 from app.core.errors import Invalid
 from app.core.history.reason import Reason
 from app.core.ids import require_id
@@ -27,7 +27,7 @@ from app.core.models import Action
 from app.core.questions import question_of
 from app.core.requests import submitting
 from app.core.review import verbs
-from app.core.vocabulary import IN_REVIEW, ActionState
+from app.core.vocabulary import IN_REVIEW, ActionState, UndoState
 from app.core.webhooks import payloads
 from app.wiring import wired
 
@@ -51,6 +51,7 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
         states=(query_data.filter_state, query_data.state),
         tiers=(query_data.filter_tier, query_data.tier),
         updated_from=query_data.updated_from,
+        undo_state=query_data.filter_undo,
     )
     with wired().database.reading() as session:
         page = actions.listed(session, matching, page_slice, by_change=query_data.updated_from is not None)
@@ -90,24 +91,31 @@ def read_moderation_action(action_id: str) -> Response:
 @public.input(ActionPatch)
 @public.answers(ActionDocument, also=[400, 404, 409])
 def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
-    """Acknowledge an action, appeal against it, or make a moderator's move.
+    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one is undone.
 
     A moderator's decision may name the ``category`` that it is filed under, which the community's own model learns
-    from. Repeating an acknowledgement or a move changes nothing and is 200.
+    from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
     """
-    actor = auth.actor()
+    actor, reason = auth.actor(), Reason(json_data.reason or "")
+    if json_data.action_state is None and json_data.undo_state is None:
+        raise Invalid.field("action_state", "Field required, or undo_state", type="missing")
     with wired().database.writing() as session:
         action = actions.get(session, actor, require_id(action_id, "moderation action"))
         _check_platform_action_id(action, json_data)
-        verbs.change_action(
-            session,
-            actor,
-            action,
-            json_data.action_state,
-            platform_action_id=json_data.platform_action_id,
-            reason=Reason(json_data.reason or ""),
-            category=json_data.category,
-        )
+        if json_data.action_state is not None:
+            verbs.change_action(
+                session,
+                actor,
+                action,
+                json_data.action_state,
+                platform_action_id=json_data.platform_action_id,
+                reason=reason,
+                category=json_data.category,
+            )
+        elif json_data.category is not None:
+            raise Invalid.field("category", "can only be named with a move that decides", json_data.category)
+        if json_data.undo_state is not None:
+            undoing.answer(session, actor, action, UndoState(json_data.undo_state), reason=reason)
         return jsonapi.answer_resource(_show(session, action.id))
 
 
@@ -151,6 +159,7 @@ def show(action: Action) -> dict[str, Any]:
         action,
         request_id=action.request.request_id,
         community_server_id=action.community_id,
+        category=action.filed_under,
         classifier_evidence=payloads.classifier_evidence(action),
         question=question_of(action.action_type, action.decided_verb)
         if action.action_state in IN_REVIEW

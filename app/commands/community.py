@@ -69,6 +69,7 @@ _VERBS = click.Choice([verb.value for verb in Verb])
 @click.option("--tier1", type=float, help="Content scored above it is acted on at once. Without: never.")
 @click.option("--tier1-action", type=_VERBS)
 @click.option("--tier2-action", type=_VERBS)
+@click.option("--author-text", help="What authors are told with a warning; empty for the shipped text.")
 @click.option("--reason", default="Set on the command line", show_default=True)
 def set_category(
     platform: str,
@@ -78,6 +79,7 @@ def set_category(
     tier1: float | None,
     tier1_action: str | None,
     tier2_action: str | None,
+    author_text: str | None,
     reason: str,
 ) -> None:
     """Set a category's thresholds and actions, making it when unknown: a new version of the thresholds.
@@ -94,6 +96,8 @@ def set_category(
                 draft = replace(draft, tier1_action=Verb(tier1_action))
             if tier2_action is not None:
                 draft = replace(draft, tier2_action=Verb(tier2_action))
+            if author_text is not None:
+                draft = replace(draft, author_text=author_text.strip() or None)
             thresholds = threshold_sets.set_category(session, SYSTEM, place.id, draft, reason)
         alone = "never by itself" if tier1 is None else f"by itself above {tier1:g} ({draft.tier1_action})"
         click.echo(f"{place.name}, version {thresholds.version}:")

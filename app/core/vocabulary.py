@@ -103,6 +103,30 @@ CHOOSABLE = (ActionType.HIDE, ActionType.WARN, ActionType.SILENCE, ActionType.DE
 CARRY_TEXT = (ActionType.WARN, ActionType.SILENCE)
 """What reaches the author, and so may carry a moderator's text to them."""
 
+
+class Undo(StrEnum):
+    """What the integration is to undo on its platform when an action that is no hide was overturned."""
+
+    RESTORE = "restore"
+    UNSILENCE = "unsilence"
+    RETRACT = "retract"
+
+
+class UndoState(StrEnum):
+    """Whether the integration has undone it. ``impossible``: its platform cannot."""
+
+    PROPOSED = "proposed"
+    DONE = "done"
+    IMPOSSIBLE = "impossible"
+
+
+UNDONE_BY = {
+    ActionType.DELETE: Undo.RESTORE,
+    ActionType.SILENCE: Undo.UNSILENCE,
+    ActionType.WARN: Undo.RETRACT,
+}
+"""What undoes each type of action. An ``unhide``, an action of its own, undoes a ``hide``."""
+
 IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 """The states in which raters or moderators are asked: the first review, and the second look."""
 

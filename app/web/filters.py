@@ -32,6 +32,17 @@ STATES: Mapping[str, StateWords] = {
     "overturned": StateWords("Overturned", "undo-2", "bad"),
     "scan_exempt": StateWords("Won't be rescanned", "shield-check", "off"),
     "dismissed": StateWords("Dismissed", "circle-minus", "off"),
+    # What undoes an overturned action that is no hide (``Action.undo_progress``).
+    "restore_proposed": StateWords("Restore proposed", "clock", "wait"),
+    "restore_done": StateWords("Restored", "undo-2", "good"),
+    "restore_impossible": StateWords("Cannot be restored", "circle-x", "bad"),
+    "unsilence_proposed": StateWords("End of silence proposed", "clock", "wait"),
+    "unsilence_done": StateWords("Silence ended", "undo-2", "good"),
+    "unsilence_impossible": StateWords("Silence cannot be ended", "circle-x", "bad"),
+    "retract_proposed": StateWords("Revocation proposed", "clock", "wait"),
+    "retract_done": StateWords("Warning revoked", "undo-2", "good"),
+    "retract_impossible": StateWords("Warning cannot be revoked", "circle-x", "bad"),
+    "action.undo_answered": StateWords("Undo answered", "undo-2", "off"),
     # Moderators' decisions that changed nothing, or nothing yet.
     "decision.held": StateWords("Decision held", "hourglass", "wait"),
     "decision.undone": StateWords("Decision undone", "undo-2", "off"),

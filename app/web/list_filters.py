@@ -9,7 +9,7 @@ from wtforms import DateField, HiddenField, SearchField, SelectField, StringFiel
 from wtforms.validators import Optional
 
 from app.core import limits
-from app.core.review import decision_trace, second_looks
+from app.core.review import history_filters, second_looks
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.review.second_looks import SecondLookFilter
@@ -93,7 +93,7 @@ class HistoryForm(Days, FilterForm):
     community = HiddenField()
     state = SeveralField(
         "State",
-        choices=choices({state: state_word(state) for state in (*ActionState, *decision_trace.TRACES)}),
+        choices=choices({state: state_word(state) for state in (*ActionState, *history_filters.TRACES)}),
     )
     actor = StringField("Actor", [at_most(200, "Actor")])
     author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
@@ -114,9 +114,9 @@ class HistoryForm(Days, FilterForm):
         return HistoryFilter(
             action_types=tuple(map(ActionType, self.type.data or ())),
             states=tuple(
-                ActionState(name) for name in self.state.data or () if name not in decision_trace.TRACES
+                ActionState(name) for name in self.state.data or () if name not in history_filters.TRACES
             ),
-            traces=tuple(name for name in self.state.data or () if name in decision_trace.TRACES),
+            traces=tuple(name for name in self.state.data or () if name in history_filters.TRACES),
             search=typed(self.q),
             actor=typed(self.actor),
             author=typed(self.author),

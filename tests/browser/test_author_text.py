@@ -79,7 +79,7 @@ def test_other_actions_are_named_by_their_effect_and_delete_stands_last_alone_in
             [
                 "Warn author The post stays",
                 "Silence author The post stays, its author cannot write",
-                "Delete post It cannot be brought back",
+                "Delete post Not every platform can restore it",
             ]
         )
         colours = others.evaluate_all("(all) => all.map((one) => getComputedStyle(one).color)")

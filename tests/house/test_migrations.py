@@ -23,7 +23,10 @@ from app.core.ids import new_id
 from app.core.models import Action, Decision, FactCheckItem, Removal, Request
 from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import ActionState, ActionType, RequestStatus, Role
+from app.core.requests import submitting
+from app.core.thresholds import threshold_sets
+from app.core.thresholds.drafts import CategoryDraft
+from app.core.vocabulary import ActionState, ActionType, RequestStatus, Role, UndoState
 from app.jobs.tables import is_foreign
 from app.process import runtime
 from tests import postgres
@@ -87,6 +90,20 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
         items.keep(session, [item("The moon landing was filmed in a studio in Nevada.", 2)])
         membership = accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
         members.remove(session, SYSTEM, membership.id, "Spam")
+        draft = CategoryDraft("spam", 0.5, author_text="Please do not advertise.")
+        threshold_sets.set_category(session, SYSTEM, community.id, draft, "In our words")
+        submission = submitting.Submission("post-1", "ann", "A pear tree grows by the pond.")
+        request = submitting.submit(session, SYSTEM, community.id, submission).request
+        session.info.pop("jobs", None)
+        overturned = Action(
+            community_id=community.id,
+            request_id=request.id,
+            action_type=ActionType.DELETE,
+            action_state=ActionState.OVERTURNED,
+            decided_verb="delete",
+            undo_state=UndoState.PROPOSED,
+        )
+        session.add(overturned)
     database.dispose()
     tables = _tables(empty_engine)
     for revision in _revisions()[1:]:
@@ -96,6 +113,12 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     assert _tables(empty_engine) == tables
     with database.reading() as session:
         assert session.get(Removal, (community.id, account.id)) is not None
+        action = session.get_one(Action, overturned.id)
+        assert (action.action_state, action.undo_state) == (ActionState.OVERTURNED, None)
+        texts = {
+            one.name: one.author_text for one in threshold_sets.current(session, community.id).categories
+        }
+        assert texts["spam"] is None
         kept = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.retired_at.is_(None))).one()
         found = search.find(session, "they filmed the moon landing in a studio in Nevada", community.id)
         assert found is not None

@@ -193,6 +193,10 @@ def test_one_platform_serves_several_communities(run: Run, database: Database) -
             "--tier2-action",
         ),
         (("set-category", *HARBOUR, "--name", "spam", "--tier2", "0.8", "--reason", " "), "--reason"),
+        (
+            ("set-category", *HARBOUR, "--name", "spam", "--tier2", "0.8", "--author-text", "x" * 2_001),
+            "--author-text",
+        ),
         (("set-category", "--name", "spam", "--tier2", "0.8"), "--platform"),
         (("serve", "--port", "99999"), "--port"),
         (("no-such-command",), "no-such-command"),
@@ -273,10 +277,16 @@ def test_set_category_writes_a_new_version_and_keeps_what_is_not_given(run: Run,
         Verb.DELETE,
         Verb.HIDE,
     )
-    assert run(*words, "0.5", "--tier2-action", "notify").exit_code == 0
+    told = ("--author-text", "Please do not advertise.")
+    assert run(*words, "0.5", "--tier2-action", "notify", *told).exit_code == 0
     second = _category(database, "spam")
+    assert second.author_text == "Please do not advertise."
     assert (second.tier2, second.tier1, second.tier1_action) == (0.5, None, Verb.DELETE)
     assert (second.tier2_action, second.severity) == (Verb.NOTIFY, first.severity)
+    assert run(*words, "0.6").exit_code == 0
+    assert _category(database, "spam").author_text == "Please do not advertise."
+    assert run(*words, "0.6", "--author-text", "").exit_code == 0
+    assert _category(database, "spam").author_text is None
 
 
 def test_set_category_adds_a_category_of_ones_own(run: Run, database: Database) -> None:

@@ -22,7 +22,7 @@ def test_a_moderator_warns_instead_of_hiding_and_the_page_says_what_will_happen(
     assert names == [
         "Warn author: the post stays",
         "Silence author: the post stays, its author cannot write",
-        "Delete post: it cannot be brought back",
+        "Delete post: not every platform can restore it",
     ]
     unexplained = moderator.post(
         f"/review/{action_id}/decide", HTMX, verb="force_publish.warn", author_text="Be kind", version="1"

@@ -79,17 +79,25 @@ def test_saving_makes_a_version_that_says_who_and_why(visit: Visit, cast: Cast, 
         toxicity_tier1="0.97",
         hate_enabled="-",
         pii_tier1="",
+        spam_author_text="  Please do not\r\nadvertise. ",
     )
     assert operator.post("/thresholds", **typed).status_code == 303
     after = drafts(wiring, cast)
     assert (after["spam"].tier1, after["spam"].tier1_action) == (0.9, Verb.NOTIFY)
     assert (after["toxicity"].tier1, after["pii"].tier1, after["hate"].enabled) == (0.97, None, False)
+    assert after["spam"].author_text == "Please do not\nadvertise."
+    assert after["toxicity"].author_text is None
     assert after["threat"] == before["threat"]
     assert after["spam"].severity == before["spam"].severity
     page = operator.get("/thresholds").text
     assert "Version 2 is in force" in page
     assert "Fewer false alarms" in page
     assert "Spam, Acts by itself (Tier 1): 0.95 → 0.9" in page
+    assert "Spam, Text to the author: the shipped text → “Please do not advertise.”" in page
+    assert "Please do not\nadvertise.</textarea>" in page
+    assert 'placeholder="Thank you for writing this.' in page, "the support text, for posts about self-harm"
+    changes = operator.get("/history/settings").text
+    assert "Spam, Text to the author: none → Please do not" in changes
 
 
 @pytest.mark.parametrize(
@@ -104,6 +112,11 @@ def test_saving_makes_a_version_that_says_who_and_why(visit: Visit, cast: Cast, 
         ({"spam_tier1": "nan"}, "Spam, Acts by itself (Tier 1): enter a number from 0 to 1"),
         ({"spam_tier1": "high"}, "Spam, Acts by itself (Tier 1): enter a number from 0 to 1"),
         ({"spam_tier1_action": "explode"}, "Not a valid choice"),
+        (
+            {"spam_author_text": "x" * 2_001},
+            "Spam, Text to the author must be at most 2,000 characters; it has 2,001.",
+        ),
+        ({"spam_author_text": "a\x00b"}, "must not contain NUL"),
         ({"reason": ""}, "Enter a reason."),
         ({"reason": "  "}, "Reason must not be blank."),
     ],

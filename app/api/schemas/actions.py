@@ -1,8 +1,9 @@
 """Input and output models of moderation actions (docs/integrate/api.md)."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from app.api.errors import Located
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
@@ -23,10 +24,11 @@ from app.api.shapes import (
 from app.core import limits
 from app.core.paging import Slice
 from app.core.requests.score_rows import CATEGORY_MAX
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Undo, UndoState
 
 State = Annotated[ActionState, one_of(ActionState)]
 Tier = Annotated[ActionTier, one_of(ActionTier)]
+UndoProgress = Annotated[UndoState, one_of(UndoState)]
 Reason = Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE]
 CategoryName = Annotated[str, Field(min_length=1, max_length=CATEGORY_MAX), STORABLE]
 
@@ -46,6 +48,11 @@ class ActionQuery(Query):
     filter_state: State | None = Field(None, alias="filter[action_state]")
     filter_tier: Tier | None = Field(None, alias="filter[action_tier]")
     updated_from: Instant | None = Field(None, alias="filter[updated_at__gte]", description=CHANGES)
+    filter_undo: UndoProgress | None = Field(
+        None,
+        alias="filter[undo_state]",
+        description="`proposed`: overturned actions that the platform has still to undo.",
+    )
     community: Id | None = Field(
         None,
         alias="community_server_id",
@@ -104,13 +111,29 @@ class ActionQuery(Query):
 
 
 class ActionPatch(Body):
-    """A move. ``platform_action_id`` belongs to ``applied``; an appeal is ``retro_review`` with its ``reason``."""
+    """A move, or the answer about an undo; one of ``action_state`` and ``undo_state`` is required.
+
+    ``platform_action_id`` belongs to ``applied``; an appeal is ``retro_review`` with its ``reason``.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["action_state"]}, {"required": ["undo_state"]}]}
+    )
 
     resource = "moderation-actions"
     plain = True
     needs_id = True
 
-    action_state: State = Field(description="The state to move to; `applied` acknowledges.")
+    action_state: Annotated[ActionState | SkipJsonSchema[None], one_of(ActionState)] = Field(
+        None, description="The state to move to; `applied` acknowledges."
+    )
+    undo_state: Literal["done", "impossible"] | None = Field(
+        None,
+        description=(
+            "Whether the platform has undone an overturned action whose `undo` is not null; `reason` may say why it "
+            "cannot."
+        ),
+    )
     platform_action_id: ForeignId | None = Field(
         None, description="The platform's own id of what it did; only with `applied`."
     )
@@ -170,6 +193,27 @@ class ActionAttributes(Shown):
     overturned_at: Time | None
     overturned_reason: str | None
     reason: str | None
+    category: str | None = Field(
+        description="The category that it is filed under: a moderator's choice, or else that of the score."
+    )
+    author_text: str | None = Field(
+        description=(
+            "What to tell the author of the post, with a `warn` or a `silence` that the service proposed. With a "
+            "`warn` it is the moderator's text, or else the community's for the category, or else a shipped one."
+        )
+    )
+    undo: Undo | None = Field(
+        description=(
+            "What to undo on the platform once the action is overturned: `restore` a deleted post, `unsilence` its "
+            "author, `retract` a warning. Null for a `hide`: an `unhide` action of its own undoes it."
+        )
+    )
+    undo_state: UndoState | None = Field(
+        description=(
+            "`proposed` until the integration answers with PATCH that it is `done`, or `impossible` on its platform; "
+            "null while there is nothing to undo."
+        )
+    )
     scan_exempt_content_hash: str | None
     created_at: Time
     updated_at: Time

@@ -256,7 +256,12 @@ class CommunityLookup(Query):
 
 _TYPES = get_type_hints(CategoryDraft)
 _PARTS: dict[str, Any] = {
-    declared.api: (_TYPES[name], ...) for name, declared in FIELDS.items() if declared.api is not None
+    declared.api: (
+        _TYPES[name],
+        Field(description=f"{declared.hint} Null: {declared.empty}." if declared.hint else None),
+    )
+    for name, declared in FIELDS.items()
+    if declared.api is not None
 }
 CategoryShown: Any = create_model(
     "CategoryShown",

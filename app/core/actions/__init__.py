@@ -2,6 +2,6 @@
 
 ``opening`` opens an action when a score exceeds a threshold. ``moves.make_move`` changes its state by the table in
 ``states`` and writes the history entry and events. ``decisions`` stores the one decision of each request.
-The integration acknowledges the actions it has carried out (``acknowledgements``); restored content is not
-scanned again (``exemptions``).
+The integration acknowledges the actions it has carried out (``acknowledgements``) and says whether it has undone
+overturned ones (``undoing``); restored content is not scanned again (``exemptions``).
 """

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from app.core import bulk, clock
-from app.core.actions import decisions, moves
+from app.core.actions import author_texts, decisions, moves
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
@@ -21,7 +21,7 @@ from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Request
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
+from app.core.vocabulary import UNDONE_BY, ActionState, ActionTier, ActionType, ReviewGroup, UndoState
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -57,13 +57,18 @@ def matching(
     states: Collection[ActionState | None] = (),
     tiers: Collection[ActionTier | None] = (),
     updated_from: datetime | None = None,
+    undo_state: UndoState | None = None,
 ) -> sa.Select[Any]:
     """The actions in the actor's communities that match all of these; None values are ignored."""
     visible = actor.seen_of(communities)
     statement = sa.select(Action)
     if visible is not None:
         statement = statement.where(Action.community_id.in_(visible))
-    for column, values in ((Action.action_state, states), (Action.action_tier, tiers)):
+    for column, values in (
+        (Action.action_state, states),
+        (Action.action_tier, tiers),
+        (Action.undo_state, (undo_state,)),
+    ):
         statement = statement.where(*(column == value for value in values if value is not None))
     return statement if updated_from is None else statement.where(Action.updated_at >= updated_from)
 
@@ -90,7 +95,7 @@ def decide_act(
     session: Session, actor: Actor, action: Action, *, confidence: float, reason: Reason = NO_REASON
 ) -> None:
     """End a review with the decision to act: propose the action to the platform."""
-    decisions.add_support_text(session, action)
+    author_texts.add(session, [action])
     make_move(
         session, actor, action, ActionState.PROPOSED, reason=reason, proposed_at=clock.now(), **unclaimed()
     )
@@ -127,9 +132,9 @@ def decide_none(
 def overturn(
     session: Session, actor: Actor, action: Action, *, reason: Reason, restore: bool = True
 ) -> Action | None:
-    """Overturn an applied action.
+    """Overturn an applied action, and ask the platform to undo it unless ``restore`` is false.
 
-    If it hid a post and ``restore`` is true, propose an ``unhide`` and return it; otherwise return None.
+    If it hid a post, an ``unhide`` is proposed and returned. Any other action says itself that it is to be undone.
     """
     make_move(
         session,
@@ -139,6 +144,7 @@ def overturn(
         reason=reason,
         overturned_at=clock.now(),
         overturned_reason=reason.reason or None,
+        undo_state=UndoState.PROPOSED if restore and action.action_type in UNDONE_BY else None,
         **unclaimed(),
     )
     if action.action_type is not ActionType.HIDE or not restore:

@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions.moves import make_move
-from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Request
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import ActionType, RequestStatus
+from app.core.vocabulary import RequestStatus
 from app.core.webhooks import events
 
 NO_ACTION = "none"
@@ -116,15 +115,3 @@ def complete(
     make_move(session, SYSTEM, request, RequestStatus.COMPLETED, reason=Reason(cause=cause), **changes)
     if decision is None or decision.decision == NO_ACTION:
         events.emit_completed(session, request, decision)
-
-
-SUPPORTED = "self_harm"
-"""The category whose posts are answered with the community's support text, not reprimanded."""
-
-
-def add_support_text(session: Session, action: Action) -> None:
-    """Set the text of a notice to the author of a post about self-harm that is proposed without one."""
-    category = action.decided_category or action.category
-    if action.action_type is ActionType.WARN and category == SUPPORTED and not action.reason:
-        settings = community_settings.read(session, action.community_id)
-        action.reason = settings.support_text or None

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
-from app.core.actions import decisions, moves
+from app.core.actions import author_texts, decisions, moves
 from app.core.history import facts
 from app.core.history.reason import Reason
 from app.core.ids import new_id
@@ -74,9 +74,7 @@ def add(session: Session, openings: Sequence[Opening]) -> list[Opened]:
     to its request, if Tier 1 decides it.
     """
     made = [_action_of(opening) for opening in openings]
-    for action in made:
-        if action.action_state is ActionState.PROPOSED:
-            decisions.add_support_text(session, action)
+    author_texts.add(session, [action for action in made if action.action_state is ActionState.PROPOSED])
     begun = moves.add(session, SYSTEM, made)
     new = {
         action.id: decisions.New(action, opening.route.verb.value, 1, opening.route.score)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from app.core.vocabulary import ActionType, Standing
+from app.core.vocabulary import ActionType, Standing, UndoState
 
 
 class Reported(Protocol):
@@ -14,6 +14,7 @@ class Reported(Protocol):
     id: uuid.UUID
     action_type: ActionType
     applied_at: datetime | None
+    undo_state: UndoState | None
 
 
 _OF_POST = {
@@ -28,10 +29,15 @@ def standing_of(actions: Iterable[Reported]) -> Standing:
     """What stands after all actions on one post. What the platform has not acknowledged does not count.
 
     The last action on the post itself decides; while the post is up, the last one on its author. So a hidden post stays
-    hidden when its author is warned too, and an overturned ``hide`` does until its ``unhide`` is acknowledged.
+    hidden when its author is warned too, and an overturned ``hide`` does until its ``unhide`` is acknowledged, an
+    overturned ``delete``, ``warn`` or ``silence`` until the platform says that it is undone.
     """
     of_post = of_author = Standing.UP
-    applied = [(action.applied_at, action.id, action.action_type) for action in actions if action.applied_at]
+    applied = [
+        (action.applied_at, action.id, action.action_type)
+        for action in actions
+        if action.applied_at and action.undo_state is not UndoState.DONE
+    ]
     for _, _, action_type in sorted(applied):
         of_post = _OF_POST.get(action_type, of_post)
         of_author = _OF_AUTHOR.get(action_type, of_author)

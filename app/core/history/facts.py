@@ -30,7 +30,7 @@ def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[
     request = session.get_one(Request, action.request_id)
     return {
         "action_type": action.action_type.value,
-        "category": action.decided_category or action.category,
+        "category": action.filed_under,
         "author": request.platform_author_id,
         "language": request.language,
     }

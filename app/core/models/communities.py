@@ -69,6 +69,7 @@ class Category(Base):
 
     ``severity`` breaks ties between categories, higher first. ``observe_only``: the outcome is recorded with the
     score, but no action is opened. ``target_minutes``: within which time people should decide; None: by severity.
+    ``author_text``: what the author of a post is told with a warning; None: the shipped text.
     """
 
     __tablename__ = "categories"
@@ -92,3 +93,4 @@ class Category(Base):
     requires: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     on_error: Mapped[str] = mapped_column(sa.String(10), default="retry")
     target_minutes: Mapped[int | None] = mapped_column()
+    author_text: Mapped[str | None] = mapped_column(sa.Text)

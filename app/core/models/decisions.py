@@ -11,7 +11,18 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ActionVerb, ReopenTo, ReviewGroup
+from app.core.vocabulary import (
+    CARRY_TEXT,
+    UNDONE_BY,
+    ActionState,
+    ActionTier,
+    ActionType,
+    ActionVerb,
+    ReopenTo,
+    ReviewGroup,
+    Undo,
+    UndoState,
+)
 
 if TYPE_CHECKING:
     from app.core.models.content import Request
@@ -38,6 +49,7 @@ HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('app
 """Which actions keep a post hidden now. An index repeats it."""
 
 
+_UNDO = sa.text("undo_state IS NOT NULL")
 _ASSIGNED = sa.text(f"{QUEUED} AND assigned_to_id IS NOT NULL")
 
 
@@ -52,7 +64,9 @@ class Action(Stamped, Base):
     reviewed lack the last two.
     ``review_opened_at`` is when a proposal came back under review, None where the review opened with the action.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
-    it out; ``assigned_to_id`` is the account that is to decide it.
+    it out; ``assigned_to_id`` is the account that is to decide it. ``undo_state``: whether the platform has undone an
+    overturned action that is no hide. ``reason`` of what the service proposed is the text for the post's author
+    (``author_text``), of what the integration did on its own why it did so.
     """
 
     __tablename__ = "moderation_actions"
@@ -182,6 +196,16 @@ class Action(Stamped, Base):
             sqlite_where=_ASSIGNED,
             postgresql_where=_ASSIGNED,
         ),
+        # The few that are to be undone, and what came of it, for the API's list.
+        sa.Index(
+            "ix_moderation_actions_undo",
+            "community_id",
+            "undo_state",
+            "created_at",
+            "id",
+            sqlite_where=_UNDO,
+            postgresql_where=_UNDO,
+        ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
@@ -228,11 +252,32 @@ class Action(Stamped, Base):
     snoozed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # No foreign key: SQLite can add one to an existing table only by copying the whole table.
     assigned_to_id: Mapped[uuid.UUID | None] = mapped_column()
+    undo_state: Mapped[UndoState | None] = mapped_column(word(UndoState))
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
     note: Mapped["Note | None"] = relationship(lazy="raise", viewonly=True)
     held: Mapped["Hold | None"] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def filed_under(self) -> str | None:
+        """The category that a moderator decided on, or else that of the score."""
+        return self.decided_category or self.category
+
+    @property
+    def author_text(self) -> str | None:
+        """What the platform tells the post's author; None if nothing, or if the integration acted on its own."""
+        return self.reason if self.action_type in CARRY_TEXT and self.action_tier is not None else None
+
+    @property
+    def undo(self) -> Undo | None:
+        """What undoes it on the platform, once it is overturned; None for a hide, which an ``unhide`` undoes."""
+        return UNDONE_BY.get(self.action_type) if self.undo_state is not None else None
+
+    @property
+    def undo_progress(self) -> str | None:
+        """What is to be undone and whether it is, in one word such as ``restore_proposed``; None if nothing is."""
+        return f"{self.undo}_{self.undo_state}" if self.undo is not None else None
 
 
 class Decision(Base):

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import scoring
-from app.core.actions import actions
+from app.core.actions import actions, undoing
 from app.core.actions.acknowledgements import ACTED_BEFORE_IT_HEARD
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility, note_scores
@@ -145,6 +145,9 @@ def _afterwards(session: Session, action: Action) -> str:
         overturned = f"{ACTED_BEFORE_IT_HEARD}, so what it did was overturned."
     else:
         overturned = f"{'The community' if by_service else 'A moderator'} overturned what had been decided."
+    undone = undoing.sentence(action)
+    if undone is not None:
+        return f"{overturned} {undone}."
     if action.action_type is not ActionType.HIDE:
         return f"{overturned} What the platform had done stays done unless it takes it back itself."
     restoration = session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()

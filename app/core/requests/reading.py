@@ -213,6 +213,7 @@ def acted_on(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, A
             Action.action_tier,
             Action.restores_id,
             Action.applied_at,
+            Action.undo_state,
         )
         .where(Action.request_id.in_([row.id for row in request_rows]))
         .order_by(Action.created_at, Action.id)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager
 
+from app.core.actions import undoing
 from app.core.errors import NotFound
 from app.core.history import pages
 from app.core.history.pages import HistoryPage
@@ -34,9 +35,15 @@ class ActionChange:
         return str(self.entry.after.get("action_state", ""))
 
     @property
+    def undone(self) -> str:
+        """What the integration answered about an undo, as ``Action.undo_progress``; empty for anything else."""
+        after = self.entry.after
+        return f"{after['undo']}_{after['undo_state']}" if self.entry.what == undoing.ANSWERED else ""
+
+    @property
     def kind(self) -> str:
-        """The state that this change led to, or the name of the decision's trace."""
-        return self.state or self.entry.what
+        """The state that this change led to, the answer about an undo, or the name of the decision's trace."""
+        return self.state or self.undone or self.entry.what
 
     @property
     def verb(self) -> str:

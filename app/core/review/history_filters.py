@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
+from app.core.actions import undoing
 from app.core.models import Account, Action, ApiKey, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import SYSTEM
 from app.core.review import decision_trace, post_search
@@ -27,14 +28,16 @@ FOUND_POSTS = 60
 CLOCK_SKEW = timedelta(days=1)
 """Entries are numbered as they are written. Their times may contradict that by as much as a clock was set back."""
 _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
-_ALWAYS = (*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED)
+TRACES = (*decision_trace.TRACES, undoing.ANSWERED)
+"""Names of entries that change no state: about decisions without effect, and integrations' answers about an undo."""
+_ALWAYS = (*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED, undoing.ANSWERED)
 
 
 @dataclass(frozen=True)
 class HistoryFilter:
     """Filters for changes of actions; an empty filter matches all. ``since`` is inclusive, ``until`` exclusive.
 
-    ``states`` and ``traces`` (from ``decision_trace.TRACES``) are joined by OR: a change to one of the states, or an
+    ``states`` and ``traces`` (from ``TRACES``) are joined by OR: a change to one of the states, or an
     entry of one of the traces. Without both, a held decision is left out once it was carried out, because the change
     itself is listed. All other filters are joined by AND. ``search`` matches posts (``post_search.finds``) and the
     text of reasons. ``actor`` is part of a name, ``author`` a whole id or, if no author has that id, part of one.

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
-from app.core.actions import actions, exemptions
+from app.core.actions import actions, author_texts, exemptions
 from app.core.actions.moves import begin, may
 from app.core.db import serialise_and_reload
 from app.core.errors import Conflict, Invalid
@@ -73,6 +73,8 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
         language=request.language,
         **actions.due_again(action),
     )
+    if acts:
+        author_texts.add(session, [reopened])
     entry = begin(session, actor, reopened, reason=reason)
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
     actions.set_columns(session, action, reopened_at=clock.now(), version=Action.version + 1)

@@ -209,7 +209,7 @@ def checked_category(session: Session, action: Action, category: str, field: str
     Raises:
         Invalid: the community has no such category; it names ``field``.
     """
-    if category == (action.decided_category or action.category):
+    if category == action.filed_under:
         return None
     known = {one.name for one in threshold_sets.current(session, action.community_id).categories}
     if category not in known:
@@ -218,7 +218,7 @@ def checked_category(session: Session, action: Action, category: str, field: str
 
 
 def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
-    before = action.decided_category or action.category
+    before = action.filed_under
     action.decided_category = category
     session.flush()
     facts.file_under(session, action, category)

@@ -30,12 +30,15 @@ _TARGET_MAX = 30 * 24 * 60
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryField:
-    """The declaration of one value of a category: a number if it has ``bounds``, else one of ``choices``.
+    """The declaration of one value of a category.
+
+    It is a number if it has ``bounds``, a text if it has ``most``, else one of ``choices``.
 
     ``label``: of its field on the thresholds page; empty: it has none. ``words``: its name in errors and lists of
     changes. ``bounds``: least and most of a number, which is whole unless they are fractions; ``enter``: what an error
     asks for. ``empty``: what None means; without it, it may not be None. ``choices``: the words of each value.
-    ``api``: its name in the API, which does not show it without one. ``is_folded``: its field is under "More".
+    ``most``: characters of a text; ``hint``: what it is for. ``api``: its name in the API, which does not show it
+    without one. ``is_folded``: its field is under "More".
     """
 
     label: str = ""
@@ -44,6 +47,8 @@ class CategoryField:
     enter: str = ""
     empty: str = ""
     choices: Mapping[Any, str] | None = None
+    most: int | None = None
+    hint: str = ""
     api: str | None = None
     is_folded: bool = False
 
@@ -119,6 +124,15 @@ class CategoryDraft:
         choices={True: "yes", False: "no"},
         is_folded=True,
     )
+    author_text: str | None = _declare(
+        "Text to the author",
+        default=None,
+        most=limits.REASON_MAX,
+        hint="What the author of a post is told with a warning, unless the moderator writes something else.",
+        empty="the shipped text",
+        api="author_text",
+        is_folded=True,
+    )
     requires: tuple[str, ...] = _declare("requires", default=(), label="")
     on_error: str = _declare("When a required classifier fails", default="retry", label="")
 
@@ -176,6 +190,8 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
         limits.thresholds(draft.tier1, draft.tier2)
         for name, declared in FIELDS.items():
             value = getattr(draft, name)
+            if declared.most is not None and value is not None:
+                limits.text(value, name, declared.most)
             if not declared.is_whole or declared.bounds is None or (value is None and declared.empty):
                 continue
             least, most = declared.bounds
@@ -189,8 +205,11 @@ def plain(drafts: Iterable[CategoryDraft]) -> dict[str, Any]:
 
 
 def _kept(draft: CategoryDraft) -> list[str]:
-    # Left out while unset, as in entries from before this setting existed.
-    return [name for name in FIELDS if name != "target_minutes" or draft.target_minutes is not None]
+    return [name for name in FIELDS if name not in _ADDED or getattr(draft, name) is not None]
+
+
+_ADDED = ("target_minutes", "author_text")
+"""Values that an entry leaves out while they are unset, as entries from before they existed do."""
 
 
 def _plain(value: Any) -> Any:

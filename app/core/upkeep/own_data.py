@@ -106,7 +106,7 @@ _RATING = (
 )
 _ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
-_HOLD = "community_id action_id note_id verb reason comment category due_at created_at"
+_HOLD = "community_id action_id note_id verb reason comment author_text category due_at created_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
     Part("account", Account, _ACCOUNT, by=("id",)),

@@ -24,6 +24,7 @@ from app.core.vocabulary import (
     EventName,
     NoteStatus,
     ReviewGroup,
+    UndoState,
     Verb,
 )
 from app.core.webhooks import payloads, shapes, signing
@@ -89,16 +90,19 @@ def _request() -> Request:
 
 
 def _action(state: ActionState = ActionState.UNDER_REVIEW) -> Action:
+    is_overturned = state is ActionState.OVERTURNED
     return Action(
         id=uuid.UUID(ACTION),
         request_id=uuid.UUID(REQUEST),
-        action_type=ActionType.HIDE,
+        action_type=ActionType.DELETE if is_overturned else ActionType.HIDE,
         action_tier=ActionTier.IMMEDIATE,
         action_state=state,
         review_group=ReviewGroup.COMMUNITY,
         evidence={"score": 0.9712, "category": "spam"},
+        category="spam",
         decided_verb=Verb.HIDE,
         note_id=uuid.UUID(NOTE),
+        undo_state=UndoState.PROPOSED if is_overturned else None,
         created_at=_SINCE,
     )
 
@@ -111,11 +115,11 @@ def _note() -> Note:
         helpfulness_score=78,
         force_published=False,
         ratings_count=7,
+        rationale=True,
     )
 
 
 def _of_action(name: EventName, state: ActionState, label: str, when: str, **more: Any) -> EventKind:
-        rationale=True,
     """An event about an action that came into ``state``."""
     return EventKind(
         name=name,
@@ -167,7 +171,7 @@ _LIST = (
         EventName.ACTION_OVERTURNED,
         ActionState.OVERTURNED,
         "Action overturned",
-        "The action was overturned; an `unhide` of its own follows a `hide`.",
+        "The action was overturned; an `unhide` of its own follows a `hide`, `undo` says what undoes any other.",
     ),
     _of_action(
         EventName.ACTION_DISMISSED,
@@ -318,4 +322,6 @@ def _kind(value: Any) -> str:
         return "number"
     if isinstance(value, str):
         return "text"
+    if value is None:
+        return "null"
     return "list" if isinstance(value, list) else "object"

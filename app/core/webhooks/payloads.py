@@ -1,4 +1,6 @@
-"""Webhook payloads: shapes A and B (docs/integrate/api.md). No user text; at most 4 decimals.
+"""Webhook payloads: shapes A and B (docs/integrate/api.md). No text of users; at most 4 decimals.
+
+Shape A carries what the author of a post is to be told, in the words of moderators or operators; Shape B never does.
 
 Communities on Discourse also get the flat members that the Discourse plugin reads beside Shape A's, and the
 plugin's own name for ``moderation_action.created`` (docs/integrate/api.md).
@@ -79,8 +81,15 @@ def action_event(name: EventName, community: Community, action: Action) -> dict[
             "review_group": action.review_group.value if action.review_group else None,
             "classifier_evidence": _slim(action),
             "note_id": str(action.note_id) if action.note_id else None,
+            "category": action.filed_under,
+            "author_text": action.author_text,
         },
     }
+    if name is EventName.ACTION_OVERTURNED:
+        payload["data"] |= {
+            "undo": action.undo.value if action.undo else None,
+            "undo_state": action.undo_state.value if action.undo_state else None,
+        }
     if community.platform == DISCOURSE:
         payload |= _flat(payload, action)
         recommended = payload["action_type"] if action.action_state not in _ENDED else None
@@ -109,6 +118,7 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
             "id": str(note.id),
             "request_id": str(note.request_id) if note.request_id else None,
             "community_server_id": str(community.id),
+            "kind": note.kind.value,
             "status": note.status.value,
             "helpfulness_score": note.helpfulness_score,
             "force_published": note.force_published,
@@ -118,7 +128,6 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
     if community.platform == DISCOURSE:
         payload |= _flat(payload, action)
         # The plugin hides the post of a helpful note that recommends it. Ratings may continue after the action has
-            "kind": note.kind.value,
         # ended, and must not make the plugin act then.
         is_recommended = action is not None and action.action_state not in _ENDED
         payload |= {

@@ -16,6 +16,8 @@ from app.core.vocabulary import (
     NoteKind,
     NoteStatus,
     ReviewGroup,
+    Undo,
+    UndoState,
     Verb,
 )
 from app.core.webhooks import payloads
@@ -143,6 +145,29 @@ ACTION = _shape_a(
     Field("review_group", ReviewGroup, "Who reviews it; null if nobody does.", null=True),
     _EVIDENCE,
     Field("note_id", _ID, "The note that raters rate about it; null if there is none.", null=True),
+    Field("category", _TEXT, "The category that it is filed under; null if it has none.", null=True),
+    Field(
+        "author_text",
+        _TEXT,
+        "What to tell the author of the post, with a `warn` or a `silence`; null with others, and before the decision.",
+        null=True,
+    ),
+    Field(
+        "undo",
+        Undo,
+        "Only in `moderation_action.overturned`: what to undo on the platform. Null for a `hide`, which an `unhide` "
+        "undoes.",
+        null=True,
+        always=False,
+    ),
+    Field(
+        "undo_state",
+        UndoState,
+        "Only in `moderation_action.overturned`: `proposed` until you answer `done` or `impossible`; null if there is "
+        "nothing to undo.",
+        null=True,
+        always=False,
+    ),
     flat=_flat(),
 )
 NOTE = _shape_a(
@@ -151,6 +176,12 @@ NOTE = _shape_a(
     Field("id", _ID, "The note."),
     Field("request_id", _ID, "The post, by our UUID; null if the note is about none.", null=True),
     Field("community_server_id", _ID, "The community again."),
+    Field(
+        "kind",
+        NoteKind,
+        "`note`, or `rationale`: the service wrote it to carry the question of a review; never show it to members.",
+        always=False,
+    ),
     Field("status", NoteStatus, "The note's status now."),
     Field("helpfulness_score", {"type": "integer", "minimum": 0, "maximum": 100}, "From 0 to 100."),
     Field("force_published", {"type": "boolean"}, "Whether a moderator published it.", always=False),
@@ -207,12 +238,6 @@ PANEL = _shape_a(
     Field("expires_at", _TIME, "Until when they can answer."),
 )
 ATTENTION = _shape_a(
-    Field(
-        "kind",
-        NoteKind,
-        "`note`, or `rationale`: the service wrote it to carry the question of a review; never show it to members.",
-        always=False,
-    ),
     "AttentionEvent",
     "The community wants an operator. Sent once for each reason when it begins, and again only after it has ended. "
     "Only for webhooks that name this event.",

@@ -44,11 +44,12 @@ CELLS: Mapping[str, Callable[[ActionChange], object]] = {
     "reason": lambda change: change.text.reason,
     "comment": lambda change: change.text.comment,
     "cause": lambda change: change.entry.cause,
-    "policy": lambda change: change.action.decided_category or change.action.category or "",
+    "policy": lambda change: change.action.filed_under or "",
     "entry": lambda change: change.entry.number,
     "entry_id": lambda change: change.entry.id,
     "event": lambda change: change.entry.what,
     "verb": lambda change: change.verb,
+    "undo_state": lambda change: change.entry.after.get("undo_state", ""),
 }
 """The columns of the CSV file."""
 
@@ -145,7 +146,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         by_service=entry.actor_kind == "system",
         cause=cause_words(entry.cause),
         before=entry.before.get("action_state"),
-        policy=category_name(action.decided_category or action.category),
+        policy=category_name(action.filed_under),
         scored_as=category_name(action.category),
         item=blind_item(action, url_for("web.history_entry", entry_id=entry_id)),
         may_reopen=may_reopen,

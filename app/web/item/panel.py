@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form
 
 from app.core import clock
-from app.core.actions import actions
+from app.core.actions import actions, author_texts, undoing
 from app.core.errors import NotFound
 from app.core.history import pages
 from app.core.models import Action, ThresholdSet
@@ -64,10 +64,12 @@ class ModeratorPanel:
     """Everything the panel shows. ``held`` is the decision on this item that is not carried out yet.
 
     ``done`` says what was done to the post and by whom. ``second_look`` is the entry that opened the second look,
-    ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
-    is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
-    ``drawn_closes_at``: until when a drawn panel can decide, None without an open one. ``seen`` is a digest of what
-    the page shows and colleagues may change. ``asked``: what to ask about the text to the author.
+    ``restoration`` the action that shows the post again, ``undone`` the platform's answer whether it has undone
+    another. ``standard_text`` is what a warning tells the author unless the moderator writes something else. ``reopen``
+    is the form to reopen a dismissal, None if that is not possible. ``reopened`` is the action that reopened this one,
+    ``reopens`` the dismissal this one reopened. ``drawn_closes_at``: until when a drawn panel can decide, None without
+    an open one. ``seen`` is a digest of what the page shows and colleagues may change. ``asked``: what to ask about the
+    text to the author.
     """
 
     action: Action
@@ -83,6 +85,7 @@ class ModeratorPanel:
     done: DoneToPost | None
     second_look: timeline.TimelineEvent | None
     restoration: Action | None
+    undone: timeline.TimelineEvent | None
     reopen: ReopenForm | None
     kept: DecisionForm | ReopenForm
     reopened: Action | None
@@ -99,6 +102,7 @@ class ModeratorPanel:
     reasons: Sequence[ReasonOption]
     reasons_name: str
     hand_over: HandOver | None
+    standard_text: str | None
     asked: TextQuestion | None = None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
@@ -212,7 +216,7 @@ def panel(
     thresholds = _thresholds(session, action.community_id)
     decision.offer(
         [category.name for category in thresholds.categories if category.enabled] if thresholds else [],
-        action.decided_category or action.category,
+        action.filed_under,
     )
     siblings = actions.siblings(session, action)
     restoring = {sibling.id for sibling in siblings if sibling.restores_id is not None}
@@ -233,6 +237,7 @@ def panel(
         done=_done(session, action),
         second_look=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
         restoration=next((sibling for sibling in siblings if sibling.restores_id == action.id), None),
+        undone=next((event for event in reversed(events) if _is_answer(event, action)), None),
         reopen=None if held else _reopen(session, actor, action, reopen_form),
         kept=reopen_form or decision,
         reopened=next((sibling for sibling in siblings if sibling.reopens_id == action.id), None),
@@ -250,6 +255,7 @@ def panel(
         reasons=decision_forms.reason_options(session, actor, action.community_id, action.category),
         reasons_name=decision_forms.remembered_as(actor, action.community_id, action.category),
         hand_over=hand_over(session, actor, action, _sent(sent, AssignForm), _sent(sent, SnoozeForm)),
+        standard_text=author_texts.for_category(session, action.community_id, action.filed_under),
         asked=asked,
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
@@ -293,6 +299,10 @@ def _last(
     return next(
         (event for event in reversed(events) if event.about == action_id and event.state == state), None
     )
+
+
+def _is_answer(event: timeline.TimelineEvent, action: Action) -> bool:
+    return event.about == action.id and event.what == undoing.ANSWERED
 
 
 def _done(session: Session, action: Action) -> DoneToPost | None:

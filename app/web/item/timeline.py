@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.actions import undoing
 from app.core.models import Action, HistoryEntry, HistoryText
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from app.web.categories import category_name
+from app.web.filters import state_words
 from app.web.item.verb_words import NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
@@ -77,7 +79,8 @@ _SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
 class TimelineEvent:
     """One entry as it is shown. ``cause`` is the service's reason; ``reason`` and ``comment`` are a person's.
 
-    ``about`` is the id of the object that changed; ``is_change``: it was in another state before.
+    ``what`` is the entry's name, ``about`` the id of the object that changed; ``is_change``: it was in another state
+    before.
     """
 
     icon: str
@@ -89,6 +92,7 @@ class TimelineEvent:
     comment: str
     cause: str
     state: str | None
+    what: str
     about: uuid.UUID
     is_change: bool
 
@@ -137,6 +141,9 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
         return _RESTORING[entry.what]
     if entry.after.get("reopens") and entry.what in _REOPENED:
         return _REOPENED[entry.what]
+    if entry.what == undoing.ANSWERED:
+        answer = state_words(f"{entry.after['undo']}_{entry.after['undo_state']}")
+        return answer.icon, answer.word
     if entry.what == "action.chosen":
         return _SENTENCES[entry.what][0], chosen_words(entry)
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
@@ -169,6 +176,7 @@ def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UU
         comment="" if is_echo else text.comment,
         cause=cause_words(entry.cause),
         state=str(state) if state else None,
+        what=entry.what,
         about=entry.object_id,
         is_change=bool(entry.before),
     )

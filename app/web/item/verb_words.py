@@ -82,7 +82,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.WARN: Effect("warn author", "{} will get a warning."),
             ActionType.SILENCE: Effect("silence author", "{} will get its author silenced."),
             ActionType.DELETE: Effect(
-                "delete post", "{} will be deleted.", "A deleted post cannot be brought back."
+                "delete post", "{} will be deleted.", "Not every platform can restore a deleted post."
             ),
         },
         on_note=OnNote(
@@ -117,9 +117,9 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.WARN: Effect("revoke warning", _REVOKED),
             ActionType.SILENCE: Effect("end silence", _REVOKED),
             ActionType.DELETE: Effect(
-                "record as wrong",
-                _REVOKED,
-                "A deleted post cannot be brought back; overturning records the mistake.",
+                "restore post",
+                "the platform will be asked to restore {}.",
+                "Not every platform can restore a deleted post.",
             ),
         },
         on_several=OnSeveral("Overturn selected", "take it back", "destructive", "overturned"),
@@ -150,7 +150,7 @@ CONSEQUENCES: Mapping[ActionType, str] = {
     ActionType.WARN: "the post stays",
     ActionType.HIDE: "it can be shown again",
     ActionType.SILENCE: "the post stays, its author cannot write",
-    ActionType.DELETE: "it cannot be brought back",
+    ActionType.DELETE: "not every platform can restore it",
 }
 """What follows from each action that a moderator may choose (``CHOOSABLE``), the lightest first."""
 NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.items()}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
+from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core.errors import Invalid
@@ -13,7 +13,7 @@ from app.core.thresholds import outcomes
 from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
 from app.core.thresholds.routing import default_target
 from app.web.categories import category_name
-from app.web.forms import ReasonForm, choices
+from app.web.forms import ReasonForm, at_most, choices, whole_lines
 
 PARTS = (*(name for name, declared in FIELDS.items() if declared.label), "remove")
 LIVE, OF_CATEGORY = "live", "of-"
@@ -124,6 +124,8 @@ class ThresholdsForm(ReasonForm):
         """What was typed; None if it is empty."""
         if declared.bounds is not None:
             return as_number(declared, typed)
+        if declared.most is not None:
+            return (typed or "").strip() or None
         return next((value for value in declared.choices or () if str(value) == str(typed)), None)
 
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
@@ -217,6 +219,10 @@ def _field(draft: CategoryDraft, name: str, declared: CategoryField, title: str,
         return BooleanField(f"{title}: {declared.label.lower()}", default=value)
     if declared.choices is not None:
         return SelectField(label, choices=choices(declared.choices), default=value.value)
+    if declared.most is not None:
+        return TextAreaField(
+            label, [at_most(declared.most, label)], filters=[whole_lines], default=value or ""
+        )
     needed = [] if is_new or name != "tier2" else [InputRequired(f"{label}: enter a number from 0 to 1.")]
     empty = str(default_target(draft.severity)) if name == "target_minutes" else declared.empty
     return StringField(

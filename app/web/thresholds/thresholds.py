@@ -10,8 +10,11 @@ from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from app.core import clock
+from app.core.actions import author_texts
 from app.core.classify import Classifier
 from app.core.classify.seed import SeedClassifier
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
@@ -24,7 +27,7 @@ from app.core.vocabulary import Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.filters import percent
+from app.web.filters import excerpt, percent
 from app.web.thresholds import threshold_previews
 from app.web.thresholds.threshold_forms import ADD, PARTS, ThresholdsForm, form_for, precision_of
 from app.web.thresholds.threshold_previews import Histogram
@@ -40,7 +43,8 @@ class CategoryRow:
     """A category in the form: its fields by part, its name and its description.
 
     ``is_open``: the fields that are folded at first have values. ``observed``: what observing would have done.
-    ``expected``: what the shipped classifiers do at this Tier 2, as a sentence.
+    ``expected``: what the shipped classifiers do at this Tier 2, as a sentence. ``shipped_text``: what authors are told
+    while the community has no text of its own.
     """
 
     name: str
@@ -50,6 +54,7 @@ class CategoryRow:
     is_open: bool
     observed: Observed | None = None
     expected: str | None = None
+    shipped_text: str | None = None
 
 
 @web.get("/thresholds")
@@ -175,6 +180,7 @@ def _show(
             else previews.histograms(session, actor, community.id)
         )
         drawn = threshold_previews.histograms(_drafts(form, versions[0].categories), bars)
+        settings = community_settings.read(session, community.id)
     shown = form or form_for(versions[0].categories)()
     if not shown.version.data:
         shown.version.data = str(versions[0].version)
@@ -185,7 +191,7 @@ def _show(
         alert=alert,
         form=shown,
         declared_fields=FIELDS,
-        categories=[_row(shown, name, observed.get(name)) for name in shown.names],
+        categories=[_row(shown, name, observed.get(name), settings) for name in shown.names],
         addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
         versions=version_rows(versions, SHOWN_VERSIONS, current=versions[0].version, changes=_changes),
         current=versions[0].version,
@@ -223,14 +229,23 @@ def _shown(form: ThresholdsForm, drawn: Sequence[Histogram]) -> str:
     return next((name for name in (asked, *changed, *names) if name in names), "")
 
 
-def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> CategoryRow:
+def _row(
+    form: ThresholdsForm, name: str, observed: Observed | None, settings: CommunitySettings
+) -> CategoryRow:
     fields = {part: form[f"{name}_{part}"] for part in PARTS}
     is_open = bool(
         fields["remove"].data or any(fields[part].errors for part in FIELDS if FIELDS[part].is_folded)
     )
     expected = expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
     return CategoryRow(
-        name, category_name(name), threshold_sets.describe(name), fields, is_open, observed, expected
+        name,
+        category_name(name),
+        threshold_sets.describe(name),
+        fields,
+        is_open,
+        observed,
+        expected,
+        author_texts.shipped(settings, name),
     )
 
 
@@ -261,6 +276,8 @@ def _words(declared: CategoryField, value: Any) -> str:
         return declared.empty
     if declared.bounds is not None:
         return f"{value:g}"
+    if declared.most is not None:
+        return f"“{excerpt(value, 60)}”"
     return value.value if isinstance(value, Verb) else (declared.choices or {})[value]
 
 
