@@ -69,8 +69,12 @@ def _as_sent(problem: Problem, request: Request) -> Problem:
     return replace(problem, input=request.args.get(str(problem.loc[1]), problem.input))
 
 
-IGNORED: dict[str, Any] = {"description": "Accepted and ignored."}
-"""The schema of a member that JSON:API allows and that we ignore."""
+def _ignored(member: str) -> dict[str, Any]:
+    return {"description": f"The member `{member}` of JSON:API: accepted and ignored."}
+
+
+def _object(required: list[str], members: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": members, "additionalProperties": False}
 
 
 class StrictAdapter(PydanticAdapter):
@@ -87,42 +91,57 @@ class StrictAdapter(PydanticAdapter):
         raise ValueError(f"no view reads input from {location}")
 
     def get_openapi_schema(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the schema of a model. For a body, the attributes are wrapped in a JSON:API document."""
+        """Return the schema of a model. For a body, the attributes are wrapped in a JSON:API document.
+
+        Each object is a component of its own, because generators of clients name a class after it: ``NoteCreate`` is
+        the document, with ``NoteCreateResource`` and ``NoteCreateAttributes`` in it. Where the body may also be the
+        plain attributes, ``ActionCreate`` is either ``ActionCreateDocument`` or ``ActionCreateAttributes``.
+        """
         schema: dict[str, Any] = super().get_openapi_schema(**kwargs)
         model = self.model_class
         if not issubclass(model, Body) or model.resource is None:
             return schema
-        named = f"{self.get_schema_name()}Attributes"
-        definitions = schema.pop("$defs", {}) | {named: schema}
-        attributes = {"$ref": f"#/components/schemas/{self.get_schema_name()}.{named}"}
-        required = ["attributes"] if model.loose else ["type", "attributes"]
-        members: dict[str, Any] = {
-            "type": {"const": model.resource},
-            **({} if model.creates else {"id": {"type": "string"}}),
-            "attributes": attributes,
-            "meta": IGNORED,
-            "links": IGNORED,
-        }
-        if model.needs_id and not model.loose:
-            required.append("id")
-        wrapped: dict[str, Any] = {
-            "type": "object",
-            "required": ["data"],
-            "properties": {
-                "data": {
-                    "type": "object",
-                    "required": required,
-                    "properties": members,
-                    "additionalProperties": False,
-                },
-                "jsonapi": IGNORED,
-                "meta": IGNORED,
-                "links": IGNORED,
-            },
-            "additionalProperties": False,
-        }
-        shown = {"anyOf": [wrapped, attributes]} if model.plain else wrapped
-        return shown | {"$defs": definitions}
+        name = self.get_schema_name()
+        components: dict[str, Any] = schema.pop("$defs", {})
+
+        def component(part: str, part_schema: dict[str, Any]) -> dict[str, str]:
+            components[name + part] = part_schema
+            return {"$ref": f"#/components/schemas/{name}.{name}{part}"}
+
+        attributes = component("Attributes", schema)
+        document = _document(component("Resource", _resource(model, attributes)))
+        shown = {"anyOf": [component("Document", document), attributes]} if model.plain else document
+        return shown | {"$defs": components}
+
+
+def _resource(model: type[Body], attributes: dict[str, str]) -> dict[str, Any]:
+    type_schema = {
+        "type": "string",
+        "const": model.resource,
+        "description": f"The type of the resource: `{model.resource}`.",
+    }
+    id_schema = {"type": "string", "description": "The id in the path of the call."}
+    required = ["attributes"] if model.loose else ["type", "attributes"]
+    if model.needs_id and not model.loose:
+        required.append("id")
+    members: dict[str, Any] = {
+        "type": type_schema,
+        **({} if model.creates else {"id": id_schema}),
+        "attributes": attributes | {"description": "The values of the resource that this call sets."},
+        "meta": _ignored("meta"),
+        "links": _ignored("links"),
+    }
+    return _object(required, members)
+
+
+def _document(resource: dict[str, str]) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "data": resource | {"description": "The resource that this call creates or changes."},
+        "jsonapi": _ignored("jsonapi"),
+        "meta": _ignored("meta"),
+        "links": _ignored("links"),
+    }
+    return _object(["data"], members)
 
 
 registry.register("pydantic", StrictAdapter)

@@ -17,7 +17,7 @@ from app.api import auth, community_servers
 from app.api.blueprints import ALIAS_PREFIX, guarded, opens_communities
 from app.api.jsonapi import json_value
 from app.api.schemas.requests import Time, Uuid
-from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Platform, Query
+from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, JsonObject, Platform, Query
 from app.core import limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
@@ -39,7 +39,7 @@ class CommunityCreate(Body):
     platform_community_server_id: ForeignId
     name: Name
     description: Description | None = None
-    settings: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    settings: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
     is_active: bool = True
     is_public: bool = Field(
         False,
@@ -51,7 +51,7 @@ class CommunityName(Body):
     """A community's current name on its platform. With ``server_stats`` null the last figures stay."""
 
     name: Name
-    server_stats: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    server_stats: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
 
 
 class CommunityNameQuery(Query):
@@ -75,8 +75,8 @@ class FlatCommunity(Flat):
     slug: str
     name: str
     description: str | None
-    settings: dict[str, Any]
-    server_stats: dict[str, Any] | None
+    settings: JsonObject
+    server_stats: JsonObject | None
     is_active: bool
     is_public: bool
     created_at: Time

@@ -15,7 +15,7 @@ from werkzeug.exceptions import NotAcceptable, RequestEntityTooLarge, Unsupporte
 from werkzeug.http import parse_options_header
 
 from app.api.errors import LISTED, NO_OBJECT, Located, limit_problems, pydantic_problems
-from app.api.shapes import Body
+from app.api.shapes import Body, JsonObject
 from app.core import limits
 from app.core.errors import Conflict, Forbidden, Malformed, Problem
 from app.core.ids import parse_id
@@ -108,7 +108,7 @@ def _long_lists(model: type[Body], known: dict[str, Any], loc: tuple[str, ...]) 
 
 def _is_free(annotation: Any) -> bool:
     """Whether a field accepts any JSON object, whose members are not validated one by one."""
-    if annotation is Any or annotation is dict or get_origin(annotation) is dict:
+    if annotation is JsonObject or annotation is dict or get_origin(annotation) is dict:
         return True
     is_choice = get_origin(annotation) in {Union, UnionType, Annotated}
     return is_choice and any(_is_free(arg) for arg in get_args(annotation))

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType
 
 from app.core import limits
 from app.core.errors import Invalid
@@ -100,6 +101,8 @@ Cursor = Annotated[str, STORABLE, WithJsonSchema({"type": "string", "format": "c
 """A position in a list, from a link in an earlier response."""
 NOT_BLANK: JsonDict = {"pattern": r"\S"}
 """In the OpenAPI document: the text must contain more than white space. The core checks it."""
+JsonObject = TypeAliasType("JsonObject", dict[str, Any])
+"""An object whose members are not ours to check."""
 Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
 """A request's status in either case (docs/integrate/api.md)."""
@@ -171,7 +174,26 @@ CHANGES = "Changed then or later, in the order of changes; `meta.next_since` is 
 """What ``filter[updated_at__gte]`` of a list does."""
 
 
-class Shown(BaseModel):
-    """Attributes of a resource in a response. Used for documentation; the tests check every response against them."""
+def without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value without the choice null."""
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) != 1:
+        return schema
+    return {**choices[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
 
-    model_config = ConfigDict(extra="forbid")
+
+def _leave_out_null(schema: dict[str, Any]) -> None:
+    required = schema.get("required", ())
+    members = schema.get("properties", {})
+    schema["properties"] = {
+        name: member if name in required else without_null(member) for name, member in members.items()
+    }
+
+
+class Shown(BaseModel):
+    """Attributes of a resource in a response. Used for documentation; the tests check every response against them.
+
+    An attribute that is None is null if the model requires it, else left out (``jsonapi.shown``).
+    """
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_leave_out_null)

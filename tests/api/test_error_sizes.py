@@ -50,18 +50,23 @@ def bodies(app: Flask) -> Iterator[tuple[str, str, str | None, bool, bool]]:
     document = app.test_client().get(f"{PREFIX}/openapi.json").json
     assert document is not None
     schemas = document["components"]["schemas"]
+
+    def component(schema: dict[str, Any]) -> dict[str, Any]:
+        while "$ref" in schema:
+            schema = schemas[schema["$ref"].rpartition("/")[2]]
+        return schema
+
     for path, item in document["paths"].items():
         for method, operation in item.items():
             if "requestBody" not in operation:
                 continue
             content = next(iter(operation["requestBody"]["content"].values()))
-            schema = content["schema"]
-            while "$ref" in schema:
-                schema = schemas[schema["$ref"].rpartition("/")[2]]
+            schema = component(content["schema"])
             forms = schema.get("anyOf", [schema])
-            wrapped = forms[0]["properties"].get("data")
-            kind = wrapped["properties"]["type"]["const"] if wrapped else None
-            has_id = bool(wrapped) and "id" in wrapped["properties"]
+            wrapped = component(forms[0])["properties"].get("data")
+            members = component(wrapped)["properties"] if wrapped else {}
+            kind = members["type"]["const"] if wrapped else None
+            has_id = "id" in members
             whole = "/".join(str(uuid.uuid4()) if "{" in part else part for part in path.split("/"))
             yield method.upper(), whole, kind, has_id, kind is None or len(forms) > 1
 

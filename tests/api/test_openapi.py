@@ -96,6 +96,35 @@ def test_every_route_is_documented_and_every_documented_path_is_routed(
     assert {(path, method) for path, method, _ in operations(document)} == routed
 
 
+def test_every_body_is_a_named_component(document: Document) -> None:
+    """Generators of clients name a class after a component; bodies described inline have clashing or no names."""
+    bodies = [
+        (f"{operation['operationId']} {place}", content["schema"])
+        for _, _, operation in operations(document)
+        for place, holder in (("request", operation.get("requestBody", {})), *operation["responses"].items())
+        for content in resolve(document, holder).get("content", {}).values()
+    ]
+    assert len(bodies) > 300
+    assert [where for where, schema in bodies if set(schema) != {"$ref"}] == []
+
+
+def test_no_object_is_described_inside_another(document: Document) -> None:
+    def inline(schema: Any, where: str) -> Iterator[str]:
+        if isinstance(schema, dict):
+            if "/" in where and "properties" in schema and isinstance(schema.get("type"), str):
+                yield where
+            for name, inner in schema.items():
+                yield from inline(inner, f"{where}/{name}")
+        elif isinstance(schema, list):
+            for inner in schema:
+                yield from inline(inner, f"{where}[]")
+
+    found = [
+        each for name, schema in document["components"]["schemas"].items() for each in inline(schema, name)
+    ]
+    assert found == []
+
+
 def test_every_operation_has_a_name_words_and_a_group(document: Document) -> None:
     groups = {tag["name"] for tag in document["tags"]}
     names = [operation["operationId"] for _, _, operation in operations(document)]

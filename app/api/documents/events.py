@@ -22,7 +22,7 @@ _ON_DISCOURSE = "Only in communities whose platform is `discourse`, for its plug
 
 
 def schemas() -> dict[str, Any]:
-    """Return the component schemas: for each shape that of the body, and that of its ``data`` if it has members."""
+    """Return the component schemas: for each shape that of the body, and those of the objects in it."""
     shapes = {kind.shape.name: kind.shape for kind in catalogue.EVENTS.values()}
     bodies = {name: _body(shape) for name, shape in shapes.items()}
     subjects = {
@@ -31,7 +31,13 @@ def schemas() -> dict[str, Any]:
         for field in shape.fields
         if _is_subject(field)
     }
-    return bodies | subjects
+    objects = {
+        _object_name(field): _object(field.fields)
+        for shape in shapes.values()
+        for field in (*shape.flat, *(member for field in shape.fields for member in field.fields))
+        if field.fields
+    }
+    return bodies | subjects | objects
 
 
 def _body(shape: Shape) -> dict[str, Any]:
@@ -63,6 +69,11 @@ def _subject(shape: Shape) -> str:
     return f"{shape.name}Subject"
 
 
+def _object_name(field: Field) -> str:
+    """``classifier_evidence`` is described by the component ``ClassifierEvidence``."""
+    return field.name.title().replace("_", "")
+
+
 def _object(fields: Sequence[Field]) -> dict[str, Any]:
     return {
         "type": "object",
@@ -74,12 +85,14 @@ def _object(fields: Sequence[Field]) -> dict[str, Any]:
 def _schema(field: Field) -> dict[str, Any]:
     if isinstance(field.schema, type):
         shown: dict[str, Any] = reference(field.schema.__name__)
-        if field.null:
-            shown = {"anyOf": [shown, {"type": "null"}]}
+    elif field.fields:
+        shown = reference(_object_name(field))
     else:
-        shown = {**field.schema, **(_object(field.fields) if field.fields else {})}
-        if field.null:
-            shown["type"] = [shown["type"], "null"]
+        shown = dict(field.schema)
+    if field.null and "$ref" in shown:
+        shown = {"anyOf": [shown, {"type": "null"}]}
+    elif field.null:
+        shown["type"] = [shown["type"], "null"]
     return shown | {"description": field.meaning}
 
 

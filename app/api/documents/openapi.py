@@ -17,7 +17,7 @@ from app.api.blueprints import ALIAS_PREFIX, PREFIX, check_query_names
 from app.api.documents import events, parts
 from app.api.documents import examples as document_examples
 from app.api.documents.parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
-from app.api.documents.schemas import COMPONENT, markdown, merge_nested_schemas, parameter
+from app.api.documents.schemas import COMPONENT, markdown, merge_nested_schemas, parameter, reference
 from app.api.parse import JSON_API
 from app.api.shapes import Body
 from app.core import limits
@@ -66,8 +66,8 @@ def configure(app: APIFlask) -> None:
     app.config.update(
         OPENAPI_VERSION="3.1.0",
         SECURITY_SCHEMES=parts.SECURITY_SCHEMES,
-        VALIDATION_ERROR_SCHEMA=parts.ERROR_SCHEMAS["ValidationErrors"],
-        HTTP_ERROR_SCHEMA=parts.ERROR_SCHEMAS["Error"],
+        VALIDATION_ERROR_SCHEMA=parts.COMMON_SCHEMAS["ValidationErrorDocument"],
+        HTTP_ERROR_SCHEMA=parts.COMMON_SCHEMAS["ErrorDocument"],
         AUTO_SERVERS=False,
     )
     app.spec_processor(complete)
@@ -96,7 +96,7 @@ def complete(spec: dict[str, Any] | str) -> dict[str, Any] | str:
         sorted(finished.items(), key=lambda pair: (order.index(_tag_of(pair[1])), pair[0]))
     )
     components = document["components"]
-    components["schemas"] |= parts.ERROR_SCHEMAS | events.schemas()
+    components["schemas"] |= parts.COMMON_SCHEMAS | events.schemas()
     components["schemas"] = dict(sorted(components["schemas"].items()))
     components["parameters"] = parts.ADAPTER_HEADERS
     components["headers"] = parts.HEADERS
@@ -274,9 +274,12 @@ def _example_path(path: str) -> str:
     return path
 
 
+_OPENAPI_RESPONSES: Any = {200: {"content": {JSON: {"schema": reference("OpenApi")}}}}
+
+
 @open_documents.get(f"{PREFIX}/openapi.json")
 @open_documents.get(f"{ALIAS_PREFIX}/openapi.json")
-@open_documents.doc(responses=[200])
+@open_documents.doc(responses=_OPENAPI_RESPONSES)
 def read_openapi() -> Response:
     """Read this document."""
     document = generated_document(cast(APIFlask, flask.current_app)) | {"servers": [{"url": base_url()}]}

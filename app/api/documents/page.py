@@ -262,6 +262,7 @@ def _body(document: Document, schema: Document, *, required: bool) -> tuple[tupl
     data = wrapped.get("properties", {}).get("data")
     if data is None:
         return fields(document, resolved), "A plain JSON object." + optional
+    data = resolve(document, data)
     attributes = data["properties"]["attributes"]
     envelope = f"`data.type` is `{data['properties']['type']['const']}`"
     if "id" in data["required"]:

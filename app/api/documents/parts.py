@@ -75,7 +75,7 @@ def _header(name: str, description: str, schema: dict[str, Any], example: str) -
     }
 
 
-_BOOLEAN = {"type": "string", "enum": ["true", "false"]}
+_BOOLEAN = reference("HeaderBoolean")
 _PLAIN = "^[^,\\u0000]+$"
 
 ADAPTER_HEADERS: dict[str, Any] = {
@@ -235,15 +235,21 @@ PROBLEM_EXAMPLE: list[dict[str, Any]] = [
     }
 ]
 
-ERROR_SCHEMAS: dict[str, Any] = {
-    "Error": {
+COMMON_SCHEMAS: dict[str, Any] = {
+    "HeaderBoolean": {
+        "type": "string",
+        "description": "Yes or no, as text in a header.",
+        "enum": ["true", "false"],
+    },
+    "OpenApi": {"type": "object", "description": "This document: OpenAPI 3.1, as JSON."},
+    "ErrorDocument": {
         "type": "object",
         "description": "The body of every refusal but 422.",
         "required": ["detail"],
         "properties": {"detail": {"type": "string", "description": "One sentence that says why."}},
         "additionalProperties": False,
     },
-    "ValidationErrors": {
+    "ValidationErrorDocument": {
         "type": "object",
         "description": (
             f"The body of a 422: one item per problem. Of more than {LISTED}, the last item, "
@@ -251,11 +257,16 @@ ERROR_SCHEMAS: dict[str, Any] = {
         ),
         "required": ["detail"],
         "properties": {
-            "detail": {"type": "array", "minItems": 1, "maxItems": LISTED, "items": reference("Problem")}
+            "detail": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": LISTED,
+                "items": reference("ValidationProblem"),
+            }
         },
         "additionalProperties": False,
     },
-    "Problem": {
+    "ValidationProblem": {
         "type": "object",
         "required": ["type", "loc", "msg", "input"],
         "properties": {
@@ -287,7 +298,7 @@ def responses() -> dict[str, Any]:
             header_names["Retry-After"] = "RetryAfter"
         elif status == 503:
             header_names["Retry-After"] = "RetryAfterIfKnown"
-        schema = reference("ValidationErrors" if status == 422 else "Error")
+        schema = reference("ValidationErrorDocument" if status == 422 else "ErrorDocument")
         example = {"detail": PROBLEM_EXAMPLE if status == 422 else detail}
         components[name] = {
             "description": description,

@@ -4,11 +4,13 @@ import json
 import re
 from typing import Any
 
+from app.api.shapes import without_null
+
 COMPONENT = "#/components/schemas/"
 _QUALIFIED = re.compile(rf'"{COMPONENT}(?:[^".]+\.)?([^".]+)"')
 _NAMES = {
-    "HTTPError": "Error",
-    "ValidationError": "ValidationErrors",
+    "HTTPError": "ErrorDocument",
+    "ValidationError": "ValidationErrorDocument",
     "Version": "JsonApiVersion",
     "WebhookDocumentWithId": "WebhookDocument",
 }
@@ -74,11 +76,7 @@ def markdown(text: str) -> str:
 
 def parameter(generated: dict[str, Any]) -> dict[str, Any]:
     """Return a parameter without the choice null: a parameter has a value or is left out."""
-    schema = tidy(generated["schema"])
-    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
-    if len(choices) == 1:
-        rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        schema = choices[0] | rest
+    schema = without_null(tidy(generated["schema"]))
     description = schema.pop("description", None) or generated.get("description")
     cleaned = {name: value for name, value in generated.items() if name not in {"schema", "description"}}
     if description:

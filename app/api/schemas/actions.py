@@ -1,6 +1,6 @@
 """Input and output models of moderation actions (docs/integrate/api.md)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -17,6 +17,7 @@ from app.api.shapes import (
     ForeignId,
     Id,
     Instant,
+    JsonObject,
     Query,
     Shown,
     one_of,
@@ -167,7 +168,7 @@ class Evidence(Shown):
     category: str
     labels: list[str]
     scores: dict[str, float]
-    details: dict[str, Any]
+    details: JsonObject
 
 
 class ActionAttributes(Shown):

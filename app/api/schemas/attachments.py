@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType
 
-from app.api.shapes import STORABLE, one_of
+from app.api.shapes import STORABLE, Shown, one_of
 from app.core import limits
 from app.core.attachments.adding import NewAttachment
 from app.core.errors import Invalid
@@ -39,7 +40,7 @@ def _whole(value: Any) -> Any:
 Side = Annotated[int, Field(ge=0, le=limits.SIDE_MAX), BeforeValidator(_whole)]
 Size = Annotated[int, Field(ge=0, le=limits.SIZE_MAX), BeforeValidator(_whole)]
 Kind = Annotated[AttachmentKind, one_of(AttachmentKind)]
-FlatKind = Literal["image", "video", "file"]
+FlatAttachmentKind = TypeAliasType("FlatAttachmentKind", Literal["image", "video", "file"])
 
 
 class AttachmentCreate(BaseModel):
@@ -58,10 +59,8 @@ class AttachmentCreate(BaseModel):
     size: Size | None = Field(None, description="In bytes.")
 
 
-class AttachmentShown(BaseModel):
+class AttachmentShown(Shown):
     """An attachment as it was sent, with its state. ``media_type`` is found in its content."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str
     kind: AttachmentKind

@@ -7,8 +7,9 @@ it, so an undeclared attribute fails a test.
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+from typing_extensions import TypeAliasType
 
-from app.api.schemas.attachments import AttachmentCreate, AttachmentShown, FlatKind, MediaUrl
+from app.api.schemas.attachments import AttachmentCreate, AttachmentShown, FlatAttachmentKind, MediaUrl
 from app.api.shapes import (
     NOT_BLANK,
     STORABLE,
@@ -16,6 +17,7 @@ from app.api.shapes import (
     ForeignId,
     Id,
     Instant,
+    JsonObject,
     Paged,
     Platform,
     Query,
@@ -33,8 +35,16 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 """A point in time in a response."""
-Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+Uuid = Annotated[
+    str,
+    Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
+    WithJsonSchema({"type": "string", "format": "uuid"}),
+]
 """One of our ids in a response."""
+
+DecisionTier = TypeAliasType("DecisionTier", Literal[1, 2])
+OpenAction = TypeAliasType("OpenAction", Literal["immediate_action", "community_review"])
+StatusInLists = TypeAliasType("StatusInLists", Literal["pending", "in_progress", "completed", "failed"])
 
 SHOWN: dict[str, type[Shown]] = {}
 """The model of the attributes by resource type."""
@@ -95,7 +105,7 @@ def document_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
         jsonapi=(Version, ...),
         data=(resource, ...),
         links=(Links, None),
-        meta=(dict[str, Any], None),
+        meta=(JsonObject, None),
     )
 
 
@@ -133,7 +143,7 @@ class RequestCreate(Body):
     platform_channel_id: ForeignId | None = Field(None, description="Where on the platform it stands.")
     platform_author_id: ForeignId | None = Field(None, description="The platform's id of who wrote it.")
     platform_timestamp: Instant | None = Field(None, description="When it was written.")
-    metadata: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    metadata: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
     similarity_score: float | None = Field(
         None, ge=0, le=1, description="How close it is to the named item of a dataset."
     )
@@ -147,8 +157,10 @@ class RequestCreate(Body):
         None, description="Pictures, videos, sounds, files and links of the post, in its order."
     )
     attachment_url: MediaUrl | None = Field(None, description="Means one attachment, after `attachments`.")
-    attachment_type: FlatKind | None = Field(None, description="Its kind; `file` if it is not given.")
-    attachment_metadata: dict[str, Any] | None = Field(
+    attachment_type: FlatAttachmentKind | None = Field(
+        None, description="Its kind; `file` if it is not given."
+    )
+    attachment_metadata: JsonObject | None = Field(
         None, description="Its `filename`, `alt`, `width`, `height` and `size`; the rest is ignored."
     )
     embedded_image_url: MediaUrl | None = Field(None, description="Means one attachment of the kind `image`.")
@@ -203,7 +215,7 @@ class RequestAttributes(Shown):
 
     request_id: str
     requested_by: str
-    status: RequestStatus | Literal["pending", "in_progress", "completed", "failed"]
+    status: RequestStatus | StatusInLists
     note_id: Uuid | None
     community_server_id: Uuid
     requested_at: Time
@@ -222,7 +234,7 @@ class RequestAttributes(Shown):
     platform_channel_id: str | None = None
     platform_author_id: str | None = None
     platform_timestamp: Time | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     similarity_score: float | None = None
     dataset_name: str | None = None
     dataset_item_id: str | None = None
@@ -231,8 +243,8 @@ class RequestAttributes(Shown):
     )
     decided_at: Time | None = None
     decision: Verb | Literal["none"] | None = None
-    tier: Literal[1, 2] | None = None
-    moderation_action: Literal["immediate_action", "community_review"] | None = None
+    tier: DecisionTier | None = None
+    moderation_action: OpenAction | None = None
     recommended_action: str | None = None
     action_id: Uuid | None = None
     note_status: NoteStatus | None = None
@@ -329,7 +341,7 @@ class ProfileAttributes(Shown):
     display_name: str | None
     trust_level: int | None = None
     is_linked: bool
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     created_at: Time
     updated_at: Time
 

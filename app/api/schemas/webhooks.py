@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, create_model
+from typing_extensions import TypeAliasType
 
 from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
@@ -24,14 +25,10 @@ Secret = Annotated[
 ]
 
 
-class _EventNames:
-    """The JSON schema of a list of events, with the names of the catalogue."""
-
-    def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
-        return {"type": "array", "minItems": 1, "items": {"type": "string", "enum": catalogue.names()}}
-
-
-Events = Annotated[list[Text], _EventNames()]
+EventName = TypeAliasType(
+    "EventName", Annotated[Text, WithJsonSchema({"type": "string", "enum": catalogue.names()})]
+)
+Events = Annotated[list[EventName], Field(json_schema_extra={"minItems": 1})]
 _EVENTS = (
     "Null for all of them. `moderation_action.proposed` is `moderation_action.created` as the Discourse plugin "
     "knows it; on Discourse null asks for that name."
