@@ -100,6 +100,7 @@ lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv export -q --frozen --group docs --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt
+	@uv export -q --frozen --only-group clients --no-header -o requirements-clients.txt
 
 clean: ## Remove the environment and all caches; what is in var/ stays
 	@rm -rf "$(KEPT)" .venv .venv-audit .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results

@@ -29,13 +29,14 @@ LONGEST = (
     "browser/test_services.py",
     "api/test_fuzz.py",
     "api/test_guide.py",
+    "api/test_generated_clients.py",
     "unit/test_consensus.py",
     "unit/test_cli.py",
     "unit/test_seed.py",
     "house/test_wheel.py",
 )
 """Files whose tests take several seconds each, longest first."""
-TOGETHER = ("faults/test_framing.py", "api/test_guide.py")
+TOGETHER = ("faults/test_framing.py", "api/test_generated_clients.py", "api/test_guide.py")
 """Files whose tests share something that takes long to make: one worker begins with all of them."""
 
 

@@ -39,12 +39,23 @@ def _normal(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.txt", "requirements-dev.txt", "requirements-setup.txt", "requirements-audit.txt"]
+    "name",
+    [
+        "requirements.txt",
+        "requirements-dev.txt",
+        "requirements-setup.txt",
+        "requirements-audit.txt",
+        "requirements-clients.txt",
+    ],
 )
 def test_every_requirement_is_pinned_to_what_is_locked_with_its_hashes(name: str) -> None:
     locked = _locked()
     pins = _pinned(name)
-    assert len(pins) > {"requirements-setup.txt": 0, "requirements-audit.txt": 10}.get(name, 50)
+    assert len(pins) > {
+        "requirements-setup.txt": 0,
+        "requirements-audit.txt": 10,
+        "requirements-clients.txt": 10,
+    }.get(name, 50)
     for (package, version), hashes in pins.items():
         entry = next((one for one in locked.get(package, []) if one["version"] == version), None)
         assert entry is not None, (
@@ -67,8 +78,9 @@ def test_the_lock_and_the_requirements_hold_every_dependency_that_is_declared() 
     assert needed | for_tests <= {package for package, _ in _pinned("requirements-dev.txt")}
     for_setup = {_normal(one) for one in project["dependency-groups"]["setup"]}
     assert for_setup == {package for package, _ in _pinned("requirements-setup.txt")}
-    for_audit = {_normal(one) for one in project["dependency-groups"]["audit"]}
-    assert for_audit <= {package for package, _ in _pinned("requirements-audit.txt")}
+    for group in ("audit", "clients"):
+        alone = {_normal(one) for one in groups[group]}
+        assert alone <= {package for package, _ in _pinned(f"requirements-{group}.txt")}
 
 
 def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:

@@ -1,0 +1,38 @@
+// Submits a post with the generated client, reads it and lists its actions: `node call.ts URL KEY COMMUNITY` prints what
+// it read, as JSON. It is type-checked together with the client.
+import * as sdk from './bridgenote_client/index.ts';
+import { createClient } from './bridgenote_client/client/index.ts';
+
+declare const process: { argv: string[] };
+const [url, key, community] = process.argv.slice(2);
+if (url === undefined || key === undefined || community === undefined) throw new Error('usage: call.ts URL KEY COMMUNITY');
+
+const client = createClient({ baseUrl: url, auth: key });
+const path = { request_id: 'from-typescript' };
+const attributes: sdk.RequestCreateAttributes = {
+    request_id: path.request_id,
+    requested_by: 'ann',
+    community_server_id: community,
+    original_message_content: 'You are an idiot and everybody here knows it',
+};
+const created = await sdk.createRequest({ client, body: { data: { type: 'requests', attributes } }, throwOnError: true });
+
+const end = Date.now() + 90_000;
+let read = created.data.data;
+while (read.attributes.action_id === undefined) {
+    if (read.attributes.status === 'FAILED' || Date.now() > end) throw new Error(JSON.stringify(read));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    read = (await sdk.readRequest({ client, path, throwOnError: true })).data.data;
+}
+const actions = await sdk.listModerationActions({ client, throwOnError: true });
+const unknown = await sdk.readRequest({ client, path: { request_id: 'of-nobody' } });
+
+console.log(
+    JSON.stringify({
+        functions: Object.keys(sdk),
+        created: created.response.status,
+        id: read.id,
+        actions: actions.data.data.map((action) => action.attributes.request_id),
+        refused: unknown.error?.detail,
+    }),
+);
