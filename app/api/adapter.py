@@ -73,8 +73,14 @@ def _ignored(member: str) -> dict[str, Any]:
     return {"description": f"The member `{member}` of JSON:API: accepted and ignored."}
 
 
-def _object(required: list[str], members: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "required": required, "properties": members, "additionalProperties": False}
+def _object(description: str, required: list[str], members: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "required": required,
+        "properties": members,
+        "additionalProperties": False,
+    }
 
 
 class StrictAdapter(PydanticAdapter):
@@ -110,15 +116,19 @@ class StrictAdapter(PydanticAdapter):
 
         attributes = component("Attributes", schema)
         document = _document(component("Resource", _resource(model, attributes)))
-        shown = {"anyOf": [component("Document", document), attributes]} if model.plain else document
-        return shown | {"$defs": components}
+        if model.plain:
+            document = {
+                "description": "A document of JSON:API, or the attributes as a plain object.",
+                "anyOf": [component("Document", document), attributes],
+            }
+        return document | {"$defs": components}
 
 
 def _resource(model: type[Body], attributes: dict[str, str]) -> dict[str, Any]:
     type_schema = {
         "type": "string",
         "const": model.resource,
-        "description": f"The type of the resource: `{model.resource}`.",
+        "description": f"The type of the resource, always `{model.resource}`.",
     }
     id_schema = {"type": "string", "description": "The id in the path of the call."}
     required = ["attributes"] if model.loose else ["type", "attributes"]
@@ -131,7 +141,7 @@ def _resource(model: type[Body], attributes: dict[str, str]) -> dict[str, Any]:
         "meta": _ignored("meta"),
         "links": _ignored("links"),
     }
-    return _object(required, members)
+    return _object(f"A resource object of JSON:API, of the type `{model.resource}`.", required, members)
 
 
 def _document(resource: dict[str, str]) -> dict[str, Any]:
@@ -141,7 +151,7 @@ def _document(resource: dict[str, str]) -> dict[str, Any]:
         "meta": _ignored("meta"),
         "links": _ignored("links"),
     }
-    return _object(["data"], members)
+    return _object("A document of JSON:API with one resource.", ["data"], members)
 
 
 registry.register("pydantic", StrictAdapter)

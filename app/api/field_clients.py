@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers
 from app.api.blueprints import ALIAS_PREFIX, guarded, opens_communities
 from app.api.jsonapi import json_value
-from app.api.schemas.requests import Time, Uuid
-from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, JsonObject, Platform, Query
+from app.api.schemas.documents import Created, Updated, Uuid
+from app.api.schemas.requests import CommunityAttributes
+from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, JsonObject, Platform, Query, like
 from app.core import limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
@@ -35,29 +36,34 @@ class CommunityCreate(Body):
 
     creates = True
 
-    platform: Platform
-    platform_community_server_id: ForeignId
-    name: Name
-    description: Description | None = None
-    settings: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
-    is_active: bool = True
-    is_public: bool = Field(
-        False,
-        description="Whether anybody with an account may join as a rater and read what is under review.",
+    platform: Platform = like(CommunityAttributes, "platform")
+    platform_community_server_id: ForeignId = like(CommunityAttributes, "platform_community_server_id")
+    name: Name = like(CommunityAttributes, "name")
+    description: Description | None = Field(
+        None, description=f"What the community is about, at most {limits.SUMMARY_MAX:,} characters."
     )
+    settings: JsonObject | None = Field(
+        None, description="What the integration keeps with the community, at most 64 KB of JSON."
+    )
+    is_active: bool = Field(True, description="False: nobody can join the community as a rater.")
+    is_public: bool = like(CommunityAttributes, "is_public", False)
 
 
 class CommunityName(Body):
     """A community's current name on its platform. With ``server_stats`` null the last figures stay."""
 
-    name: Name
-    server_stats: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
+    name: Name = like(CommunityAttributes, "name")
+    server_stats: JsonObject | None = Field(
+        None, description="Figures of the platform about the community, at most 64 KB of JSON."
+    )
 
 
 class CommunityNameQuery(Query):
     """``platform`` is needed only if two platforms of the key use the same id."""
 
-    platform: Platform | None = None
+    platform: Platform | None = Field(
+        None, description="The platform; needed only if two platforms of the key use the same id."
+    )
 
 
 class Flat(BaseModel):
@@ -69,68 +75,82 @@ class Flat(BaseModel):
 class FlatCommunity(Flat):
     """A community with its ``id`` beside its other members."""
 
-    id: Uuid
-    platform: str
-    platform_community_server_id: str
-    slug: str
-    name: str
-    description: str | None
-    settings: JsonObject
-    server_stats: JsonObject | None
-    is_active: bool
-    is_public: bool
-    created_at: Time
-    updated_at: Time
+    id: Uuid = Field(description="Our UUID of the community.")
+    platform: str = like(CommunityAttributes, "platform")
+    platform_community_server_id: str = like(CommunityAttributes, "platform_community_server_id")
+    slug: str = like(CommunityAttributes, "slug")
+    name: str = like(CommunityAttributes, "name")
+    description: str | None = like(CommunityAttributes, "description")
+    settings: JsonObject = like(CommunityCreate, "settings")
+    server_stats: JsonObject | None = like(CommunityName, "server_stats")
+    is_active: bool = like(CommunityAttributes, "is_active")
+    is_public: bool = like(CommunityAttributes, "is_public")
+    created_at: Created
+    updated_at: Updated
 
 
 class RatingThresholds(Flat):
     """A note needs ``min_ratings_needed`` ratings before it gets a status. A rater has one rating per note."""
 
-    min_ratings_needed: int
-    min_raters_per_note: int
+    min_ratings_needed: int = Field(
+        ge=1, description="How many ratings a note needs before it gets a status."
+    )
+    min_raters_per_note: int = Field(
+        ge=1, description="How many people must have rated it; the same, as each rates a note once."
+    )
 
 
 class Activity(Flat):
     """Activity totals. Each ``…_last_7_days`` is part of the total of the same name."""
 
-    requests: int
-    requests_last_7_days: int
-    actions: int
-    notes: int
-    ratings: int
-    ratings_last_7_days: int
-    raters: int
+    requests: int = Field(ge=0, description="How many requests were submitted and not withdrawn.")
+    requests_last_7_days: int = Field(ge=0, description="How many of them in the last 7 days.")
+    actions: int = Field(ge=0, description="How many actions scores or people opened.")
+    notes: int = Field(ge=0, description="How many notes there are, deleted ones left out.")
+    ratings: int = Field(ge=0, description="How many ratings the current texts of notes have.")
+    ratings_last_7_days: int = Field(ge=0, description="How many of them are of the last 7 days.")
+    raters: int = Field(ge=0, description="How many people those ratings are from.")
 
 
 class Consensus(Flat):
-    """How reviews end. ``agreement``: share of ratings that match the note's status, 0.0–1.0; null while unknown."""
+    """How reviews end, and how much raters agree."""
 
-    in_review: int
-    second_look: int
-    decided_in_review: int
-    decided_to_act: int
-    decided_not_to_act: int
-    notes_needing_ratings: int
-    notes_helpful: int
-    notes_not_helpful: int
-    agreement: float | None
+    in_review: int = Field(ge=0, description="How many actions are under review now.")
+    second_look: int = Field(ge=0, description="How many actions get a second look now.")
+    decided_in_review: int = Field(ge=0, description="How many requests people decided (Tier 2).")
+    decided_to_act: int = Field(ge=0, description="How many of them ended with an action.")
+    decided_not_to_act: int = Field(ge=0, description="How many of them ended without one.")
+    notes_needing_ratings: int = Field(ge=0, description="How many notes are `NEEDS_MORE_RATINGS`.")
+    notes_helpful: int = Field(ge=0, description="How many notes are `CURRENTLY_RATED_HELPFUL`.")
+    notes_not_helpful: int = Field(ge=0, description="How many notes are `CURRENTLY_RATED_NOT_HELPFUL`.")
+    agreement: float | None = Field(
+        ge=0,
+        le=1,
+        description="Share of ratings that match the note's status, from 0 to 1; null while unknown.",
+    )
 
 
 class Reviewer(Flat):
-    """``accuracy``: share of this rater's ratings that match the note's status, 0.0–1.0; null while unknown."""
+    """A person who rated, with how much."""
 
-    username: str
-    review_count: int
-    accuracy: float | None
+    username: str = Field(description="The person's name, or the platform's id of them if no name is known.")
+    review_count: int = Field(ge=0, description="How many ratings of current texts are theirs.")
+    accuracy: float | None = Field(
+        ge=0, le=1, description="Share of them that match the note's status, from 0 to 1; null while unknown."
+    )
 
 
 class ScoringAnalysis(Flat):
-    """``classification``: number of actions by category, the most frequent first."""
+    """Figures of one community."""
 
-    activity: Activity
-    classification: dict[str, int]
-    consensus: Consensus
-    top_reviewers: list[Reviewer]
+    activity: Activity = Field(description="How much there is of everything.")
+    classification: dict[str, int] = Field(
+        description="How many actions there are by category, the most frequent first."
+    )
+    consensus: Consensus = Field(description="How many reviews wait or have ended, and how.")
+    top_reviewers: list[Reviewer] = Field(
+        description=f"The {insights.TOP_REVIEWERS} people who rated most, the most active first."
+    )
 
 
 V1 = "/api/v1"

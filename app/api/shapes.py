@@ -101,11 +101,18 @@ Cursor = Annotated[str, STORABLE, WithJsonSchema({"type": "string", "format": "c
 """A position in a list, from a link in an earlier response."""
 NOT_BLANK: JsonDict = {"pattern": r"\S"}
 """In the OpenAPI document: the text must contain more than white space. The core checks it."""
-JsonObject = TypeAliasType("JsonObject", dict[str, Any])
-"""An object whose members are not ours to check."""
+JsonObject = TypeAliasType(
+    "JsonObject",
+    Annotated[dict[str, Any], Field(description="A JSON object with members of any names and values.")],
+)
 Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
 """A request's status in either case (docs/integrate/api.md)."""
+
+
+def like(model: type[BaseModel], name: str, default: Any = ...) -> Any:
+    """Field that means the same as the field ``name`` of ``model``, and so has its description."""
+    return Field(default, description=model.model_fields[name].description)
 
 
 def whole(least: int, most: int, default: int, alias: str, description: str = "") -> Any:
@@ -161,7 +168,7 @@ class Paged(Query):
     """The parameters of every list (docs/integrate/api.md)."""
 
     number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
-    size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")
+    size: Whole = whole(1, 100, 20, "page[size]", "How many rows a page has at most.")
     after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
     before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
 

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 
 class RequestStatus(StrEnum):
+    """How far a request is. It stays ``IN_PROGRESS`` while people review it; ``FAILED``: it could not be scored."""
+
     PENDING = "PENDING"
     IN_PROGRESS = "IN_PROGRESS"
     COMPLETED = "COMPLETED"
@@ -11,6 +13,8 @@ class RequestStatus(StrEnum):
 
 
 class NoteStatus(StrEnum):
+    """What ratings of a note came to, or what a moderator decided. Only ``CURRENTLY_RATED_HELPFUL`` is published."""
+
     NEEDS_MORE_RATINGS = "NEEDS_MORE_RATINGS"
     CURRENTLY_RATED_HELPFUL = "CURRENTLY_RATED_HELPFUL"
     CURRENTLY_RATED_NOT_HELPFUL = "CURRENTLY_RATED_NOT_HELPFUL"
@@ -24,11 +28,15 @@ class NoteKind(StrEnum):
 
 
 class Classification(StrEnum):
+    """What a note says of its post."""
+
     NOT_MISLEADING = "NOT_MISLEADING"
     MISLEADING = "MISINFORMED_OR_POTENTIALLY_MISLEADING"
 
 
 class HelpfulnessLevel(StrEnum):
+    """What a rater answers about a note."""
+
     HELPFUL = "HELPFUL"
     SOMEWHAT_HELPFUL = "SOMEWHAT_HELPFUL"
     NOT_HELPFUL = "NOT_HELPFUL"
@@ -79,6 +87,8 @@ def decision_word(action_type: ActionType) -> str:
 
 
 class ActionTier(StrEnum):
+    """How an action began: a score acted at once, or people were asked first."""
+
     IMMEDIATE = "tier_1_immediate"
     CONSENSUS = "tier_2_consensus"
 
@@ -88,6 +98,12 @@ class ActionTier(StrEnum):
 
 
 class ActionState(StrEnum):
+    """How far an action is. ``proposed``: the integration is to carry it out, and answers with ``applied``.
+
+    ``under_review`` and ``retro_review`` (a second look) ask people. ``confirmed``, ``overturned``, ``dismissed`` and
+    ``scan_exempt`` end it.
+    """
+
     PROPOSED = "proposed"
     APPLIED = "applied"
     RETRO_REVIEW = "retro_review"
@@ -142,6 +158,8 @@ class Standing(StrEnum):
 
 
 class ReviewGroup(StrEnum):
+    """Who is asked in a review: all members, trusted ones, or the moderators."""
+
     COMMUNITY = "community"
     TRUSTED = "trusted"
     STAFF = "staff"

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, create_model
 from werkzeug.test import TestResponse
 
 from app.api.field_clients import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
-from app.api.schemas.requests import SHOWN, Links, PageLinks, PageMeta, Uuid
+from app.api.schemas.documents import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")

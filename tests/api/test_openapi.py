@@ -125,6 +125,45 @@ def test_no_object_is_described_inside_another(document: Document) -> None:
     assert found == []
 
 
+def says_something(name: str, description: str) -> bool:
+    """Whether a description has three words beside those of the name and the small ones."""
+    words = set(re.findall(r"[a-z0-9]+", description.lower()))
+    return len(words - set(re.split(r"\W|_", name.lower())) - {"the", "a", "an", "of", "is", "its"}) >= 3
+
+
+def test_every_component_and_every_value_is_described_in_words(document: Document) -> None:
+    schemas = document["components"]["schemas"]
+    values = {(name, ""): schema for name, schema in schemas.items()}
+    for name, schema in schemas.items():
+        values |= {(name, member): value for member, value in schema.get("properties", {}).items()}
+    for _, _, operation in operations(document):
+        parameters = [resolve(document, one) for one in operation["parameters"]]
+        values |= {(operation["operationId"], one["name"]): one for one in parameters}
+    assert len(values) > 700
+    assert [
+        key for key, value in values.items() if not says_something(key[1], value.get("description", ""))
+    ] == []
+
+
+def test_what_requests_and_responses_share_is_described_alike(document: Document) -> None:
+    schemas = document["components"]["schemas"]
+    sent, answered = schemas["RequestCreateAttributes"], schemas["RequestAttributes"]
+    shared = {"request_id", "requested_by", "platform_message_id", "dataset_item_id", "similarity_score"}
+    for name in shared:
+        assert sent["properties"][name]["description"] == answered["properties"][name]["description"]
+
+
+def test_an_attribute_that_may_be_null_is_one_that_is_always_there(document: Document) -> None:
+    """Answers leave out what has no value, and give null only where the attribute is required (``jsonapi.shown``)."""
+    schemas = document["components"]["schemas"]
+    for name in ("RequestAttributes", "ModerationActionResource", "NoteAttributes", "AttachmentShown"):
+        schema = schemas[name]
+        for member, value in schema["properties"].items():
+            assert member in schema["required"] or {"type": "null"} not in value.get("anyOf", []), member
+    assert schemas["RequestResource"]["properties"]["id"]["format"] == "uuid"
+    assert schemas["RequestAttributes"]["properties"]["decided_at"]["format"] == "date-time"
+
+
 def test_every_operation_has_a_name_words_and_a_group(document: Document) -> None:
     groups = {tag["name"] for tag in document["tags"]}
     names = [operation["operationId"] for _, _, operation in operations(document)]

@@ -27,12 +27,13 @@ def schemas() -> dict[str, Any]:
     bodies = {name: _body(shape) for name, shape in shapes.items()}
     subjects = {
         _subject(shape): _object(field.fields)
+        | {"description": f"The member `data` of the body `{shape.name}`."}
         for shape in shapes.values()
         for field in shape.fields
         if _is_subject(field)
     }
     objects = {
-        _object_name(field): _object(field.fields)
+        _object_name(field): _object(field.fields) | {"description": field.meaning}
         for shape in shapes.values()
         for field in (*shape.flat, *(member for field in shape.fields for member in field.fields))
         if field.fields
@@ -46,7 +47,8 @@ def _body(shape: Shape) -> dict[str, Any]:
         name.name: {"type": "string", "enum": catalogue.names(shape), "description": name.meaning}
     }
     for field in others:
-        members[field.name] = reference(_subject(shape)) if _is_subject(field) else _schema(field)
+        about = reference(_subject(shape)) | {"description": field.meaning}
+        members[field.name] = about if _is_subject(field) else _schema(field)
     members |= {EVENT_ID.name: _schema(EVENT_ID)} | _SIGNATURE
     flat = {
         field.name: _schema(field)

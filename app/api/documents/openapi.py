@@ -53,11 +53,15 @@ PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
         _FOREIGN,
         document_examples.COMMUNITY,
     ),
-    "platform_community_server_id": ("The platform's id of the community.", _FOREIGN, "forum-1"),
-    "action_id": ("The action's UUID.", _UUID, document_examples.ACTION),
-    "note_id": ("The note's UUID.", _UUID, document_examples.NOTE),
-    "rating_id": ("The rating's UUID.", _UUID, document_examples.RATING),
-    "webhook_id": ("The webhook's UUID.", _UUID, document_examples.WEBHOOK),
+    "platform_community_server_id": (
+        "The community's id on its platform, exactly as sent.",
+        _FOREIGN,
+        "forum-1",
+    ),
+    "action_id": ("The action, by our UUID.", _UUID, document_examples.ACTION),
+    "note_id": ("The note, by our UUID.", _UUID, document_examples.NOTE),
+    "rating_id": ("The rating, by our UUID.", _UUID, document_examples.RATING),
+    "webhook_id": ("The webhook, by our UUID.", _UUID, document_examples.WEBHOOK),
 }
 
 

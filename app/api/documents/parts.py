@@ -262,12 +262,14 @@ COMMON_SCHEMAS: dict[str, Any] = {
                 "minItems": 1,
                 "maxItems": LISTED,
                 "items": reference("ValidationProblem"),
+                "description": "What is wrong, one item per problem.",
             }
         },
         "additionalProperties": False,
     },
     "ValidationProblem": {
         "type": "object",
+        "description": "One thing that is wrong with a call.",
         "required": ["type", "loc", "msg", "input"],
         "properties": {
             "type": {"type": "string", "description": "What kind of problem, such as `missing`."},

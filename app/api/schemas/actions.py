@@ -2,11 +2,23 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from app.api.errors import Located
-from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.documents import (
+    IN_COMMUNITY,
+    CommunityId,
+    CommunityRef,
+    Created,
+    Time,
+    Updated,
+    Uuid,
+    document_of,
+    list_of,
+    resource_of,
+)
+from app.api.schemas.requests import RequestCreate
 from app.api.shapes import (
     CHANGES,
     DIGITS,
@@ -20,6 +32,7 @@ from app.api.shapes import (
     JsonObject,
     Query,
     Shown,
+    like,
     one_of,
 )
 from app.core import limits
@@ -33,6 +46,9 @@ UndoProgress = Annotated[UndoState, one_of(UndoState)]
 Reason = Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE]
 CategoryName = Annotated[str, Field(min_length=1, max_length=CATEGORY_MAX), STORABLE]
 
+IN_STATE = "Only actions that are in this state."
+OF_TIER = "Only actions that began by this tier."
+
 PAGE_MAX = 100
 BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000
 PLAIN_DEFAULT, PLAIN_MAX = 20, 100
@@ -45,9 +61,9 @@ class ActionQuery(Query):
     With an unbracketed filter, ``limit`` defaults to 20 and is at most 100; otherwise 50 and 1000.
     """
 
-    filter_community: Id | None = Field(None, alias="filter[community_server_id]")
-    filter_state: State | None = Field(None, alias="filter[action_state]")
-    filter_tier: Tier | None = Field(None, alias="filter[action_tier]")
+    filter_community: Id | None = Field(None, alias="filter[community_server_id]", description=IN_COMMUNITY)
+    filter_state: State | None = Field(None, alias="filter[action_state]", description=IN_STATE)
+    filter_tier: Tier | None = Field(None, alias="filter[action_tier]", description=OF_TIER)
     updated_from: Instant | None = Field(None, alias="filter[updated_at__gte]", description=CHANGES)
     filter_undo: UndoProgress | None = Field(
         None,
@@ -57,14 +73,14 @@ class ActionQuery(Query):
     community: Id | None = Field(
         None,
         alias="community_server_id",
-        description="Default: X-Adapter-Scope, then the key's only community.",
+        description=f"{IN_COMMUNITY} Default: X-Adapter-Scope, then the key's only community.",
     )
-    state: State | None = Field(None, alias="action_state")
-    tier: Tier | None = Field(None, alias="action_tier")
+    state: State | None = Field(None, alias="action_state", description=IN_STATE)
+    tier: Tier | None = Field(None, alias="action_tier", description=OF_TIER)
     limit: Annotated[int, Field(ge=1, le=BRACKETED_MAX), DIGITS] | None = Field(
         None,
         description=(
-            f"Rows of a page: {BRACKETED_DEFAULT} if not given; "
+            f"How many rows a page has at most: {BRACKETED_DEFAULT} if not given; "
             f"beside an unbracketed filter {PLAIN_DEFAULT}, at most {PLAIN_MAX}."
         ),
     )
@@ -75,7 +91,7 @@ class ActionQuery(Query):
         None, alias="page[number]", description="Page, from 1; shows the live list."
     )
     size: Annotated[int, Field(ge=1, le=PAGE_MAX), DIGITS] | None = Field(
-        None, alias="page[size]", description="Rows of a page; not beside limit."
+        None, alias="page[size]", description="How many rows a page has at most; not beside limit."
     )
     after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
     before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
@@ -117,10 +133,6 @@ class ActionPatch(Body):
     ``platform_action_id`` belongs to ``applied``; an appeal is ``retro_review`` with its ``reason``.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": ["action_state"]}, {"required": ["undo_state"]}]}
-    )
-
     resource = "moderation-actions"
     plain = True
     needs_id = True
@@ -136,9 +148,12 @@ class ActionPatch(Body):
         ),
     )
     platform_action_id: ForeignId | None = Field(
-        None, description="The platform's own id of what it did; only with `applied`."
+        None, description="The platform's own id of what it did; set only with `applied`."
     )
-    reason: Reason | None = Field(None, description="Why, in words; needed for an appeal.")
+    reason: Reason | None = Field(
+        None,
+        description=f"Why, in words, at most {limits.REASON_MAX:,} characters; needed for an appeal.",
+    )
     category: CategoryName | None = Field(
         None,
         description=(
@@ -155,45 +170,67 @@ class ActionCreate(Body):
     plain = True
     creates = True
 
-    action_type: Annotated[ActionType, one_of(ActionType)]
-    request_id: ForeignId = Field(description="Our UUID, or the integration's own string.")
-    community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
-    reason: Reason | None = None
+    action_type: Annotated[ActionType, one_of(ActionType)] = Field(
+        description="What the integration did on its platform."
+    )
+    request_id: ForeignId = Field(description="The request, by our UUID or by the integration's own id.")
+    community_server_id: CommunityRef
+    reason: Reason | None = Field(
+        None, description=f"Why it was done, in words; at most {limits.REASON_MAX:,} characters."
+    )
 
 
 class Evidence(Shown):
-    """Why: ``details`` has classifiers with versions, which of them decided, matches, threshold and configuration."""
+    """The scores that an action was opened for."""
 
-    score: float
-    category: str
-    labels: list[str]
-    scores: dict[str, float]
-    details: JsonObject
+    score: float = Field(ge=0, le=1, description="The score that led to the action, from 0 to 1.")
+    category: str = Field(
+        description="The category of that score, such as `spam`; `escalated` if somebody sent it to the moderators."
+    )
+    labels: list[str] = Field(description="The categories whose score is notable.")
+    scores: dict[str, float] = Field(description="The highest score of each category, from 0 to 1.")
+    details: JsonObject = Field(
+        description="The classifiers with versions and milliseconds, which of them decided, what they matched, the "
+        "threshold and the number of the configuration."
+    )
 
 
 class ActionAttributes(Shown):
     """Every member is always present, null while unknown. ``request_id`` is the integration's own string."""
 
-    request_id: str
-    community_server_id: Uuid
-    action_type: ActionType
-    action_tier: ActionTier | None
-    action_state: ActionState
-    review_group: ReviewGroup | None
-    classifier_evidence: Evidence | None
-    note_id: Uuid | None
+    request_id: str = like(RequestCreate, "request_id")
+    community_server_id: CommunityId
+    action_type: ActionType = Field(description="What is to be done on the platform, or was.")
+    action_tier: ActionTier | None = Field(
+        description="Whether a score acted at once or people were asked; null if neither."
+    )
+    action_state: ActionState = Field(description="How far the action is, from its proposal to its end.")
+    review_group: ReviewGroup | None = Field(description="Who reviews it; null if nobody is asked.")
+    classifier_evidence: Evidence | None = Field(
+        description="The scores that it was opened for; null if there are none."
+    )
+    note_id: Uuid | None = Field(
+        description="The note that raters rate about it, by our UUID; null if there is none."
+    )
     question: str | None = Field(
         description=(
             "What people are asked while the action is under review, such as `Should this post be hidden?`; else null. "
             "They answer by rating the note of `note_id`: HELPFUL means yes, act; NOT_HELPFUL means no, keep."
         )
     )
-    platform_action_id: str | None
-    applied_at: Time | None
-    confirmed_at: Time | None
-    overturned_at: Time | None
-    overturned_reason: str | None
-    reason: str | None
+    platform_action_id: str | None = Field(
+        description="The platform's own id of what it did; null until it was sent."
+    )
+    applied_at: Time | None = Field(
+        description="When the integration acknowledged or recorded it; null before."
+    )
+    confirmed_at: Time | None = Field(description="When a second look confirmed it; null before.")
+    overturned_at: Time | None = Field(description="When it was overturned; null before.")
+    overturned_reason: str | None = Field(description="Why it was overturned, in words; null if nobody said.")
+    reason: str | None = Field(
+        description="Why it was taken, in words. Of a `warn` or `silence` that a moderator chose: the text for the "
+        "author. Null if nobody said."
+    )
     category: str | None = Field(
         description="The category that it is filed under: a moderator's choice, or else that of the score."
     )
@@ -215,9 +252,11 @@ class ActionAttributes(Shown):
             "null while there is nothing to undo."
         )
     )
-    scan_exempt_content_hash: str | None
-    created_at: Time
-    updated_at: Time
+    scan_exempt_content_hash: str | None = Field(
+        description="SHA-256, 64 hex digits, of the content that is not acted on again; null if none is exempt."
+    )
+    created_at: Created
+    updated_at: Updated
 
 
 _action = resource_of("ModerationAction", "moderation-actions", ActionAttributes)

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from app.api.shapes import STORABLE, Shown, one_of
+from app.api.shapes import STORABLE, Shown, like, one_of
 from app.core import limits
 from app.core.attachments.adding import NewAttachment
 from app.core.errors import Invalid
@@ -40,7 +40,15 @@ def _whole(value: Any) -> Any:
 Side = Annotated[int, Field(ge=0, le=limits.SIDE_MAX), BeforeValidator(_whole)]
 Size = Annotated[int, Field(ge=0, le=limits.SIZE_MAX), BeforeValidator(_whole)]
 Kind = Annotated[AttachmentKind, one_of(AttachmentKind)]
-FlatAttachmentKind = TypeAliasType("FlatAttachmentKind", Literal["image", "video", "file"])
+FlatAttachmentKind = TypeAliasType(
+    "FlatAttachmentKind",
+    Annotated[
+        Literal["image", "video", "file"],
+        Field(
+            description="What the attachment of the flat attributes is. Sounds and links cannot be sent that way."
+        ),
+    ],
+)
 
 
 class AttachmentCreate(BaseModel):
@@ -48,30 +56,39 @@ class AttachmentCreate(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    url: MediaUrl = Field(description="Begins with https://.")
-    kind: Kind
-    alt: Annotated[str, Field(max_length=limits.ALT_MAX), STORABLE] | None = Field(
-        None, description="What the picture shows, as its author wrote it."
+    url: MediaUrl = Field(
+        description=f"Where the attachment is: https, at most {limits.ATTACHMENT_URL_MAX:,} characters."
     )
-    filename: Annotated[str, Field(max_length=limits.FILENAME_MAX), STORABLE] | None = None
-    width: Side | None = Field(None, description="In pixels.")
-    height: Side | None = Field(None, description="In pixels.")
-    size: Size | None = Field(None, description="In bytes.")
+    kind: Kind = Field(description="What the attachment is. A link is shown, never fetched.")
+    alt: Annotated[str, Field(max_length=limits.ALT_MAX), STORABLE] | None = Field(
+        None,
+        description=f"What the picture shows, as its author wrote it; at most {limits.ALT_MAX:,} characters.",
+    )
+    filename: Annotated[str, Field(max_length=limits.FILENAME_MAX), STORABLE] | None = Field(
+        None, description=f"The file's name on the platform, at most {limits.FILENAME_MAX} characters."
+    )
+    width: Side | None = Field(None, description="Width of the picture or video in pixels.")
+    height: Side | None = Field(None, description="Height of the picture or video in pixels.")
+    size: Size | None = Field(None, description="Size of the file in bytes.")
 
 
 class AttachmentShown(Shown):
-    """An attachment as it was sent, with its state. ``media_type`` is found in its content."""
+    """An attachment as it was sent, with its state."""
 
-    url: str
-    kind: AttachmentKind
-    alt: str | None = None
-    filename: str | None = None
-    width: int | None = None
-    height: int | None = None
-    size: int | None = None
-    state: AttachmentState
-    reason: AttachmentRefusal | None = None
-    media_type: str | None = None
+    url: str = like(AttachmentCreate, "url")
+    kind: AttachmentKind = like(AttachmentCreate, "kind")
+    alt: str | None = like(AttachmentCreate, "alt", None)
+    filename: str | None = like(AttachmentCreate, "filename", None)
+    width: int | None = like(AttachmentCreate, "width", None)
+    height: int | None = like(AttachmentCreate, "height", None)
+    size: int | None = like(AttachmentCreate, "size", None)
+    state: AttachmentState = Field(
+        description="`waiting` to be fetched, `kept` here (a link is so at once), or `refused`."
+    )
+    reason: AttachmentRefusal | None = Field(None, description="Why the attachment was refused.")
+    media_type: str | None = Field(
+        None, description="The media type that its content shows, such as `image/jpeg`."
+    )
 
 
 def from_flat(

@@ -5,7 +5,19 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.documents import (
+    IN_COMMUNITY,
+    CommunityId,
+    CommunityRef,
+    Created,
+    Time,
+    Updated,
+    Uuid,
+    document_of,
+    list_of,
+    resource_of,
+)
+from app.api.schemas.requests import RequestCreate
 from app.api.shapes import (
     CHANGES,
     NOT_BLANK,
@@ -17,6 +29,7 @@ from app.api.shapes import (
     Paged,
     Shown,
     Text,
+    like,
     one_of,
 )
 from app.core import limits
@@ -63,12 +76,18 @@ class NoteCreate(Body):
     resource = "notes"
     creates = True
 
-    summary: Summary
-    classification: Class
-    community_server_id: ForeignId
-    author_id: ForeignId | None = Field(None, description=PERSON)
-    request_id: ForeignId | None = Field(None, description="Our UUID, or the integration's request_id.")
-    channel_id: ForeignId | None = None
+    summary: Summary = Field(
+        description=f"The text of the note, at most {limits.SUMMARY_MAX:,} characters; not blank."
+    )
+    classification: Class = Field(description="What the note says of the post.")
+    community_server_id: CommunityRef
+    author_id: ForeignId | None = Field(None, description=f"Who writes the note. {PERSON}")
+    request_id: ForeignId | None = Field(
+        None, description="The request that the note is about, by our UUID or by the integration's own id."
+    )
+    channel_id: ForeignId | None = Field(
+        None, description="The platform's id of the channel that the note belongs to."
+    )
 
 
 class NoteEdit(Body):
@@ -77,8 +96,8 @@ class NoteEdit(Body):
     resource = "notes"
     needs_id = True
 
-    summary: Summary
-    classification: Class | None = None
+    summary: Summary = like(NoteCreate, "summary")
+    classification: Class | None = like(NoteCreate, "classification", None)
 
 
 class NoteVerdict(Body):
@@ -89,26 +108,48 @@ class NoteVerdict(Body):
     loose = True
     optional = True
 
-    reason: Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE] | None = None
+    reason: Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE] | None = Field(
+        None, description=f"Why, in words for the history; at most {limits.REASON_MAX:,} characters."
+    )
 
 
 class NoteQuery(Paged):
     """Filters of the list; they combine with AND."""
 
-    status: State | None = Field(None, alias="filter[status]")
-    status_not: State | None = Field(None, alias="filter[status__neq]")
-    classification: Class | None = Field(None, alias="filter[classification]")
+    status: State | None = Field(None, alias="filter[status]", description="Only notes with this status.")
+    status_not: State | None = Field(
+        None, alias="filter[status__neq]", description="Only notes with another status than this."
+    )
+    classification: Class | None = Field(
+        None, alias="filter[classification]", description="Only notes that say this of the post."
+    )
     kind: Kind | None = Field(
         None, alias="filter[kind]", description="Only notes that people or models wrote, or only rationales."
     )
-    community: Id | None = Field(None, alias="filter[community_server_id]")
-    author: ForeignId | None = Field(None, alias="filter[author_id]", description=FILTERED)
-    request: ForeignId | None = Field(None, alias="filter[request_id]")
-    platform_message_id: ForeignId | None = Field(None, alias="filter[platform_message_id]")
-    created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
-    created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
+    community: Id | None = Field(None, alias="filter[community_server_id]", description=IN_COMMUNITY)
+    author: ForeignId | None = Field(
+        None, alias="filter[author_id]", description=f"Only notes of this author. {FILTERED}"
+    )
+    request: ForeignId | None = Field(
+        None,
+        alias="filter[request_id]",
+        description="Only notes about this request, by our UUID or by the integration's own id.",
+    )
+    platform_message_id: ForeignId | None = Field(
+        None,
+        alias="filter[platform_message_id]",
+        description="Only notes about the post with this id of the platform.",
+    )
+    created_from: Instant | None = Field(
+        None, alias="filter[created_at__gte]", description="Only notes written then or later."
+    )
+    created_to: Instant | None = Field(
+        None, alias="filter[created_at__lte]", description="Only notes written then or earlier."
+    )
     updated_from: Instant | None = Field(None, alias="filter[updated_at__gte]", description=CHANGES)
-    rater: ForeignId | None = Field(None, alias="filter[rater_id]", description=FILTERED)
+    rater: ForeignId | None = Field(
+        None, alias="filter[rater_id]", description=f"Only notes that this person rated. {FILTERED}"
+    )
     drawn: ForeignId | None = Field(
         None,
         alias="filter[drawn_rater_id]",
@@ -125,30 +166,36 @@ class NoteQuery(Paged):
 class NoteAttributes(Shown):
     """Attributes without a value, or without one yet, are left out."""
 
-    author_id: str
-    summary: str
-    classification: Classification
+    author_id: str = Field(
+        description="Who wrote the note, as it was sent: our UUID, or the platform's user id."
+    )
+    summary: str = like(NoteCreate, "summary")
+    classification: Classification = like(NoteCreate, "classification")
     kind: NoteKind = Field(
         description=(
             "`note`: a person or a model wrote it. `rationale`: the service wrote it to carry the question of a "
             "review; never show it to members."
         )
     )
-    status: NoteStatus
-    helpfulness_score: Annotated[int, Field(ge=0, le=100)]
-    ratings_count: Annotated[int, Field(ge=0)]
-    ai_generated: bool
-    force_published: bool
-    community_server_id: Uuid
-    created_at: Time
-    updated_at: Time
-    channel_id: str | None = None
-    ai_provider: str | None = None
-    ai_model: str | None = None
-    force_published_at: Time | None = None
-    request_id: Uuid | None = None
-    platform_message_id: str | None = None
-    platform_channel_id: str | None = None
+    status: NoteStatus = Field(description="Whether the note is published, and if not, why.")
+    helpfulness_score: Annotated[int, Field(ge=0, le=100)] = Field(
+        description="How helpful people across viewpoints find the note, from 0 to 100."
+    )
+    ratings_count: Annotated[int, Field(ge=0)] = Field(description="How many ratings the current text has.")
+    ai_generated: bool = Field(description="Whether a model or the service wrote the note.")
+    force_published: bool = Field(description="Whether a moderator published the note.")
+    community_server_id: CommunityId
+    created_at: Created
+    updated_at: Updated
+    channel_id: str | None = like(NoteCreate, "channel_id", None)
+    ai_provider: str | None = Field(
+        None, description="Who provides the model that wrote the note; `builtin` is the service itself."
+    )
+    ai_model: str | None = Field(None, description="The model that wrote the note, by its provider's name.")
+    force_published_at: Time | None = Field(None, description="When a moderator published the note.")
+    request_id: Uuid | None = Field(None, description="The request that the note is about, by our UUID.")
+    platform_message_id: str | None = like(RequestCreate, "platform_message_id", None)
+    platform_channel_id: str | None = like(RequestCreate, "platform_channel_id", None)
 
 
 _note = resource_of("Note", "notes", NoteAttributes)
@@ -165,9 +212,9 @@ class RatingCreate(Body):
     resource = "ratings"
     creates = True
 
-    note_id: Id
-    helpfulness_level: Level
-    rater_id: ForeignId | None = Field(None, description=PERSON)
+    note_id: Id = Field(description="The note that is rated, by our UUID.")
+    helpfulness_level: Level = Field(description="How helpful the person finds the note.")
+    rater_id: ForeignId | None = Field(None, description=f"Who rates the note. {PERSON}")
 
 
 class RatingEdit(Body):
@@ -176,17 +223,17 @@ class RatingEdit(Body):
     resource = "ratings"
     needs_id = True
 
-    helpfulness_level: Level
+    helpfulness_level: Level = like(RatingCreate, "helpfulness_level")
 
 
 class RatingAttributes(Shown):
-    """``rater_id`` is as it was sent."""
+    """What one person answered about one note."""
 
-    note_id: Uuid
-    rater_id: str
-    helpfulness_level: HelpfulnessLevel
-    created_at: Time
-    updated_at: Time
+    note_id: Uuid = like(RatingCreate, "note_id")
+    rater_id: str = Field(description="Who rated, as it was sent: our UUID, or the platform's user id.")
+    helpfulness_level: HelpfulnessLevel = like(RatingCreate, "helpfulness_level")
+    created_at: Created
+    updated_at: Updated
     counts: Literal[False] | None = Field(
         None,
         description=(
@@ -198,26 +245,31 @@ class RatingAttributes(Shown):
 
 
 class PanelCounts(Shown):
-    """How many seats the drawn panel had that decided, and how many of them answered (docs/moderate/panels.md)."""
+    """The drawn panel that decided (docs/moderate/panels.md)."""
 
-    seats: Annotated[int, Field(ge=1)]
-    answered: Annotated[int, Field(ge=0)]
+    seats: Annotated[int, Field(ge=1)] = Field(description="How many people were drawn.")
+    answered: Annotated[int, Field(ge=0)] = Field(description="How many of them answered in time.")
 
 
 class StatsAttributes(Shown):
-    """Counts for the note's current text. ``average_score`` is from 1 to 3, or 0 without ratings.
+    """Counts for the note's current text."""
 
-    ``panel`` is there once a drawn panel has decided, and never before.
-    """
-
-    total: Annotated[int, Field(ge=0)]
-    helpful: Annotated[int, Field(ge=0)]
-    somewhat_helpful: Annotated[int, Field(ge=0)]
-    not_helpful: Annotated[int, Field(ge=0)]
-    average_score: Annotated[float, Field(ge=0, le=3)]
-    created_at: Time
-    updated_at: Time
-    panel: PanelCounts | None = None
+    total: Annotated[int, Field(ge=0)] = Field(description="How many ratings there are.")
+    helpful: Annotated[int, Field(ge=0)] = Field(description="How many of them are `HELPFUL`.")
+    somewhat_helpful: Annotated[int, Field(ge=0)] = Field(
+        description="How many of them are `SOMEWHAT_HELPFUL`."
+    )
+    not_helpful: Annotated[int, Field(ge=0)] = Field(description="How many of them are `NOT_HELPFUL`.")
+    average_score: Annotated[float, Field(ge=0, le=3)] = Field(
+        description="Average level, from 1 (not helpful) to 3 (helpful); 0 without ratings."
+    )
+    created_at: Time = Field(
+        description="When the first rating was given; without ratings when the note was written."
+    )
+    updated_at: Time = Field(description="When a rating last changed; without ratings when the note did.")
+    panel: PanelCounts | None = Field(
+        None, description="The panel that decided; left out until one has decided."
+    )
 
 
 _rating = resource_of("Rating", "ratings", RatingAttributes)

@@ -1,15 +1,22 @@
-"""Input and output models of requests, communities and profiles, and the JSON:API documents around all resources.
-
-``resource_of`` registers the attributes under their type in ``SHOWN``. The tests check every response body against
-it, so an undeclared attribute fails a test.
-"""
+"""Input and output models of requests, communities and profiles (docs/integrate/api.md)."""
 
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import Field, WithJsonSchema, create_model
 from typing_extensions import TypeAliasType
 
 from app.api.schemas.attachments import AttachmentCreate, AttachmentShown, FlatAttachmentKind, MediaUrl
+from app.api.schemas.documents import (
+    IN_COMMUNITY,
+    CommunityId,
+    Created,
+    Time,
+    Updated,
+    Uuid,
+    document_of,
+    list_of,
+    resource_of,
+)
 from app.api.shapes import (
     NOT_BLANK,
     STORABLE,
@@ -24,102 +31,44 @@ from app.api.shapes import (
     Shown,
     Status,
     Yes,
+    like,
 )
 from app.core import limits
 from app.core.thresholds.drafts import FIELDS, CategoryDraft
 from app.core.vocabulary import NoteStatus, RequestStatus, Standing, Verb
 
-Time = Annotated[
-    str,
-    Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-"""A point in time in a response."""
-Uuid = Annotated[
-    str,
-    Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
-    WithJsonSchema({"type": "string", "format": "uuid"}),
-]
-"""One of our ids in a response."""
-
-DecisionTier = TypeAliasType("DecisionTier", Literal[1, 2])
-OpenAction = TypeAliasType("OpenAction", Literal["immediate_action", "community_review"])
-StatusInLists = TypeAliasType("StatusInLists", Literal["pending", "in_progress", "completed", "failed"])
-
-SHOWN: dict[str, type[Shown]] = {}
-"""The model of the attributes by resource type."""
-
-
-class Version(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    version: Literal["1.1"]
-
-
-class Links(BaseModel):
-    """URLs; null if there is no such page."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    self: str
-    describedby: str
-
-
-class PageLinks(Links):
-    first: str | None
-    prev: str | None
-    next: str | None
-    last: str | None
-
-
-class PageMeta(BaseModel):
-    """The list has ``count`` items on ``pages`` pages of ``limit`` items."""
-
-    model_config = ConfigDict(extra="allow")
-
-    count: int = Field(ge=0)
-    page: int = Field(ge=1)
-    pages: int = Field(ge=0)
-    limit: int = Field(ge=1)
-    offset: int = Field(ge=0)
-
-
-def resource_of(name: str, type: str, attributes: type[Shown]) -> type[BaseModel]:
-    """Create the model of a resource object: ``{type, id, attributes}``."""
-    SHOWN[type] = attributes
-    kind: Any = Literal[type]
-    return create_model(
-        f"{name}Resource",
-        __config__=ConfigDict(extra="forbid"),
-        type=(kind, ...),
-        id=(Uuid, ...),
-        attributes=(attributes, ...),
-    )
-
-
-def document_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
-    """Create the model of a document with one resource."""
-    return create_model(
-        f"{name}Document",
-        __config__=ConfigDict(extra="forbid"),
-        jsonapi=(Version, ...),
-        data=(resource, ...),
-        links=(Links, None),
-        meta=(JsonObject, None),
-    )
-
-
-def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
-    """Create the model of a document with one page of resources."""
-    return create_model(
-        f"{name}List",
-        __config__=ConfigDict(extra="forbid"),
-        jsonapi=(Version, ...),
-        data=(list[resource], ...),  # type: ignore[valid-type]  # made at run time
-        links=(PageLinks, ...),
-        meta=(PageMeta, ...),
-    )
-
+DecisionTier = TypeAliasType(
+    "DecisionTier",
+    Annotated[Literal[1, 2], Field(description="`1`: a score acted at once. `2`: people were asked first.")],
+)
+DecisionWord = TypeAliasType(
+    "DecisionWord",
+    Annotated[
+        Verb | Literal["silence", "none"],
+        WithJsonSchema(
+            {
+                "type": "string",
+                "enum": [*Verb, "silence", "none"],
+                "description": "`flag` and `notify` warn the author, `silence` keeps them from posting, `none` "
+                "does nothing.",
+            }
+        ),
+    ],
+)
+OpenAction = TypeAliasType(
+    "OpenAction",
+    Annotated[
+        Literal["immediate_action", "community_review"],
+        Field(description="`immediate_action` is Tier 1, `community_review` is Tier 2."),
+    ],
+)
+LowerStatus = TypeAliasType(
+    "LowerStatus",
+    Annotated[
+        Literal["pending", "in_progress", "completed", "failed"],
+        Field(description="A request's status in lower case, as `POST /requests` answers it."),
+    ],
+)
 
 # Requests
 
@@ -130,40 +79,62 @@ class RequestCreate(Body):
     resource = "requests"
     creates = True
 
-    request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
-    requested_by: ForeignId = Field(description="The platform's id of who asked.")
+    request_id: ForeignId = Field(
+        description="The integration's own id of the post; the key of idempotency within the community."
+    )
+    requested_by: ForeignId = Field(description="The platform's id of the user who asked for moderation.")
     community_server_id: ForeignId = Field(
         description="Our UUID, or the platform's id of the community. An unknown id opens a community if the key may, "
         "X-Adapter-Platform is there, and X-Adapter-Scope names no other."
     )
     original_message_content: Annotated[
         str, Field(min_length=1, max_length=limits.CONTENT_MAX, json_schema_extra=NOT_BLANK), STORABLE
-    ] = Field(description="The content to score; not blank.")
-    platform_message_id: ForeignId | None = Field(None, description="The platform's id of the post.")
-    platform_channel_id: ForeignId | None = Field(None, description="Where on the platform it stands.")
-    platform_author_id: ForeignId | None = Field(None, description="The platform's id of who wrote it.")
-    platform_timestamp: Instant | None = Field(None, description="When it was written.")
-    metadata: JsonObject | None = Field(None, description="At most 64 KB of JSON.")
+    ] = Field(description=f"The text to score, at most {limits.CONTENT_MAX:,} characters; not blank.")
+    platform_message_id: ForeignId | None = Field(
+        None, description="The post's id on its platform, exactly as sent."
+    )
+    platform_channel_id: ForeignId | None = Field(
+        None, description="The platform's id of the channel or thread that the post stands in."
+    )
+    platform_author_id: ForeignId | None = Field(
+        None, description="The platform's id of the user who wrote the post."
+    )
+    platform_timestamp: Instant | None = Field(None, description="When the post was written.")
+    metadata: JsonObject | None = Field(
+        None,
+        description="What else the platform knows of the post, at most 64 KB of JSON. `title`, `url` and `thread` are "
+        "shown to people; `reports` and `views` bring the post forward in the queue.",
+    )
     similarity_score: float | None = Field(
-        None, ge=0, le=1, description="How close it is to the named item of a dataset."
+        None,
+        ge=0,
+        le=1,
+        description="How close the post is to the fact-check in `dataset_item_id`, from 0 to 1 (the same).",
     )
     dataset_name: Annotated[str, Field(min_length=1, max_length=limits.DATASET_NAME_MAX), STORABLE] | None = (
-        None
+        Field(None, description="The dataset of the fact-check that the post matches.")
     )
     dataset_item_id: (
         Annotated[str, Field(min_length=1, max_length=limits.DATASET_ITEM_MAX), STORABLE] | None
-    ) = None
+    ) = Field(None, description="The id of that fact-check in its dataset.")
     attachments: Annotated[list[AttachmentCreate], Field(max_length=limits.ATTACHMENTS_MAX)] | None = Field(
-        None, description="Pictures, videos, sounds, files and links of the post, in its order."
+        None,
+        description="Pictures, videos, sounds, files and links of the post in its order, "
+        f"at most {limits.ATTACHMENTS_MAX}.",
     )
-    attachment_url: MediaUrl | None = Field(None, description="Means one attachment, after `attachments`.")
+    attachment_url: MediaUrl | None = Field(
+        None, description="The https address of one attachment more, after those of `attachments`."
+    )
     attachment_type: FlatAttachmentKind | None = Field(
-        None, description="Its kind; `file` if it is not given."
+        None, description="The kind of `attachment_url`; `file` if it is not given."
     )
     attachment_metadata: JsonObject | None = Field(
-        None, description="Its `filename`, `alt`, `width`, `height` and `size`; the rest is ignored."
+        None,
+        description="`filename`, `alt`, `width`, `height` and `size` of `attachment_url`; the rest is ignored.",
     )
-    embedded_image_url: MediaUrl | None = Field(None, description="Means one attachment of the kind `image`.")
+    embedded_image_url: MediaUrl | None = Field(
+        None, description="The https address of one attachment more, of the kind `image`."
+    )
 
 
 class RequestPatch(Body):
@@ -173,28 +144,46 @@ class RequestPatch(Body):
     plain = True
     loose = True
 
-    status: Status | None = None
+    status: Status | None = Field(
+        None, description="Only `PENDING`, and only of a request that failed: it is scored again."
+    )
     note_id: Id | None = Field(
         None,
         description="A note on this request, or on none. A note that was linked can be replaced, not taken away.",
     )
-    escalated: Yes | None = None
+    escalated: Yes | None = Field(None, description="True sends the request to the moderators for review.")
 
 
 class RequestQuery(Paged):
     """Filters of the list. ``status=decided`` with ``since`` is the catch-up poll, oldest decision first."""
 
-    filter_status: Status | None = Field(None, alias="filter[status]")
-    filter_community: Id | None = Field(None, alias="filter[community_server_id]")
-    requested_by: ForeignId | None = Field(None, alias="filter[requested_by]")
+    filter_status: Status | None = Field(
+        None, alias="filter[status]", description="Only with this status, in upper or lower case."
+    )
+    filter_community: Id | None = Field(None, alias="filter[community_server_id]", description=IN_COMMUNITY)
+    requested_by: ForeignId | None = Field(
+        None, alias="filter[requested_by]", description="Only those that this platform user asked for."
+    )
     dataset_name: Annotated[str, Field(min_length=1, max_length=limits.DATASET_NAME_MAX), STORABLE] | None = (
-        Field(None, alias="filter[dataset_name]", description="The dataset of the fact-check.")
+        Field(
+            None,
+            alias="filter[dataset_name]",
+            description="Only posts that match a fact-check of this dataset.",
+        )
     )
     dataset_item_id: (
         Annotated[str, Field(min_length=1, max_length=limits.DATASET_ITEM_MAX), STORABLE] | None
-    ) = Field(None, alias="filter[dataset_item_id]", description="The fact-check's id in its dataset.")
-    requested_from: Instant | None = Field(None, alias="filter[requested_at__gte]")
-    requested_to: Instant | None = Field(None, alias="filter[requested_at__lte]")
+    ) = Field(
+        None,
+        alias="filter[dataset_item_id]",
+        description="Only posts that match the fact-check with this id in its dataset.",
+    )
+    requested_from: Instant | None = Field(
+        None, alias="filter[requested_at__gte]", description="Only those submitted then or later."
+    )
+    requested_to: Instant | None = Field(
+        None, alias="filter[requested_at__lte]", description="Only those submitted then or earlier."
+    )
     completed_from: Instant | None = Field(
         None,
         alias="filter[completed_at__gte]",
@@ -202,9 +191,13 @@ class RequestQuery(Paged):
             "Completed then or later, oldest completion first; `meta.next_since` is the value of the next call."
         ),
     )
-    status: Literal["decided"] | None = None
-    since: Instant | None = None
-    community: Id | None = Field(None, alias="community_server_id")
+    status: Literal["decided"] | None = Field(
+        None, description="`decided`: the catch-up poll, oldest decision first."
+    )
+    since: Instant | None = Field(
+        None, description="Only decisions made then or later: `meta.next_since` of the answer before."
+    )
+    community: Id | None = Field(None, alias="community_server_id", description=IN_COMMUNITY)
 
 
 class RequestAttributes(Shown):
@@ -213,14 +206,18 @@ class RequestAttributes(Shown):
     ``content`` is always there. It is null once the community's content retention has removed the text.
     """
 
-    request_id: str
-    requested_by: str
-    status: RequestStatus | StatusInLists
-    note_id: Uuid | None
-    community_server_id: Uuid
-    requested_at: Time
-    created_at: Time
-    updated_at: Time
+    request_id: str = like(RequestCreate, "request_id")
+    requested_by: str = like(RequestCreate, "requested_by")
+    status: RequestStatus | LowerStatus = Field(
+        description="How far the request is. Upper case; lower case only in the answer to `POST /requests`."
+    )
+    note_id: Uuid | None = Field(
+        description="The note that is linked to the request, by our UUID; null while there is none."
+    )
+    community_server_id: CommunityId
+    requested_at: Time = Field(description="When the request was submitted.")
+    created_at: Created
+    updated_at: Updated
     content: str | None = Field(
         description="The submitted content; null once the community's retention time has removed it."
     )
@@ -230,25 +227,39 @@ class RequestAttributes(Shown):
             "post is up and its author was `warned` or `silenced`, or `up`. `decision` never changes; this does."
         )
     )
-    platform_message_id: str | None = None
-    platform_channel_id: str | None = None
-    platform_author_id: str | None = None
-    platform_timestamp: Time | None = None
-    metadata: JsonObject | None = None
-    similarity_score: float | None = None
-    dataset_name: str | None = None
-    dataset_item_id: str | None = None
+    platform_message_id: str | None = like(RequestCreate, "platform_message_id", None)
+    platform_channel_id: str | None = like(RequestCreate, "platform_channel_id", None)
+    platform_author_id: str | None = like(RequestCreate, "platform_author_id", None)
+    platform_timestamp: Time | None = like(RequestCreate, "platform_timestamp", None)
+    metadata: JsonObject | None = Field(
+        None, description="What was submitted as `metadata`; left out once the retention time has removed it."
+    )
+    similarity_score: float | None = like(RequestCreate, "similarity_score", None)
+    dataset_name: str | None = like(RequestCreate, "dataset_name", None)
+    dataset_item_id: str | None = like(RequestCreate, "dataset_item_id", None)
     completed_at: Time | None = Field(
         None, description="When the request was completed; absent while its status is another."
     )
-    decided_at: Time | None = None
-    decision: Verb | Literal["none"] | None = None
-    tier: DecisionTier | None = None
-    moderation_action: OpenAction | None = None
-    recommended_action: str | None = None
-    action_id: Uuid | None = None
-    note_status: NoteStatus | None = None
-    attachments: list[AttachmentShown] | None = None
+    decided_at: Time | None = Field(
+        None, description="When the decision was made; later decisions of a community have later times."
+    )
+    decision: DecisionWord | None = Field(
+        None, description="What was decided, such as `hide`; `none`: nothing is done to the post."
+    )
+    tier: DecisionTier | None = Field(None, description="Whether a score or people decided.")
+    moderation_action: OpenAction | None = Field(
+        None, description="How it was decided, or how the open action is going to be."
+    )
+    recommended_action: str | None = Field(
+        None, description="The decision as an operation of the platform, such as `hide_post`."
+    )
+    action_id: Uuid | None = Field(None, description="The moderation action that came of it, by our UUID.")
+    note_status: NoteStatus | None = Field(
+        None, description="What the ratings of the note in `note_id` came to."
+    )
+    attachments: list[AttachmentShown] | None = Field(
+        None, description="What was submitted along with the post, with the state of each."
+    )
 
 
 _request = resource_of("Request", "requests", RequestAttributes)
@@ -258,20 +269,21 @@ RequestList = list_of("Request", _request)
 
 # Community servers
 
+PLATFORM_DEFAULT = "The platform, such as `discourse`; if not given, X-Adapter-Platform, then `discord`."
+
 
 class CommunityLookup(Query):
     """``platform`` defaults to X-Adapter-Platform, then ``discord``."""
 
-    platform: Platform | None = None
-    platform_community_server_id: ForeignId
+    platform: Platform | None = Field(None, description=PLATFORM_DEFAULT)
+    platform_community_server_id: ForeignId = Field(
+        description="The community's id on its platform, exactly as sent."
+    )
 
 
 _TYPES = get_type_hints(CategoryDraft)
 _PARTS: dict[str, Any] = {
-    declared.api: (
-        _TYPES[name],
-        Field(description=f"{declared.hint} Null: {declared.empty}." if declared.hint else None),
-    )
+    declared.api: (_TYPES[name], Field(description=declared.meaning))
     for name, declared in FIELDS.items()
     if declared.api is not None
 }
@@ -280,7 +292,7 @@ CategoryShown: Any = create_model(
     __base__=Shown,
     __doc__="Current thresholds of one category. Without ``tier1_threshold`` it never acts by itself.",
     __module__=__name__,
-    name=(str, ...),
+    name=(str, Field(description="The category, such as `spam`: lower case, digits and underscores.")),
     **_PARTS,
 )
 
@@ -288,17 +300,22 @@ CategoryShown: Any = create_model(
 class CommunityAttributes(Shown):
     """A community with its current category configuration."""
 
-    platform: str
-    platform_community_server_id: str
-    slug: str
-    name: str
-    description: str | None
-    is_active: bool
-    is_public: bool
-    config_version: int
-    categories: list[CategoryShown]  # a class that is made above
-    created_at: Time
-    updated_at: Time
+    platform: str = Field(description="The platform, such as `discourse`.")
+    platform_community_server_id: str = like(CommunityLookup, "platform_community_server_id")
+    slug: str = Field(description="The community's name in addresses: lower case, digits and dashes.")
+    name: str = Field(description=f"The name on the platform, at most {limits.NAME_MAX} characters.")
+    description: str | None = Field(description="What the community is about; null if nothing was said.")
+    is_active: bool = Field(description="False if it was opened so or is archived: nobody joins it.")
+    is_public: bool = Field(
+        description="Whether anybody with an account may join as a rater and read what is under review."
+    )
+    config_version: int = Field(
+        ge=1, description="The number of the thresholds in force; each change counts one up."
+    )
+    # A class that is made above.
+    categories: list[CategoryShown] = Field(description="The thresholds in force, one entry a category.")
+    created_at: Created
+    updated_at: Updated
 
 
 _community = resource_of("CommunityServer", "community-servers", CommunityAttributes)
@@ -315,9 +332,11 @@ class ProfileLookup(Query):
     Its default is the platform's id of the community in X-Adapter-Scope, or else of the key's only community.
     """
 
-    platform: Platform | None = None
-    platform_user_id: ForeignId
-    provider_scope: Annotated[str, Field(max_length=limits.ID_MAX), STORABLE] | None = None
+    platform: Platform | None = Field(None, description=PLATFORM_DEFAULT)
+    platform_user_id: ForeignId = Field(description="The user's id on the platform, exactly as sent.")
+    provider_scope: Annotated[str, Field(max_length=limits.ID_MAX), STORABLE] | None = Field(
+        None, description="The server that numbers its own users, by the platform's id of the community."
+    )
 
 
 class ProfileLink(Body):
@@ -335,15 +354,22 @@ class ProfileLink(Body):
 class ProfileAttributes(Shown):
     """A person on a platform. ``is_linked``: whether the profile is linked to an account of the dashboard."""
 
-    platform: str
-    platform_user_id: str
-    provider_scope: str | None = None
-    display_name: str | None
-    trust_level: int | None = None
-    is_linked: bool
-    metadata: JsonObject | None = None
-    created_at: Time
-    updated_at: Time
+    platform: str = Field(description="The platform; `web` for people who signed up in the dashboard.")
+    platform_user_id: str = like(ProfileLookup, "platform_user_id")
+    provider_scope: str | None = like(ProfileLookup, "provider_scope", None)
+    display_name: str | None = Field(
+        description="The name that was last sent with the user; null if none ever was."
+    )
+    trust_level: int | None = Field(
+        None,
+        ge=0,
+        le=limits.TRUST_LEVEL_MAX,
+        description=f"The trust level that the platform last sent, from 0 to {limits.TRUST_LEVEL_MAX}.",
+    )
+    is_linked: bool = Field(description="Whether the profile is linked to an account of the dashboard.")
+    metadata: JsonObject | None = Field(None, description="What else is stored with the profile.")
+    created_at: Created
+    updated_at: Updated
 
 
 _profile = resource_of("UserProfile", "user-profiles", ProfileAttributes)

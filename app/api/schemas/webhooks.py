@@ -5,11 +5,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema, create_model
 from typing_extensions import TypeAliasType
 
-from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.documents import (
+    IN_COMMUNITY,
+    CommunityId,
+    Created,
+    Time,
+    Updated,
+    Uuid,
+    document_of,
+    list_of,
+    resource_of,
+)
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
 from app.core import limits
 from app.core.outbound import URL_LENGTH
-from app.core.vocabulary import DeliveryState, EventName
+from app.core.vocabulary import DeliveryState
+from app.core.vocabulary import EventName as Event
 from app.core.webhooks import catalogue
 
 # The core checks these values; the limits are repeated here for the OpenAPI document.
@@ -26,18 +37,31 @@ Secret = Annotated[
 
 
 EventName = TypeAliasType(
-    "EventName", Annotated[Text, WithJsonSchema({"type": "string", "enum": catalogue.names()})]
+    "EventName",
+    Annotated[
+        Text,
+        WithJsonSchema(
+            {
+                "type": "string",
+                "enum": catalogue.names(),
+                "description": "An event that webhooks can receive; the member `webhooks` has the body of each.",
+            }
+        ),
+    ],
 )
 Events = Annotated[list[EventName], Field(json_schema_extra={"minItems": 1})]
 _EVENTS = (
-    "Null for all of them. `moderation_action.proposed` is `moderation_action.created` as the Discourse plugin "
-    "knows it; on Discourse null asks for that name."
+    "The events that the webhook wants; null for all of them. `moderation_action.proposed` is "
+    "`moderation_action.created` as the Discourse plugin knows it; on Discourse null asks for that name."
 )
-_URL = "https on port 443 or 8443 of a public host."
+_URL = (
+    "Where the events are sent: https on port 443 or 8443 of a public host, "
+    f"at most {URL_LENGTH:,} characters."
+)
 _SECRET = (
-    "Signs the deliveries; never shown again. After `whsec_` it must be base64 of at least 24 bytes. **Before you "  # noqa: S105 - words about it
-    "replace one**, make the receiver accept a delivery if any one signature in `webhook-signature` holds. Give it the "
-    "new secret within 24 hours after."
+    f"Signs the deliveries; {limits.SECRET_MIN} to {limits.SECRET_MAX} characters, never shown again. After `whsec_` "
+    "it must be base64 of at least 24 bytes. **Before you replace one**, make the receiver accept a delivery if any "
+    "one signature in `webhook-signature` holds. Give it the new secret within 24 hours after."
 )
 ROTATION = (
     "Receivers must accept a delivery if any one signature in webhook-signature holds: it lists those of the new "
@@ -76,7 +100,10 @@ class WebhookPatch(Body):
     url: Address = Field(default_factory=str, description=_URL)
     secret: Secret = Field(default_factory=str, description=_SECRET)
     events: Events | None = Field(None, description=_EVENTS)
-    is_active: bool = Field(default_factory=bool)
+    is_active: bool = Field(
+        default_factory=bool,
+        description="False stops the deliveries; true resumes them, with no failures counted.",
+    )
     previous_secret_until: None = Field(
         None,
         description="Null: the secrets that were replaced sign no more, also the one that `secret` replaces.",
@@ -86,36 +113,41 @@ class WebhookPatch(Body):
 class WebhookQuery(Paged):
     """Filters of the list."""
 
-    community: Id | None = Field(None, alias="filter[community_server_id]")
+    community: Id | None = Field(None, alias="filter[community_server_id]", description=IN_COMMUNITY)
 
 
 class WebhookAttributes(Shown):
-    """``previous_secret_until``: until when deliveries are also signed with the secret replaced last.
+    """Where a community's events are sent, and how deliveries go."""
 
-    The one that was replaced before it also signs until its own 24 hours end; older ones do not.
-    """
-
-    url: str
-    events: Events | None
-    community_server_id: Uuid
-    platform_community_server_id: str
-    is_active: bool
-    disabled_reason: str | None
-    failures: int
-    failing_since: Time | None
-    last_success_at: Time | None
-    previous_secret_until: Time | None
-    created_at: Time
-    updated_at: Time
+    url: str = Field(description=_URL)
+    events: Events | None = Field(description=_EVENTS)
+    community_server_id: CommunityId
+    platform_community_server_id: str = Field(
+        description="The community's id on its platform, exactly as sent."
+    )
+    is_active: bool = Field(description="Whether events are sent.")
+    disabled_reason: str | None = Field(description="Why nothing is sent, in words; null while it is active.")
+    failures: int = Field(ge=0, description="How many attempts in a row have failed.")
+    failing_since: Time | None = Field(description="When the first of them failed; null if none has.")
+    last_success_at: Time | None = Field(description="When a delivery last arrived; null if none ever has.")
+    previous_secret_until: Time | None = Field(
+        description="Until when deliveries are also signed with the secret replaced last; null if with none. The one "
+        "that was replaced before it also signs until its own 24 hours end; older ones do not."
+    )
+    created_at: Created
+    updated_at: Updated
 
 
 _webhook = resource_of("Webhook", "webhooks", WebhookAttributes)
 WebhookList = list_of("Webhook", _webhook)
-_id: Any = (Uuid, ...)
+_id: Any = (Uuid, Field(description="Our UUID of the webhook, the same as `data.id`."))
 WebhookDocument = create_model(
-    "WebhookDocumentWithId", __base__=document_of("Webhook", _webhook), id=_id, __module__=__name__
+    "WebhookDocumentWithId",
+    __base__=document_of("Webhook", _webhook),
+    __doc__="A document of JSON:API with the webhook's ``id`` also at the top, where plain JSON clients look for it.",
+    __module__=__name__,
+    id=_id,
 )
-"""A JSON:API document with the webhook's ``id`` also at the top level, where plain JSON clients look for it."""
 
 
 # Deliveries
@@ -132,7 +164,7 @@ class DeliveryQuery(Paged):
     state: Annotated[DeliveryState, one_of(DeliveryState)] | None = Field(
         None, alias="filter[state]", description=_STATE
     )
-    event: Annotated[EventName, one_of(EventName)] | None = Field(
+    event: Annotated[Event, one_of(Event)] | None = Field(
         None, alias="filter[event]", description="The event's name."
     )
     created_from: Instant | None = Field(

@@ -38,7 +38,7 @@ class CategoryField:
     changes. ``bounds``: least and most of a number, which is whole unless they are fractions; ``enter``: what an error
     asks for. ``empty``: what None means; without it, it may not be None. ``choices``: the words of each value.
     ``most``: characters of a text; ``hint``: what it is for. ``api``: its name in the API, which does not show it
-    without one. ``is_folded``: its field is under "More".
+    without one; ``meaning``: its description there. ``is_folded``: its field is under "More".
     """
 
     label: str = ""
@@ -50,6 +50,7 @@ class CategoryField:
     most: int | None = None
     hint: str = ""
     api: str | None = None
+    meaning: str = ""
     is_folded: bool = False
 
     @property
@@ -76,7 +77,11 @@ class CategoryDraft:
 
     name: str
     tier2: float = _declare(
-        "Asks people (Tier 2)", bounds=(0.0, 1.0), enter=_THRESHOLD, api="tier2_threshold"
+        "Asks people (Tier 2)",
+        bounds=(0.0, 1.0),
+        enter=_THRESHOLD,
+        api="tier2_threshold",
+        meaning="The score from 0 to 1 from which on people are asked (Tier 2).",
     )
     tier1: float | None = _declare(
         "Acts by itself (Tier 1)",
@@ -85,12 +90,30 @@ class CategoryDraft:
         enter=_THRESHOLD,
         empty="never",
         api="tier1_threshold",
+        meaning="The score from 0 to 1 from which on the category acts without asking (Tier 1); null: never.",
     )
     _: KW_ONLY
-    tier2_action: Verb = _declare("Tier 2 action", default=Verb.HIDE, choices=_VERBS, api="tier2_action")
-    tier1_action: Verb = _declare("Tier 1 action", default=Verb.HIDE, choices=_VERBS, api="tier1_action")
+    tier2_action: Verb = _declare(
+        "Tier 2 action",
+        default=Verb.HIDE,
+        choices=_VERBS,
+        api="tier2_action",
+        meaning="What is done if people agree with the score.",
+    )
+    tier1_action: Verb = _declare(
+        "Tier 1 action",
+        default=Verb.HIDE,
+        choices=_VERBS,
+        api="tier1_action",
+        meaning="What is done without asking.",
+    )
     enabled: bool = _declare(
-        "state", default=True, label="On", choices={True: "on", False: "off"}, api="enabled"
+        "state",
+        default=True,
+        label="On",
+        choices={True: "on", False: "off"},
+        api="enabled",
+        meaning="False: scores of the category lead to nothing.",
     )
     severity: int = _declare(
         "severity",
@@ -115,6 +138,7 @@ class CategoryDraft:
         label="Who reviews",
         choices=_GROUPS,
         api="review_group",
+        meaning="Who is asked when a score is not enough to act on.",
         is_folded=True,
     )
     observe_only: bool = _declare(
@@ -131,6 +155,8 @@ class CategoryDraft:
         hint="What the author of a post is told with a warning, unless the moderator writes something else.",
         empty="the shipped text",
         api="author_text",
+        meaning="What the author of a post is told with a warning, unless the moderator writes something else; null: "
+        "the shipped text.",
         is_folded=True,
     )
     requires: tuple[str, ...] = _declare("requires", default=(), label="")

@@ -70,23 +70,32 @@ _POST = Field("request_id", _ID, "The post, by our UUID.")
 _EVIDENCE = Field(
     "classifier_evidence",
     _OBJECT,
-    "The highest score of a classifier.",
+    "The highest score that a classifier gave the post.",
     null=True,
     fields=(
         Field(
             "score", _SHARE, "The highest score, from 0 to 1. `classifier_evidence` is null if there is none."
         ),
-        Field("category", _TEXT, "The category of that score."),
+        Field("category", _TEXT, "The category that this score is for, such as `spam`."),
     ),
 )
 
 
 def _shape_a(
-    name: str, description: str, *data: Field, meaning: str = "", flat: tuple[Field, ...] = ()
+    name: str,
+    description: str,
+    *data: Field,
+    meaning: str = "What the event is about.",
+    flat: tuple[Field, ...] = (),
 ) -> Shape:
     """Shape A: the event's name, the community, and ``data`` about the object."""
     subject = Field("data", _OBJECT, meaning, fields=data)
-    return Shape(name, description, (Field("event", _TEXT, "The event's name."), _COMMUNITY, subject), flat)
+    return Shape(
+        name,
+        description,
+        (Field("event", _TEXT, "What happened, by the event's name."), _COMMUNITY, subject),
+        flat,
+    )
 
 
 def _flat(*own: Field) -> tuple[Field, ...]:
@@ -94,7 +103,7 @@ def _flat(*own: Field) -> tuple[Field, ...]:
     common = (
         Field("event_type", _TEXT, "The same as `event`."),
         Field("request_id", _TEXT, "The post, by our UUID.", null=True),
-        Field("action_id", _TEXT, "The action.", null=True),
+        Field("action_id", _TEXT, "The action, by our UUID.", null=True),
         Field("action_type", _TEXT, "Its operation on the platform, such as `hide_post`.", null=True),
         Field(
             "recommended_action",
@@ -102,7 +111,7 @@ def _flat(*own: Field) -> tuple[Field, ...]:
             "As `action_type`; null once the action ended without being carried out.",
             null=True,
         ),
-        Field("review_group", _TEXT, "Who reviews it.", null=True),
+        Field("review_group", _TEXT, "Who reviews the action.", null=True),
         Field("status", _TEXT, "The state of the action."),
         _EVIDENCE,
     )
@@ -115,7 +124,7 @@ DECISION = Shape(
     "withdrawn and submitted again is a new request, whose decision has an `event_id` of its own: deduplicate on "
     "`event_id`, never on `request_id`.",
     (
-        Field("event_type", _TEXT, "The event's name."),
+        Field("event_type", _TEXT, "What happened, by the event's name."),
         Field("request_id", _TEXT, "The post, by your own id."),
         _COMMUNITY,
         Field(
@@ -131,9 +140,9 @@ ACTION = _shape_a(
     "ActionEvent",
     "Shape A: a moderation action. `data.request_id` is our UUID. On Discourse `moderation_action.created` is sent "
     f"as `{payloads.PROPOSED}`, unless a webhook subscribes to the former name and not to the latter.",
-    Field("id", _ID, "The action."),
+    Field("id", _ID, "The action, by our UUID."),
     _POST,
-    Field("community_server_id", _ID, "The community again."),
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
     Field("action_type", ActionType, "What is done: `hide`, `unhide`, `delete`, `warn` or `silence`."),
     Field(
         "action_tier",
@@ -173,30 +182,30 @@ ACTION = _shape_a(
 NOTE = _shape_a(
     "NoteEvent",
     "A note's status changed. `data.request_id` is our UUID.",
-    Field("id", _ID, "The note."),
+    Field("id", _ID, "The note, by our UUID."),
     Field("request_id", _ID, "The post, by our UUID; null if the note is about none.", null=True),
-    Field("community_server_id", _ID, "The community again."),
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
     Field(
         "kind",
         NoteKind,
         "`note`, or `rationale`: the service wrote it to carry the question of a review; never show it to members.",
         always=False,
     ),
-    Field("status", NoteStatus, "The note's status now."),
+    Field("status", NoteStatus, "What the ratings of the note came to, or what a moderator decided."),
     Field("helpfulness_score", {"type": "integer", "minimum": 0, "maximum": 100}, "From 0 to 100."),
     Field("force_published", {"type": "boolean"}, "Whether a moderator published it.", always=False),
     Field("ratings_count", _COUNT, "How many people rated it.", always=False),
     flat=_flat(
-        Field("note_id", _TEXT, "The note.", null=True),
+        Field("note_id", _TEXT, "The note, by our UUID.", null=True),
         Field("action_id", _TEXT, "The action whose rationale the note is; null for other notes.", null=True),
-        Field("status", _TEXT, "The note's status."),
+        Field("status", _TEXT, "What the ratings of the note came to, or what a moderator decided."),
     ),
 )
 COMPLETED = _shape_a(
     "CompletedEvent",
     "A request ended without action. `data.request_id` is our UUID. Only for webhooks that name this event.",
     _POST,
-    Field("community_server_id", _ID, "The community again."),
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
     Field(
         "decision",
         {"type": "string", "enum": ["none", None]},
@@ -218,7 +227,7 @@ REVIEW = _shape_a(
         "The rationale to rate. HELPFUL means yes, act; NOT_HELPFUL means no, keep. Never show its text to members.",
         null=True,
     ),
-    Field("community_server_id", _ID, "The community again."),
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
     Field("review_group", ReviewGroup, "Who reviews it. Where it is `staff`, ask no members.", null=True),
     Field("question", _TEXT, "What to ask, such as `Should this post be hidden?`."),
     Field("closes_at", _TIME, "When the review ends without action unless it is decided before."),
@@ -228,8 +237,8 @@ PANEL = _shape_a(
     "Users of this platform were drawn to rate a note; ask them. Only for webhooks that name this event. "
     "`data.request_id` is our UUID, `data.rater_ids` are the platform's user ids.",
     _POST,
-    Field("note_id", _ID, "The note to rate."),
-    Field("community_server_id", _ID, "The community again."),
+    Field("note_id", _ID, "The note to rate, by our UUID."),
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
     Field(
         "rater_ids",
         {"type": "array", "items": _TEXT, "minItems": 1},
@@ -247,7 +256,7 @@ ATTENTION = _shape_a(
         "`backlog`: many reviews wait. `overdue`: reviews wait far beyond their target time. "
         "`webhook_failing`: nothing arrives at a webhook. `paused`: automatic actions have been paused for long.",
     ),
-    Field("since", _TIME, "When it began."),
+    Field("since", _TIME, "When the reason for it began."),
     Field(
         "count",
         _COUNT,
@@ -255,4 +264,6 @@ ATTENTION = _shape_a(
         null=True,
     ),
 )
-TEST = _shape_a("TestEvent", "Sent on request only, to one webhook.", meaning="Empty.")
+TEST = _shape_a(
+    "TestEvent", "Sent on request only, to one webhook.", meaning="Empty: there is nothing to tell."
+)
