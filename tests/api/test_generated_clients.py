@@ -34,7 +34,15 @@ class Generated:
     folder: Path
     environment: Path
     place: Place
-    operations: list[str]
+    document: dict[str, Any]
+
+    @property
+    def operations(self) -> list[str]:
+        return [
+            operation["operationId"]
+            for item in self.document["paths"].values()
+            for operation in item.values()
+        ]
 
     def call(self, *command: str | Path) -> dict[str, Any]:
         key = self.place.client.headers["Authorization"].removeprefix("Bearer ")
@@ -50,16 +58,15 @@ def generated(tmp_path_factory: pytest.TempPathFactory, warm_processes: None) ->
         document = httpx.get(f"{service.url}/api/public/v1/openapi.json").json()
         (folder / "openapi.json").write_text(json.dumps(document))
         environment = run(ROOT / "scripts" / "clients", folder / "openapi.json", folder).strip()
-        operations = [
-            operation["operationId"] for item in document["paths"].values() for operation in item.values()
-        ]
-        yield Generated(folder, Path(environment), place, operations)
+        yield Generated(folder, Path(environment), place, document)
 
 
 def test_a_python_client_imports_has_every_operation_and_calls_the_service(generated: Generated) -> None:
     call = shutil.copy(CALLS / "call.py", generated.folder / "python")
     said = generated.call(generated.environment / "bin" / "python", call)
     assert set(generated.operations) <= {name.rpartition(".")[2] for name in said["modules"]}
+    schemas = generated.document["components"]["schemas"]
+    assert {name for name, schema in schemas.items() if "properties" in schema} <= set(said["models"])
     assert said["created"] == 201
     assert said["id"] == generated.place.request_uuid("from-python")
     assert "from-python" in said["actions"]

@@ -123,6 +123,6 @@ def test_an_event_that_is_declared_is_everywhere(
     delivery = document_events.webhooks()["day.ended"]["post"]
     assert delivery["requestBody"]["content"]["application/json"]["example"]["data"] == {"count": 7}
     assert document_events.schemas()["DayEventSubject"]["required"] == ["count"]
-    assert "day.ended" in str(WebhookRegistration.model_json_schema()["properties"]["events"])
+    assert "day.ended" in WebhookRegistration.model_json_schema()["$defs"]["EventName"]["enum"]
     assert not catalogue.is_wanted("day.ended", None)
     assert catalogue.is_wanted("day.ended", ["day.ended"])

@@ -36,19 +36,15 @@ Secret = Annotated[
 ]
 
 
-EventName = TypeAliasType(
-    "EventName",
-    Annotated[
-        Text,
-        WithJsonSchema(
-            {
-                "type": "string",
-                "enum": catalogue.names(),
-                "description": "An event that webhooks can receive; the member `webhooks` has the body of each.",
-            }
-        ),
-    ],
-)
+class _EventNames:
+    """The JSON schema of an event's name, with the names of the catalogue."""
+
+    def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
+        words = "An event that webhooks can receive; the member `webhooks` has the body of each."
+        return {"type": "string", "enum": catalogue.names(), "description": words}
+
+
+EventName = TypeAliasType("EventName", Annotated[Text, _EventNames()])
 Events = Annotated[list[EventName], Field(json_schema_extra={"minItems": 1})]
 _EVENTS = (
     "The events that the webhook wants; null for all of them. `moderation_action.proposed` is "

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import bridgenote_client
-from bridgenote_client import AuthenticatedClient
+from bridgenote_client import AuthenticatedClient, models
 from bridgenote_client.api.moderation_actions import list_moderation_actions
 from bridgenote_client.api.requests import create_request, read_request
 from bridgenote_client.models import (
@@ -68,4 +68,4 @@ def call(client: AuthenticatedClient) -> dict[str, Any]:
 
 
 with AuthenticatedClient(base_url=url, token=key) as client:
-    print(json.dumps({"modules": modules, **call(client)}))
+    print(json.dumps({"modules": modules, "models": models.__all__, **call(client)}))
