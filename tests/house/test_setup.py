@@ -262,6 +262,25 @@ def test_a_python_that_the_user_of_the_service_cannot_run_is_not_taken(
         assert _lines(tmp_path / "chosen") == [str(tmp_path / chosen)]
 
 
+def test_generators_of_clients_that_cannot_be_installed_are_an_error(tmp_path: Path) -> None:
+    """Otherwise a second call would find the half of them and take it for the whole."""
+    _checkout(tmp_path, "exit 1")
+    shutil.copy(ROOT / "scripts" / "clients", tmp_path / "scripts")
+    shutil.copy(ROOT / "requirements-clients.txt", tmp_path)
+    shutil.copytree(ROOT / "tools" / "clients", tmp_path / "tools" / "clients")
+    for _ in range(2):
+        refused = subprocess.run(
+            [tmp_path / "scripts" / "clients"],
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert refused.returncode == 1
+        assert refused.stdout == ""
+        assert "could not be installed; that needs PyPI and the npm registry" in refused.stderr
+
+
 def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
