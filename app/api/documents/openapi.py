@@ -267,7 +267,7 @@ _TYPES = {
     "UserProfile": "user-profiles",
     "Webhook": "webhooks",
     "WebhookDelivery": "webhook-deliveries",
-    "WebhookReplay": "webhook-replays",
+    "WebhookReplayRun": "webhook-replays",
 }
 
 

@@ -160,8 +160,8 @@ class DeliveryQuery(Paged):
     state: Annotated[DeliveryState, one_of(DeliveryState)] | None = Field(
         None, alias="filter[state]", description=_STATE
     )
-    event: Annotated[Event, one_of(Event)] | None = Field(
-        None, alias="filter[event]", description="The event's name."
+    event: Annotated[Event, one_of(Event), WithJsonSchema({"type": "string", "enum": [*Event]})] | None = (
+        Field(None, alias="filter[event]", description="Only deliveries of the event with this name.")
     )
     created_from: Instant | None = Field(
         None, alias="filter[created_at__gte]", description="Put into the queue at this time or later."
@@ -172,7 +172,7 @@ class DeliveryAttributes(Shown):
     """One event for one webhook."""
 
     event_id: Uuid = Field(description="The same in every attempt and replay; deduplicate on it.")
-    event: EventName = Field(description="The event's name.")
+    event: EventName = Field(description="Which event it delivers, by its name in the body.")
     state: DeliveryState = Field(description=_STATE)
     attempts: int = Field(ge=0, description="Attempts since it was last put into the queue.")
     due_at: Time | None = Field(
@@ -231,5 +231,5 @@ class ReplayAttributes(Shown):
     updated_at: Time = Field(description="When `sent` last changed.")
 
 
-_replay = resource_of("WebhookReplay", "webhook-replays", ReplayAttributes)
-ReplayDocument = document_of("WebhookReplay", _replay)
+_replay = resource_of("WebhookReplayRun", "webhook-replays", ReplayAttributes)
+ReplayDocument = document_of("WebhookReplayRun", _replay)
