@@ -32,6 +32,7 @@ _COMMANDS = {
     ),
     "migrate": ("app.commands.running", "Bring the database to the version of this code."),
     "mint-key": ("app.commands.community", "Create an API key; the last line of the output is the key."),
+    "move-to": ("app.commands.backup.command", "Copy the SQLite database into an empty PostgreSQL database."),
     "replay-deliveries": ("app.commands.community", "Send a community's webhook deliveries again."),
     "restore": ("app.commands.backup.command", "Put a backup in the place of the database."),
     "rotate-encryption-key": (

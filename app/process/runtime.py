@@ -47,8 +47,12 @@ START_SECONDS = 60.0
 """Seconds for which a process that starts waits for a database that starts, too."""
 
 
-RESTORE_UNFINISHED = "restore_unfinished"
-"""Name of a table that exists while a restore is unfinished: its data could still send or change something."""
+RESTORE_UNFINISHED, MOVE_UNFINISHED = "restore_unfinished", "move_unfinished"
+UNFINISHED = {
+    RESTORE_UNFINISHED: "A restore of this database did not end; run `restore FILE --force` again",
+    MOVE_UNFINISHED: "A move into this database did not end; run `move-to` again, with the settings of the old one",
+}
+"""By the name of a table that exists while a database is being filled: what to say when that did not end."""
 
 
 LAST_BACKUP = "last_backup"
@@ -56,11 +60,8 @@ LAST_BACKUP = "last_backup"
 then touch the file (docs/run/operations.md)."""
 
 
-class RestoreUnfinished(Refused):
-    """The restore of a backup did not finish. Serving this database would send again what was already sent."""
-
-    def __init__(self) -> None:
-        super().__init__("A restore of this database did not end; run `restore FILE --force` again")
+class Unfinished(Refused):
+    """A restore or a move did not finish. Serving this database could send again what was already sent, or lose it."""
 
 
 class BadSetting(ValueError):
@@ -132,18 +133,24 @@ def await_database(settings: Settings, seconds: float | None = None) -> None:
 _TRY_SECONDS = 0.5
 
 
-def migrate(settings: Settings, *, restoring: bool = False) -> str:
+def unfinished(engine: sa.Engine | sa.Connection) -> str | None:
+    """Return what to do about a restore or a move into this database that did not end; None if there is none."""
+    inspector = sa.inspect(engine)
+    return next((advice for table, advice in UNFINISHED.items() if inspector.has_table(table)), None)
+
+
+def migrate(settings: Settings, *, filling: bool = False) -> str:
     """Migrate all tables to the version of this code, also those of the job engine. Return the new revision.
 
-    Safe to repeat; processes that start together migrate one after the other. Raises ``RestoreUnfinished`` if a
-    restore of the database did not finish, unless ``restoring``.
+    Safe to repeat; processes that start together migrate one after the other. Raises ``Unfinished`` if a restore or
+    a move into the database did not finish, unless this is a part of it (``filling``).
     """
     from app.jobs.engine import Engine
 
     database = Database(settings.sqlalchemy_url, **settings.database_options)
     try:
-        if not restoring and sa.inspect(database.engine).has_table(RESTORE_UNFINISHED):
-            raise RestoreUnfinished
+        if not filling and (advice := unfinished(database.engine)):
+            raise Unfinished(advice)
         migrations.upgrade(database.engine)
         engine = Engine(database.engine, executor_id="migrate")
         engine.prepare()

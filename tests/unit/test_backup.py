@@ -31,7 +31,7 @@ from app.core.webhooks import deliveries
 from app.core.webhooks import registrations as webhooks
 from app.jobs.engine import Engine
 from app.process import runtime
-from app.process.runtime import RESTORE_UNFINISHED, RestoreUnfinished
+from app.process.runtime import RESTORE_UNFINISHED, Unfinished
 from app.settings import Settings
 from app.wiring import Wiring
 from tests import factories
@@ -265,7 +265,7 @@ def test_a_restore_that_was_killed_half_way_is_not_served(
     database = Database(settings.sqlalchemy_url)
     with database.writing() as session:
         session.execute(sa.text(f"CREATE TABLE {RESTORE_UNFINISHED} (id integer)"))
-    with pytest.raises(RestoreUnfinished):
+    with pytest.raises(Unfinished, match="restore FILE"):
         runtime.migrate(settings)
     database.dispose()
 

@@ -82,6 +82,16 @@ def test_what_was_withdrawn_or_removed_is_not_counted(
     assert {state for (what, state) in well if what in ("secrets", "webhooks")} == {"ok"}
 
 
+@pytest.mark.parametrize("table", runtime.UNFINISHED)
+def test_a_restore_or_a_move_that_did_not_end_is_named(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    runtime.migrate(wiring.settings)
+    with wiring.database.writing() as session:
+        session.execute(sa.text(f"CREATE TABLE {table} (id integer)"))
+    assert runtime.UNFINISHED[table].replace("; ", " → ") in _told(monkeypatch, wiring)["database", "fail"]
+
+
 def test_a_service_in_order_and_one_in_disorder(
     wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,1 +1,2 @@
-"""``backup`` and ``restore``: one file contains the whole database at one point in time."""
+"""``backup`` and ``restore``: one file contains the whole database at one point in time; ``move-to``: from SQLite to
+PostgreSQL."""

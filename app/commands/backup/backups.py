@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app import migrations
 from app.commands.backup import media, postgres, signature, sqlite
@@ -21,6 +22,7 @@ from app.core.communities import communities
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
+from app.core.history.marks import Broken
 from app.core.permissions import SYSTEM
 from app.core.upkeep import resealing, restoring
 from app.core.upkeep.restoring import Powers, Suspended
@@ -111,7 +113,7 @@ def _restore(
         """Migrate the restored database at this URL and suspend its pending jobs and deliveries."""
         say("Bringing it to the version of this code.")
         placed = settings.model_copy(update={"database_url": database_url})
-        runtime.migrate(placed, restoring=True)
+        runtime.migrate(placed, filling=True)
         return _suspended(placed, score_waiting)
 
     if kind == "sqlite":
@@ -164,16 +166,21 @@ def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
     sealer = make_sealer(settings)
     try:
         with database.reading() as session:
-            broken = [
-                community.name
-                for community in communities.visible(session, SYSTEM)
-                if history.verify(session, community.id)[1] is not None
-            ]
+            broken = list(broken_histories(session))
             sealed = resealing.unreadable(session, sealer)
             powers = restoring.powers(session)
         return Restored(runtime.revision(database.engine) or "", suspended, broken, sealed, powers)
     finally:
         database.dispose()
+
+
+def broken_histories(session: Session) -> dict[str, Broken]:
+    """Walk every history; return the first fault of each that has one, by the community's name."""
+    walked = (
+        (community.name, history.verify(session, community.id)[1])
+        for community in communities.visible(session, SYSTEM)
+    )
+    return {name: fault for name, fault in walked if fault is not None}
 
 
 def _signing_secrets(settings: Settings) -> list[str]:

@@ -1,12 +1,16 @@
-"""``backup`` and ``restore``."""
+"""``backup``, ``restore`` and ``move-to``."""
 
 from pathlib import Path
 
 import click
+import sqlalchemy as sa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from app.commands.backup import backups
+from app.commands.backup import backups, moving
 from app.commands.opening import prepared_settings
 from app.core import security_events
+from app.core.errors import Conflict
 from app.core.security_events import SecurityEvent
 from app.process import logs, runtime
 
@@ -72,3 +76,52 @@ def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> Non
             click.echo(f"    {logs.one_line(line)}")
     if result.broken:
         raise click.ClickException(f"The history of {', '.join(result.broken)} is not as it was written")
+
+
+@click.command("move-to")
+@click.argument("url")
+def move_to(url: str) -> None:
+    """Copy the SQLite database into the empty PostgreSQL database at URL; no server or worker may run.
+
+    The old file stays as it is. After an interruption the command begins from the start. Every user of this machine can
+    see a password in URL; PGPASSWORD or ~/.pgpass can hold it instead.
+    """
+    settings = prepared_settings()
+    placed = settings.model_copy(update={"database_url": url})
+    if _kind(placed.sqlalchemy_url) != "postgresql":
+        raise click.BadParameter("must be postgresql://USER@HOST/DATABASE", param_hint="URL")
+    if _kind(settings.sqlalchemy_url) != "sqlite":
+        raise Conflict("This service does not use SQLite: BRIDGENOTE_DATABASE_URL must name the old database")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        steps: list[TaskID] = []
+
+        def show(what: str, rows: int, total: int | None) -> None:
+            if total is not None:
+                for step in steps[-1:]:
+                    progress.stop_task(step)
+                steps.append(progress.add_task(what, total=total or None))
+            progress.update(steps[-1], description=what, advance=rows)
+
+        moved = moving.move(settings, placed, show)
+    click.echo(f"Moved {moved.rows:,} rows of {moved.tables} tables, and compared both databases.")
+    click.echo("Next, for every server and worker:")
+    click.echo("  1. Set BRIDGENOTE_DATABASE_URL to the new database.")
+    click.echo(
+        f"  2. Keep the data folder {settings.data_dir.resolve()}: keys, attachments and mails stay there."
+    )
+    click.echo("  3. Start the service, and run `doctor`. Jobs and deliveries go on where they were.")
+    click.echo(
+        f"{moving.file_of(settings)} is as it was. Never start the service on it again: both would send and decide."
+    )
+    if moved.broken:
+        raise click.ClickException(
+            f"The history of {', '.join(moved.broken)} is not as it was written, in the old database neither"
+        )
+
+
+def _kind(url: str) -> str:
+    try:
+        return sa.make_url(url).get_backend_name()
+    except sa.exc.ArgumentError:
+        return ""

@@ -16,11 +16,11 @@ from app.process.runtime import RESTORE_UNFINISHED
 
 Done = TypeVar("Done")
 
-_DROP_ALL = """
+DROP_ALL = """
 DO $$ DECLARE one record; BEGIN
   DROP SCHEMA IF EXISTS dbos CASCADE;
   FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-    EXECUTE format('DROP TABLE public.%I CASCADE', one.tablename);
+    EXECUTE 'DROP TABLE public.' || quote_ident(one.tablename) || ' CASCADE';
   END LOOP;
   -- The functions of our triggers stay when their tables go; those of extensions stay.
   FOR one IN SELECT oid::regprocedure::text AS name FROM pg_proc
@@ -65,7 +65,8 @@ def restore(
         engine.dispose()
 
 
-def _check_free(connection: sa.Connection, force: bool) -> None:
+def check_unused(connection: sa.Connection) -> None:
+    """Raise Conflict if this database has other connections."""
     others = connection.scalar(
         sa.text(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
@@ -77,6 +78,10 @@ def _check_free(connection: sa.Connection, force: bool) -> None:
             f"The database is in use by {others} other connection{'s' if others > 1 else ''}: end every "
             "server, worker and command first"
         )
+
+
+def _check_free(connection: sa.Connection, force: bool) -> None:
+    check_unused(connection)
     if not force and sa.inspect(connection).get_table_names():
         raise Conflict("The database is not empty: --force replaces what is there")
 
@@ -102,7 +107,7 @@ def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
     refused = b""
     with reader, loader:
         try:
-            loader.stdin.write(f"BEGIN;\n{_DROP_ALL}\n".encode())
+            loader.stdin.write(f"BEGIN;\n{DROP_ALL}\n".encode())
             shutil.copyfileobj(reader.stdout, loader.stdin)
             refused = _rest(reader)
             if not refused:

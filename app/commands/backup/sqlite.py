@@ -22,8 +22,7 @@ def write(database: Path, target: Path) -> None:
 
     Others can write meanwhile (WAL). SQLite's backup API is not used: it starts again whenever another process writes.
     """
-    if not database.is_file():
-        raise Conflict(f"There is no database at {database}")
+    _check_there(database)
     with _opened(database) as connection:
         try:
             connection.execute("VACUUM INTO ?", (str(target),))
@@ -54,7 +53,7 @@ def restore(
         os.truncate(copy, signature.content_size(copy))
         with _opened(copy) as connection:
             _check_whole(connection, "PRAGMA integrity_check(1)")
-            check(_revision(connection))
+            check(revision(connection))
         result = finish(f"sqlite:///{copy}")
         _put_in_place(copy, database, force)
         return result
@@ -71,6 +70,11 @@ def _put_in_place(copy: Path, database: Path, force: bool) -> None:
         source.backup(target)
         target.execute("PRAGMA synchronous=FULL")
         target.execute("PRAGMA user_version=0")
+
+
+def _check_there(database: Path) -> None:
+    if not database.is_file():
+        raise Conflict(f"There is no database at {database}")
 
 
 def _check_free(database: Path, force: bool) -> None:
@@ -101,7 +105,29 @@ def _exclusively(database: Path, force: bool) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def _revision(connection: sqlite3.Connection) -> str | None:
+@contextlib.contextmanager
+def locked(database: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a connection that only reads; others are locked out of the database in the block.
+
+    It leaves the journal mode, and so the file, as it is. Raises Conflict if there is no file, or it is in use.
+    """
+    _check_there(database)
+    with _opened(database) as connection:
+        connection.execute("PRAGMA busy_timeout=500")
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("PRAGMA query_only=ON")
+        try:
+            # The first read takes the lock. Each connection of a server holds a shared one, even an idle one.
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            raise Conflict(IN_USE) from None
+        yield connection
+
+
+def revision(connection: sqlite3.Connection) -> str | None:
+    """Return the version of the database; None if it is not one of ours."""
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.OperationalError:

@@ -32,8 +32,9 @@ def reachable(wiring: Wiring) -> Iterator[Result]:
             yield from _sqlite(connection)
         else:
             yield from _postgresql(connection)
-        if sa.inspect(connection).has_table(runtime.RESTORE_UNFINISHED):
-            yield fail("a restore did not end", "run `restore FILE --force` again")
+        if advice := runtime.unfinished(connection):
+            what, _, then = advice.partition("; ")
+            yield fail(what, then)
     at, head = runtime.revision(engine), runtime.head()
     if at != head:
         yield fail(

@@ -238,13 +238,25 @@ def add(session: Session, rows: Sequence[FactCheckItem]) -> None:
     for number, row in enumerate(rows, last_number(session) + 1):
         row.number, row.search_language = number, _language(row)
     session.flush()
-    index(session, [(row.number or 0, f"{row.claim}\n{row.title or ''}") for row in rows])
+    index(session, [(row.number or 0, _text(row.claim, row.title)) for row in rows])
 
 
 def index(session: Session, texts: Sequence[tuple[int, str]]) -> None:
     """Write the texts of items, given with their numbers, to the full-text index."""
     rows = [{"number": number, "text": text} for number, text in texts]
     session.execute(sa.text(_ADD[session.get_bind().dialect.name]), rows)
+
+
+def index_all(session: Session) -> None:
+    """Fill an empty index from the items: they were copied from another kind of database, their index was not."""
+    rows = session.execute(
+        sa.select(FactCheckItem.number, FactCheckItem.claim, FactCheckItem.title).where(
+            FactCheckItem.retired_at.is_(None), FactCheckItem.number.is_not(None)
+        ),
+        execution_options={"yield_per": 1_000},
+    )
+    for part in rows.partitions():
+        index(session, [(number or 0, _text(claim, title)) for number, claim, title in part])
 
 
 def remove(session: Session, rows: Sequence[FactCheckItem]) -> None:
@@ -263,4 +275,8 @@ def last_number(session: Session) -> int:
 def _language(row: FactCheckItem) -> str:
     if row.language:
         return row.language.lower().replace("_", "-").split("-")[0][:8]
-    return detect(f"{row.claim}\n{row.title or ''}") or UNKNOWN
+    return detect(_text(row.claim, row.title)) or UNKNOWN
+
+
+def _text(claim: str, title: str | None) -> str:
+    return f"{claim}\n{title or ''}"
