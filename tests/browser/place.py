@@ -78,18 +78,14 @@ class Place:
 
         Each of the first six of the community has twice as many reports as the next; else the score would order them.
         """
-        ids = []
+        submitted = []
         for text in texts:
             reports = {"metadata": {"reports": 63 >> min(next(self.queued), 6)}}
-            ids.append(self._queue(text, {**reports, **more}))
-        return ids
+            submitted.append(self.submit(text, **{**reports, **more}))
 
-    def _queue(self, text: str, more: Mapping[str, Any]) -> str:
-        request_id = self.submit(text, **more)
-
-        def routed() -> str | None:
+        def routed() -> list[str] | None:
             waiting = {one["attributes"]["request_id"]: one["id"] for one in self.actions("under_review")}
-            return waiting.get(request_id)
+            return [waiting[one] for one in submitted] if waiting.keys() >= set(submitted) else None
 
         return wait_for("routing to people", routed)
 

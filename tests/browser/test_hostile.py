@@ -72,7 +72,7 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
     filled = site.fill(service, place)
     wave = [f"{DOUBTFUL[0]} {'Cheap lines at the quay, today only. ' * 8}{number}" for number in range(13)]
     place.queue(*wave, platform_author_id="wave", platform_channel_id="market")
-    pages: dict[str, str] = {}
+    pages, certain = dict[str, str](), list[str]()
     for number, letter in enumerate(LETTERS):
         name, post = letter[:200], f"{DOUBTFUL[0]} {letter}"
         extra = {"title": name, "thread": [{"text": letter, "author": name}]}
@@ -87,8 +87,9 @@ def test_one_endless_letter_or_a_wave_of_posts_alike_widens_no_page(
             f"letter {number}, decided": f"/review/{decided}",
             f"letter {number}, note": f"/notes/{note_id}",
         }
-        certain = place.submit(f"{SAMPLES['spam_certain'][0]} {letter}", platform_author_id=name)
-        place.finished(certain)
+        certain.append(place.submit(f"{SAMPLES['spam_certain'][0]} {letter}", platform_author_id=name))
+    for request_id in certain:
+        place.finished(request_id)
     for action in place.actions("proposed"):
         place.acknowledge(str(action["id"]))
     with service.wiring.database.writing() as session:

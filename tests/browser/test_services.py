@@ -32,7 +32,7 @@ WALKED = ("Azure AI Content Safety", "Guard model (chat)")
 """The kinds whose forms or categories differ; the tests below walk through the other two."""
 
 
-_FAILED = re.compile(r"service\.own: (no answer within 20 s|paused after failures|too many calls at once)")
+_FAILED = re.compile(r"service\.own: (no answer within 6 s|paused after failures|too many calls at once)")
 
 
 @pytest.fixture
@@ -221,14 +221,14 @@ def test_a_required_service_that_hangs_sends_posts_to_people_and_other_communiti
     add(olga, stub, "Your own model over HTTP", "own")
     settings = olga.page.get_by_role("region", name="Settings")
     settings.get_by_text("Time, budget and cost").click()
-    settings.get_by_label("Seconds for one call").fill("20")
+    settings.get_by_label("Seconds for one call").fill("6")
     settings.get_by_label("Reason").fill("Quick")
     olga.button("Save settings").click()
     expect(olga.status).to_contain_text("Version 2 is in use.")
     olga.page.get_by_role("region", name="What its scores do").get_by_label("Reason").fill("It agrees")
     olga.button("Count its scores").click()
     expect(olga.status).to_contain_text("Its scores count from now on.")
-    # It is opened before the calls hang, so that all of their 20 s are there for what they must not hold up.
+    # It is opened before the calls hang, so that all of their time is there for what they must not hold up.
     with opened_place(service) as elsewhere:
         stub.fail(dripping(0.05))
         waiting = [place.submit(f"Nothing much, {number}") for number in range(12)]
@@ -240,7 +240,7 @@ def test_a_required_service_that_hangs_sends_posts_to_people_and_other_communiti
     max_ = visit(place.moderator, f"/review/{action_id}")
     expect(max_.page.get_by_role("complementary")).to_contain_text(_FAILED)
     olga.page.reload()
-    expect(olga.main).to_contain_text("no answer within 20 s")
+    expect(olga.main).to_contain_text("no answer within 6 s")
 
 
 def test_a_required_service_that_recovers_decides_without_anybody_doing_anything(
