@@ -1,4 +1,4 @@
-"""A rater's run: forty posts and notes by keys, twenty by thumb, and what is in the database afterwards."""
+"""A rater's run: thirty posts and notes by keys, twelve by thumb, and what is in the database afterwards."""
 
 import uuid
 from collections import Counter
@@ -13,8 +13,8 @@ from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.live import DOUBTFUL, Service, wait_for
 from tests.browser.place import Person, Place
 
-POSTS, NOTES = 32, 14
-BY_KEY, BY_THUMB = 40, 20
+POSTS, NOTES = 24, 10
+BY_KEY, BY_THUMB = 31, 12
 THUMB = 44
 WORDS = {"HELPFUL": "1", "NOT_HELPFUL": "2", "SOMEWHAT_HELPFUL": "3"}
 
@@ -58,7 +58,7 @@ def _counts(visitor: Visitor, done: int) -> None:
     expect(visitor.page.locator("#run-count")).to_have_text(f"{done} today, {POSTS + NOTES - done} left")
 
 
-def test_forty_cards_by_key_and_twenty_by_thumb_are_exactly_the_ratings_that_were_given(
+def test_thirty_one_cards_by_key_and_twelve_by_thumb_are_exactly_the_ratings_that_were_given(
     place: Place, service: Service, visit: Visit, examiner: Examiner
 ) -> None:
     _fill(place)

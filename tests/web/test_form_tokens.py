@@ -83,7 +83,7 @@ def test_a_sign_in_page_in_another_tab_still_signs_in(app: Flask, cast: Cast) ->
 
 def test_a_token_is_one_accounts_own(visit: Callable[..., Visitor], cast: Cast) -> None:
     rater, moderator = visit(cast.rater), visit(cast.moderator)
-    token = rater.token  # the page that has it sets the cookie
+    token = rater.token  # it comes with a cookie
     moderator.client.set_cookie("bridgenote-form", form_cookie(rater.client))
     assert rename(moderator.client, token) == 400
     assert rename(rater.client, token) in {200, 303}
