@@ -78,6 +78,10 @@ class Place:
 
         Each of the first six of the community has twice as many reports as the next; else the score would order them.
         """
+        return [action_id for text in texts for action_id in self.queue_together(text, **more)]
+
+    def queue_together(self, *texts: str, **more: Any) -> list[str]:
+        """The same in the time that one takes, for a test that does not ask which is older."""
         submitted = []
         for text in texts:
             reports = {"metadata": {"reports": 63 >> min(next(self.queued), 6)}}

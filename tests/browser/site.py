@@ -51,7 +51,7 @@ class Filled:
 
 def fill(service: Service, place: Place) -> Filled:
     """Posts under review, one decided and carried out, notes by two people, a saved version of the thresholds."""
-    *open_, decided = place.queue(*WAITING, DOUBTFUL[1])
+    *open_, decided = place.queue_together(*WAITING, DOUBTFUL[1])
     place.rate(place.action(decided)["note_id"], "HHHHHH")
     place.acknowledge(decided)
     request = place.request_uuid(place.action(open_[0])["request_id"])

@@ -108,7 +108,8 @@ def test_claiming_by_key_takes_the_row_with_the_focus(place: Place, visit: Visit
 def test_ten_posts_answered_by_key_are_ten_ratings_and_no_other_key_adds_one(
     place: Place, visit: Visit
 ) -> None:
-    actions = place.queue(*(f"{DOUBTFUL[number % 6]} And this is number {number}." for number in range(12)))
+    posts = [f"{DOUBTFUL[number % 6]} And this is number {number}." for number in range(12)]
+    actions = place.queue_together(*posts)
 
     def given() -> int:
         return sum(place.ratings_of(one) for one in actions)

@@ -117,7 +117,7 @@ def test_a_date_is_typed_to_its_end_before_it_applies(place: Place, visit: Visit
 def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_focus(
     service: Service, place: Place, visit: Visit, screen: ViewportSize
 ) -> None:
-    place.queue(*[f"{DOUBTFUL[number % 4]} And this is number {number}." for number in range(12)])
+    place.queue_together(*[f"{DOUBTFUL[number % 4]} And this is number {number}." for number in range(12)])
     take_a_minute(service, place.moderator)
     max_ = visit(place.moderator, own=True, viewport=screen)
     max_.page.clock.install()  # the bar stays for as long as the test looks

@@ -94,37 +94,36 @@ def test_only_misinformation_is_asked_whether_it_misleads(
     assert (note.summary, note.sources) == ("He apologised.", ["https://example.org/a"])
 
 
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"classification": ""}, "Say whether the post is misleading."),
-        ({"classification": "NONSENSE"}, "Not a valid choice"),
-        ({"why_misleading": []}, "Choose at least one reason why it is misleading."),
-        ({"why_misleading": ["nonsense"]}, "not a valid choice"),
-        ({"summary": ""}, "Write the note."),
-        ({"summary": "   \n "}, "Write the note."),
-        ({"summary": "x" * (limits.FORM_SUMMARY_MAX + 1)}, "at most 1,000 characters; it has 1,001"),
-        ({"summary": "a NUL \x00 inside"}, "must not contain NUL"),
-        ({"sources": ""}, "Give at least one source"),
-        ({"sources": "http://example.org/"}, "begins with https://"),
-        ({"sources": "javascript:alert(1)"}, "begins with https://"),
-        ({"sources": "https://user@example.org/"}, "begins with https://"),
-        ({"sources": "https://example.org/" + "x" * limits.SOURCE_MAX}, "at most 2,048 characters"),
-        ({"sources": "\n".join(f"https://example.org/{n}" for n in range(11))}, "at most 10 sources"),
-    ],
-    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
-)
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"classification": ""}, "Say whether the post is misleading."),
+    ({"classification": "NONSENSE"}, "Not a valid choice"),
+    ({"why_misleading": []}, "Choose at least one reason why it is misleading."),
+    ({"why_misleading": ["nonsense"]}, "not a valid choice"),
+    ({"summary": ""}, "Write the note."),
+    ({"summary": "   \n "}, "Write the note."),
+    ({"summary": "x" * (limits.FORM_SUMMARY_MAX + 1)}, "at most 1,000 characters; it has 1,001"),
+    ({"summary": "a NUL \x00 inside"}, "must not contain NUL"),
+    ({"sources": ""}, "Give at least one source"),
+    ({"sources": "http://example.org/"}, "begins with https://"),
+    ({"sources": "javascript:alert(1)"}, "begins with https://"),
+    ({"sources": "https://user@example.org/"}, "begins with https://"),
+    ({"sources": "https://example.org/" + "x" * limits.SOURCE_MAX}, "at most 2,048 characters"),
+    ({"sources": "\n".join(f"https://example.org/{n}" for n in range(11))}, "at most 10 sources"),
+]
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 def test_what_is_wrong_with_a_note_is_named_and_the_text_kept(
-    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, change: dict[str, Any], complaint: str
+    rater: Visitor, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
     action_id = stage.post(category="misinformation")
-    fields = NOTE | change
-    for headers in ({}, HTMX):
-        reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **fields)
-        assert reply.status_code == 422
+    for change, complaint in MISTAKES:
+        fields = NOTE | change
+        reply = rater.post(f"/review/{action_id}/notes", headers, **fields)
+        assert reply.status_code == 422, complaint
         assert complaint in reply.text
         if fields["summary"].strip() and "\x00" not in fields["summary"]:
-            assert fields["summary"] in reply.text
+            assert fields["summary"] in reply.text, complaint
     assert _people_notes(wiring) == []
 
 

@@ -68,36 +68,34 @@ def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUI
     return found
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("?type=hide&type=warn", [("hide", "under_review"), ("warn", "under_review")]),
-        (
-            "?type=warn&type=delete",
-            [("warn", "under_review"), ("delete", "under_review"), ("delete", "dismissed")],
-        ),
-        ("?type=hide&type=delete&state=dismissed", [("delete", "dismissed")]),
-        (
-            "?state=dismissed&state=under_review&type=delete",
-            [("delete", "under_review"), ("delete", "dismissed")],
-        ),
-        ("?state=applied&state=overturned", []),
-        ("?type=hide", [("hide", "under_review")]),
-        ("?type=hide&type=hide", [("hide", "under_review")]),
-        ("?type=&state=dismissed&q=", [("delete", "dismissed")]),
-    ],
-)
+FOUND: list[tuple[str, list[tuple[str, str]]]] = [
+    ("?type=hide&type=warn", [("hide", "under_review"), ("warn", "under_review")]),
+    (
+        "?type=warn&type=delete",
+        [("warn", "under_review"), ("delete", "under_review"), ("delete", "dismissed")],
+    ),
+    ("?type=hide&type=delete&state=dismissed", [("delete", "dismissed")]),
+    (
+        "?state=dismissed&state=under_review&type=delete",
+        [("delete", "under_review"), ("delete", "dismissed")],
+    ),
+    ("?state=applied&state=overturned", []),
+    ("?type=hide", [("hide", "under_review")]),
+    ("?type=hide&type=hide", [("hide", "under_review")]),
+    ("?type=&state=dismissed&q=", [("delete", "dismissed")]),
+]
+
+
 @pytest.mark.both_databases
 @pytest.mark.usefixtures("kinds")
-def test_the_history_is_filtered_by_several_types_and_states(
-    moderator: Visitor, query: str, found: list[tuple[str, str]]
-) -> None:
-    assert export(moderator, query) == found
-    page = moderator.get(f"/history{query}").text
-    assert posts(page) == {f"Post {kind}" for kind, _ in found}
-    for name in ("type", "state"):
-        asked = set(re.findall(rf"\b{name}=(\w+)", query))
-        assert ticked(page, name) == asked
+def test_the_history_is_filtered_by_several_types_and_states(moderator: Visitor) -> None:
+    for query, found in FOUND:
+        assert export(moderator, query) == found, query
+        page = moderator.get(f"/history{query}").text
+        assert posts(page) == {f"Post {kind}" for kind, _ in found}, query
+        for name in ("type", "state"):
+            asked = set(re.findall(rf"\b{name}=(\w+)", query))
+            assert ticked(page, name) == asked, query
 
 
 @pytest.mark.both_databases
