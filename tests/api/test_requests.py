@@ -358,3 +358,26 @@ def test_content_is_null_once_the_community_keeps_it_no_longer(
     document = api.get("/openapi.json").json
     content = document["components"]["schemas"]["RequestAttributes"]["properties"]["content"]
     assert {"type": "null"} in content["anyOf"]
+
+
+def test_another_text_of_a_message_is_an_edit_of_the_first(api: Api) -> None:
+    def edit_of(request_id: str, text: str) -> object:
+        created = api.submit(request_id, text, platform_message_id="m-1").json["data"]
+        read = api.get(f"/requests/{request_id}").json["data"]
+        assert read["attributes"].get("edit_of") == created["attributes"].get("edit_of")
+        return created["attributes"].get("edit_of")
+
+    first = api.submit("e-1", "The old pier opens at eight in the morning", platform_message_id="m-1")
+    assert "edit_of" not in first.json["data"]["attributes"]
+    first_id = first.json["data"]["id"]
+    assert edit_of("e-2", "The old pier opens at eight in the morning") is None, "sent again"
+    assert edit_of("e-3", "The old pier opens at eight in the morning!") is None, "a typo mended"
+    assert edit_of("e-4", "Everything about the harbour festival, with a map") == first_id
+    assert edit_of("e-5", "Everything about the harbour festival, with a map.") == first_id
+    assert edit_of("e-6", "The old pier opens at eight in the morning") is None, "changed back"
+    other = api.submit("e-7", "Everything about the harbour festival", platform_message_id="m-2")
+    assert "edit_of" not in other.json["data"]["attributes"]
+    api.delete("/requests/e-1")
+    assert edit_of("e-8", "Another text again, of another day") not in (None, first_id), (
+        "a post withdrawn counts no more"
+    )

@@ -228,6 +228,11 @@ class RequestAttributes(Shown):
         )
     )
     platform_message_id: str | None = like(RequestCreate, "platform_message_id", None)
+    edit_of: Uuid | None = Field(
+        None,
+        description="The first request about this message, by our UUID, if this text is another one: less than nine "
+        "tenths alike.",
+    )
     platform_channel_id: str | None = like(RequestCreate, "platform_channel_id", None)
     platform_author_id: str | None = like(RequestCreate, "platform_author_id", None)
     platform_timestamp: Time | None = like(RequestCreate, "platform_timestamp", None)

@@ -33,6 +33,9 @@ SCORE_JOB = "score_request"
 AFTER_OTHERS = 1
 """Priority of these jobs: after a burst most of them find their post scored, and other jobs must not wait for that."""
 
+SAME_TEXT = 0.9
+"""Texts of one message that are at least this alike are one text, and no edit."""
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -95,6 +98,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
         **{name: value for name, value in vars(submission).items() if name in _COLUMNS},
         "is_test": is_test(submission.extra),
         "has_attachments": bool(submission.attachments),
+        "edit_of": _edit_of(session, community_id, submission),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,
@@ -112,6 +116,26 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     make_transient_to_detached(request)
     session.add(request)
     return request
+
+
+def _edit_of(session: Session, community_id: uuid.UUID, submission: Submission) -> uuid.UUID | None:
+    """The first request of this message, if its text is another one."""
+    if submission.platform_message_id is None:
+        return None
+    first = session.execute(
+        sa.select(Request.id, Request.content, Request.content_sha256)
+        .where(
+            Request.community_id == community_id,
+            Request.platform_message_id == submission.platform_message_id,
+            Request.withdrawn_at.is_(None),
+        )
+        .order_by(Request.requested_at, Request.id)
+        .limit(1)
+    ).first()
+    if first is None or first.content_sha256 == exemptions.digest(submission.content):
+        return None
+    first_id: uuid.UUID = first.id
+    return first_id if exemptions.similarity(first.content, submission.content) < SAME_TEXT else None
 
 
 def _insert_into(insert: Any) -> Any:
