@@ -1,6 +1,7 @@
 """The guide's commands as a reader types them, and its receiver, against a live server."""
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.message import Message
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.core.webhooks import signing
+from app.core.webhooks import catalogue, signing
 from tests.warm import Process
 
 ROOT = Path(__file__).parents[2]
@@ -100,14 +102,23 @@ def _await_answer(url: str, process: Process, log: Path) -> None:
     raise AssertionError(log.read_text())
 
 
+PAGES = ("api.md", "changes.md", "notes.md", "reviews.md", "going-live.md")
+"""The pages of the guide with commands, in the order in which a reader takes them."""
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    """The blocks of this kind on a page, in order."""
+    return re.findall(rf"```{kind}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
 def steps() -> list[str]:
-    """The commands of the guide, in order."""
-    return re.findall(r"```sh\n(.*?)```", (DOCS / "integrate" / "api.md").read_text(), re.DOTALL)
+    """The commands of the guide, in order: those of a page may use what the pages before it set."""
+    return [block for page in PAGES for block in blocks(DOCS / "integrate" / page, "sh")]
 
 
 def shown_log() -> list[str]:
     """What the guide says that the receiver prints."""
-    (block,) = re.findall(r"```text\n(.*?)```", (DOCS / "integrate" / "api.md").read_text(), re.DOTALL)
+    (block,) = blocks(DOCS / "integrate" / "api.md", "text")
     return without_ids(block.splitlines())
 
 
@@ -141,6 +152,61 @@ def test_the_guides_commands_lead_from_a_key_to_an_acknowledged_decision(live: L
     ]
     assert action["attributes"]["action_state"] == "applied"
     assert action["attributes"]["platform_action_id"] == f"done-{action_id}", "the receiver was first"
+
+
+def test_the_bodies_that_the_guide_shows_are_taken(live: Live) -> None:
+    key = json.loads((live.folder / "var/demo.json").read_text())["api_key"]
+    call = partial(httpx.request, timeout=60)
+    (thread,) = [b for b in map(json.loads, blocks(DOCS / "integrate" / "api.md", "json")) if "thread" in b]
+    (picture,) = map(json.loads, blocks(DOCS / "integrate" / "attachments.md", "json"))
+    post = {
+        "request_id": "post-with-context",
+        "requested_by": "ann",
+        "community_server_id": "harbour",
+        "original_message_content": "Mine is the blue one",
+        "metadata": thread,
+        "attachments": [picture],
+    }
+    sent = call(
+        "POST",
+        f"{live.url}/api/public/v1/requests",
+        headers={"Authorization": f"Bearer {key}"},
+        json={"data": {"type": "requests", "attributes": post}},
+    )
+    assert sent.status_code == 201, sent.text
+    assert sent.json()["data"]["attributes"]["metadata"] == thread
+
+    (link,) = blocks(DOCS / "integrate" / "api.md", "http")
+    head, body = link.split("\n\n")
+    line, *named = head.splitlines()
+    headers = {name: value for name, _, value in (one.partition(": ") for one in named)}
+    headers["X-Adapter-Scope"] = "harbour"
+    method, path, _ = line.split()
+    linked = call(method, live.url + path, headers=headers | {"Authorization": f"Bearer {key}"}, content=body)
+    assert (linked.status_code, linked.json()["detail"][0]["type"]) == (422, "invalid_code")
+
+
+def test_every_command_of_the_guide_is_run() -> None:
+    with_commands = {page.name for page in (DOCS / "integrate").glob("*.md") if blocks(page, "sh")}
+    assert with_commands == set(PAGES)
+
+
+def test_the_events_that_the_guide_shows_have_the_members_of_real_ones() -> None:
+    shown = []
+    for page in sorted((DOCS / "integrate").glob("*.md")):
+        for text in blocks(page, "json"):
+            event = json.loads(text)
+            name = event.get("event_type") or event.get("event")
+            if name is None:
+                continue
+            shown.append(name)
+            on_discourse = name == "moderation_action.proposed"
+            kind = "moderation_action.created" if on_discourse else name
+            known = catalogue.signed(catalogue.sample(kind, "discourse" if on_discourse else ""))
+            assert set(event) <= set(known), (page.name, name)
+            if "…" not in event.get("data", {}):
+                assert set(event.get("data", {})) <= set(known.get("data", {})), (page.name, name)
+    assert {"moderation.decision", "moderation_action.created"} <= set(shown)
 
 
 @pytest.fixture
