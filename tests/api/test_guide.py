@@ -180,7 +180,7 @@ def test_the_bodies_that_the_guide_shows_are_taken(live: Live) -> None:
     head, body = link.split("\n\n")
     line, *named = head.splitlines()
     headers = {name: value for name, _, value in (one.partition(": ") for one in named)}
-    headers["X-Adapter-Scope"] = "harbour"
+    headers |= {"X-Adapter-Platform": "demo", "X-Adapter-Scope": "harbour"}
     method, path, _ = line.split()
     linked = call(method, live.url + path, headers=headers | {"Authorization": f"Bearer {key}"}, content=body)
     assert (linked.status_code, linked.json()["detail"][0]["type"]) == (422, "invalid_code")
