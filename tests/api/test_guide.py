@@ -102,7 +102,7 @@ def _await_answer(url: str, process: Process, log: Path) -> None:
     raise AssertionError(log.read_text())
 
 
-PAGES = ("api.md", "changes.md", "notes.md", "reviews.md", "going-live.md")
+PAGES = ("first-decision.md", "api.md", "changes.md", "notes.md", "reviews.md", "going-live.md")
 """The pages of the guide with commands, in the order in which a reader takes them."""
 
 
@@ -118,7 +118,7 @@ def steps() -> list[str]:
 
 def shown_log() -> list[str]:
     """What the guide says that the receiver prints."""
-    (block,) = blocks(DOCS / "integrate" / "api.md", "text")
+    (block,) = blocks(DOCS / "integrate" / "first-decision.md", "text")
     return without_ids(block.splitlines())
 
 
@@ -176,14 +176,21 @@ def test_the_bodies_that_the_guide_shows_are_taken(live: Live) -> None:
     assert sent.status_code == 201, sent.text
     assert sent.json()["data"]["attributes"]["metadata"] == thread
 
-    (link,) = blocks(DOCS / "integrate" / "api.md", "http")
-    head, body = link.split("\n\n")
-    line, *named = head.splitlines()
-    headers = {name: value for name, _, value in (one.partition(": ") for one in named)}
-    headers |= {"X-Adapter-Platform": "demo", "X-Adapter-Scope": "harbour"}
-    method, path, _ = line.split()
-    linked = call(method, live.url + path, headers=headers | {"Authorization": f"Bearer {key}"}, content=body)
+    answers = []
+    for block in blocks(DOCS / "integrate" / "api.md", "http"):
+        head, body = block.split("\n\n")
+        line, *named = head.splitlines()
+        headers = {name: value for name, _, value in (one.partition(": ") for one in named)}
+        headers |= {
+            "Authorization": f"Bearer {key}",
+            "X-Adapter-Platform": "demo",
+            "X-Adapter-Scope": "harbour",
+        }
+        method, path, _ = line.split()
+        answers.append(call(method, live.url + path, headers=headers, content=body))
+    linked, replayed = answers
     assert (linked.status_code, linked.json()["detail"][0]["type"]) == (422, "invalid_code")
+    assert replayed.status_code == 404, "its body is right, its webhook is an example"
 
 
 def test_every_command_of_the_guide_is_run() -> None:
