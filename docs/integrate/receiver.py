@@ -60,17 +60,17 @@ class Hook(BaseHTTPRequestHandler):
         pass
 
 
-def acknowledge(action):
-    """Say that the platform has done it. Said twice, it changes nothing, so it may be repeated."""
-    body = json.dumps({"action_state": "applied", "platform_action_id": f"done-{action['id']}"}).encode()
+def acknowledge(action, **done):
+    """Say what the platform has done. Said twice, it changes nothing, so it may be repeated."""
+    body = json.dumps(done).encode()
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
     url = f"{BASE}/api/public/v1/moderation-actions/{action['id']}"
     for wait in (0.5, 1, 2):
         try:
             # The URL is our own service's.
             with urlopen(Request(url, body, headers, method="PATCH"), timeout=30) as answer:  # noqa: S310
-                done = json.load(answer)["data"]["attributes"]
-                return print("acknowledged:", done["request_id"], done["action_state"], flush=True)
+                now = json.load(answer)["data"]["attributes"]
+                return print("acknowledged:", now["request_id"], now["action_state"], flush=True)
         except HTTPError as error:
             if error.code not in (429, 500, 502, 503, 504):
                 return print("not acknowledged:", error.code, flush=True)
@@ -81,10 +81,15 @@ def acknowledge(action):
 
 
 def carry_out(event):
-    print("event:", event.get("event") or event["event_type"], flush=True)
-    if event.get("event") in ("moderation_action.created", "moderation_action.proposed"):  # on Discourse
-        print("platform:", event["data"]["action_type"], event["data"]["request_id"], flush=True)
-        acknowledge(event["data"])  # after the platform did it
+    name, action = event.get("event") or event["event_type"], event.get("data", {})
+    print("event:", name, flush=True)
+    if name in ("moderation_action.created", "moderation_action.proposed"):  # the latter on Discourse
+        print("platform:", action["action_type"], action["request_id"], flush=True)
+        # After the platform did it.
+        acknowledge(action, action_state="applied", platform_action_id=f"done-{action['id']}")
+    elif name == "moderation_action.overturned" and action.get("undo"):
+        print("platform:", action["undo"], action["request_id"], flush=True)
+        acknowledge(action, undo_state="done")  # or "impossible"
 
 
 def work():

@@ -148,3 +148,12 @@ def test_the_receiver_works_on_every_event_once_through_a_rotation_an_outage_and
     assert missed <= set(receiver.done())
     assert len(receiver.lines("event:")) == count
     assert len(receiver.lines("platform:")) == len(receiver.lines("acknowledged:")) == 5
+
+    actions = "/api/public/v1/moderation-actions"
+    taken = {"action_type": "delete", "request_id": "after", "community_server_id": "sea"}
+    deleted = f"{actions}/{told(place, 'POST', actions, taken)['data']['id']}"
+    told(place, "PATCH", deleted, {"action_state": "overturned"})
+    eventually(
+        lambda: told(place, "GET", deleted)["data"]["attributes"]["undo_state"] == "done",
+        "it undoes a deletion",
+    )
