@@ -12,7 +12,7 @@ from app.api import auth, jsonapi
 from app.api.auth import Caller
 from app.api.blueprints import opens_communities, public
 from app.api.errors import Located
-from app.api.schemas.requests import CommunityAttributes, CommunityDocument, CommunityLookup
+from app.api.schemas.communities import CommunityAttributes, CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id

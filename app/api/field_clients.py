@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers
 from app.api.blueprints import ALIAS_PREFIX, guarded, opens_communities
 from app.api.jsonapi import json_value
+from app.api.schemas.communities import CommunityAttributes
 from app.api.schemas.documents import Created, Updated, Uuid
-from app.api.schemas.requests import CommunityAttributes
 from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, JsonObject, Platform, Query, like
 from app.core import limits
 from app.core.communities import communities

@@ -10,7 +10,7 @@ from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.blueprints import public
 from app.api.community_servers import platform_of
 from app.api.errors import Located
-from app.api.schemas.requests import ProfileAttributes, ProfileDocument, ProfileLink, ProfileLookup
+from app.api.schemas.communities import ProfileAttributes, ProfileDocument, ProfileLink, ProfileLookup
 from app.core import limits
 from app.core.communities import communities
 from app.core.errors import Forbidden, Invalid, Problem
