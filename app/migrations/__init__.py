@@ -1,5 +1,9 @@
 """Alembic, run from code: there is no ini file to find or forget."""
 
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -15,6 +19,22 @@ BASELINE = "0060"
 """The first revision of this code: the whole schema of version 0.1.0."""
 BRIDGE = "d12ee71a"
 """The commit that leads from every older revision to the baseline."""
+
+LARGE = 100_000
+"""A step that reads a table of so many rows says so: writers, and the start of the service, wait for it."""
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def announced(connection: sa.Connection, what: str, table: str) -> Iterator[None]:
+    """Log a line before and after a step of a migration that takes its time, because ``table`` is large."""
+    is_large = connection.scalar(sa.select(sa.literal(1)).select_from(sa.table(table)).offset(LARGE).limit(1))
+    begin = time.monotonic()
+    if is_large:
+        log.warning("Making %s: it reads the whole table %s, and the service waits for it", what, table)
+    yield
+    if is_large:
+        log.warning("Made %s of %s in %.0f s", what, table, time.monotonic() - begin)
 
 
 def config(connection: sa.Connection | None = None) -> Config:

@@ -194,6 +194,28 @@ def test_what_was_completed_before_gets_the_time_of_its_decision_or_of_its_score
     database.dispose()
 
 
+def test_a_migration_says_which_large_table_the_start_waits_for(
+    empty_engine: sa.Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    migrations.upgrade(empty_engine)
+    database = Database(str(empty_engine.url.render_as_string(hide_password=False)))
+    with database.writing() as session:
+        community = communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
+        account = accounts.create(session, "ann@example.org", "correct horse battery")
+        accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
+    database.dispose()
+    migrations.downgrade(empty_engine, migrations.BASELINE)
+    monkeypatch.setattr(migrations, "LARGE", 0)
+    caplog.set_level("WARNING", "app.migrations")
+    migrations.upgrade(empty_engine)
+    lines = [record.getMessage() for record in caplog.records]
+    said = [line for line in lines if "ix_memberships_community_id_role" in line]
+    assert len(said) == 2
+    assert "Making index" in said[0]
+    assert "of memberships in" in said[1]
+    assert not any("ix_notes_status" in line for line in lines), "no note is there"
+
+
 def test_migrating_twice_changes_nothing(empty_engine: sa.Engine) -> None:
     migrations.upgrade(empty_engine)
     before = _tables(empty_engine)

@@ -47,7 +47,27 @@ class Request(Stamped, Base):
             "withdrawn_at",
             "status",
         ),
-        sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
+        sa.Index("ix_requests_requested_at_id", "requested_at", "id", "withdrawn_at", "status"),
+        # Of one account of an integration, and of one dataset, in the order of the list.
+        sa.Index(
+            "ix_requests_requested_by",
+            "requested_by",
+            "community_id",
+            "requested_at",
+            "id",
+            "withdrawn_at",
+            "status",
+        ),
+        sa.Index(
+            "ix_requests_dataset",
+            "dataset_name",
+            "community_id",
+            "requested_at",
+            "id",
+            "withdrawn_at",
+            sqlite_where=sa.text("dataset_name IS NOT NULL"),
+            postgresql_where=sa.text("dataset_name IS NOT NULL"),
+        ),
         sa.Index(
             "ix_requests_waiting",
             "community_id",

@@ -85,6 +85,20 @@ class Action(Stamped, Base):
         # What changed since a client last asked, by a key of one community and of all.
         sa.Index("ix_moderation_actions_community_id_updated_at_id", "community_id", "updated_at", "id"),
         sa.Index("ix_moderation_actions_updated_at_id", "updated_at", "id"),
+        # Of one tier, in the order of the list; the last columns let them be counted in the index alone.
+        sa.Index(
+            "ix_moderation_actions_tier",
+            "community_id",
+            "action_tier",
+            "created_at",
+            "id",
+            "action_state",
+            "category",
+            "restores_id",
+            # Not for those that only the platform took, and so SQLite does not prefer it to the queue's own index.
+            sqlite_where=sa.text("action_tier IS NOT NULL"),
+            postgresql_where=sa.text("action_tier IS NOT NULL"),
+        ),
         # Second looks, and reviews that end by themselves: few beside all that was ever decided.
         sa.Index(
             "ix_moderation_actions_second_looks",
@@ -286,6 +300,7 @@ class Decision(Base):
     __tablename__ = "decisions"
     __table_args__ = (
         sa.UniqueConstraint("community_id", "decided_at"),
+        sa.Index("ix_decisions_tier", "community_id", "tier", "decision"),
         # For polling with a key that reaches every community.
         sa.Index("ix_decisions_decided_at", "decided_at"),
     )

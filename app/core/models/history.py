@@ -59,7 +59,17 @@ class HistoryEntry(Base):
                 sqlite_where=_OF_ACTION,
                 postgresql_where=_OF_ACTION,
             )
-            for column in ("category", "author", "language", "account_id")
+            for column in ("action_type", "category", "author", "language", "account_id")
+        ),
+        # What one person did, in all communities: for what is kept of them, and for erasing it.
+        *(
+            sa.Index(
+                f"ix_history_{column}",
+                column,
+                sqlite_where=sa.text(f"{column} IS NOT NULL"),
+                postgresql_where=sa.text(f"{column} IS NOT NULL"),
+            )
+            for column in ("account_id", "profile_id")
         ),
         sa.Index(
             "ix_history_not_about_posts",

@@ -24,6 +24,9 @@ OPEN_NOTE = "NOT rationale AND deleted_at IS NULL AND NOT locked AND status_lock
 """Which notes by people or models can still change their status. An index repeats it."""
 
 
+_LISTED = ("deleted_at", "rationale", "request_id")
+
+
 class Note(Stamped, Base):
     """A community note, or the service's rationale for an action (``rationale`` true).
 
@@ -46,12 +49,21 @@ class Note(Stamped, Base):
             sqlite_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
             postgresql_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
         ),
-        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
-        sa.Index("ix_notes_created_at_id", "created_at", "id"),
+        # The last columns let deep pages skip rows, and totals be counted, in the indexes alone.
+        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", *_LISTED),
+        sa.Index("ix_notes_created_at_id", "created_at", "id", *_LISTED),
+        sa.Index("ix_notes_status", "community_id", "status", "created_at", "id", "version", *_LISTED),
         # What changed since a client last asked, by a key of one community and of all.
         sa.Index("ix_notes_community_id_updated_at_id", "community_id", "updated_at", "id"),
         sa.Index("ix_notes_updated_at_id", "updated_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
+        sa.Index(
+            "ix_notes_platform_message_id",
+            "platform_message_id",
+            "community_id",
+            sqlite_where=sa.text("platform_message_id IS NOT NULL"),
+            postgresql_where=sa.text("platform_message_id IS NOT NULL"),
+        ),
         # What raters are asked about; rationales are most of the notes, and decided ones are locked in time.
         sa.Index(
             "ix_notes_open",
@@ -134,6 +146,16 @@ class Rating(Stamped, Base):
         sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
         sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
         sa.Index("ix_ratings_community_id_updated_at", "community_id", "updated_at"),
+        # What the scoring analysis counts.
+        sa.Index(
+            "ix_ratings_counted",
+            "community_id",
+            "note_id",
+            "note_version",
+            "rater_id",
+            "helpfulness_level",
+            "updated_at",
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -124,11 +124,16 @@ class Membership(Stamped, Base):
     """
 
     __tablename__ = "memberships"
-    __table_args__ = (sa.UniqueConstraint("account_id", "community_id"),)
+    __table_args__ = (
+        sa.UniqueConstraint("account_id", "community_id"),
+        # The list of members in its order; and the few who have a role.
+        sa.Index("ix_memberships_community_id_created_at_id", "community_id", "created_at", "id"),
+        sa.Index("ix_memberships_community_id_role", "community_id", "role"),
+    )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
-    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     role: Mapped[Role] = mapped_column(word(Role))
     welcomed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     practice: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict, server_default=sa.text("'{}'"))
