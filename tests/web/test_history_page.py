@@ -14,10 +14,12 @@ import sqlalchemy as sa
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.history.reason import Reason
-from app.core.models import Account, Action, HistoryEntry, Request
+from app.core.models import Account, Action, HistoryEntry, HistoryText, Request
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import retention, submitting
 from app.core.review import action_history, history_filters, holds, verbs
+from app.core.review.action_history import ActionChange
+from app.core.review.history_filters import HistoryFilter
 from app.core.upkeep import erasure
 from app.core.vocabulary import ActionState, ActionVerb
 from app.web.history import actions as history_page
@@ -376,3 +378,50 @@ def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
     with wiring.database.writing() as session:
         retention.remove(session, cast.community_id, -1, is_first=True)
     assert export(moderator, "?author=erased") == []
+
+
+def test_a_search_for_a_common_reason_goes_on_where_a_page_stopped(
+    cast: Cast, stage: Stage, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    max_ = actor_of(wiring, cast.moderator)
+    monkeypatch.setattr(history_filters, "FOUND_REASONS", 0)
+    monkeypatch.setattr(history_filters, "WALKED", 3)
+    for number in range(6):
+        action_id = stage.post(f"Post {number}")
+        change(wiring, max_, action_id, ActionState.DISMISSED, "A dull reason" if number % 2 else "Another")
+    wanted = HistoryFilter(search="dull")
+
+    def walk(**place: int | None) -> tuple[list[int], int]:
+        found: list[int] = []
+        pages = 0
+        is_back = "newer_than" in place
+        while True:
+            with wiring.database.reading() as session:
+                page = action_history.changes(session, max_, cast.community_id, wanted, size=2, **place)
+            numbers = [row.entry.number for row in page.rows]
+            found = numbers + found if is_back else found + numbers
+            pages += 1
+            following = page.newer if is_back else page.older
+            if following is None:
+                return found, pages
+            assert page.is_more or len(numbers) == 2
+            place = {"newer_than" if is_back else "older_than": following}
+
+    with wiring.database.reading() as session:
+        entries = session.scalars(
+            sa.select(HistoryEntry.number)
+            .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+            .where(HistoryText.reason == "A dull reason", HistoryEntry.object_type == "action")
+            .order_by(HistoryEntry.number.desc())
+        ).all()
+    assert len(entries) == 3
+    downwards, pages = walk()
+    assert downwards == entries
+    assert pages > 2
+    assert walk(newer_than=0)[0] == entries
+    assert len(export_all(wiring, max_, cast, wanted)) == 3
+
+
+def export_all(wiring: Wiring, actor: Actor, cast: Cast, wanted: HistoryFilter) -> list[ActionChange]:
+    with wiring.database.reading() as session:
+        return list(action_history.export(session, actor, cast.community_id, wanted))

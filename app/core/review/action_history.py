@@ -83,21 +83,29 @@ def changes(
         NotFound, Forbidden: the actor may not see the history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    conditions, is_cut = history_filters.matching(session, community_id, filters)
-    ids = sa.select(HistoryEntry.id).where(*conditions, history_filters.kind(filters))
+    matching = history_filters.matching(
+        session, community_id, filters, older_than=older_than, newer_than=newer_than
+    )
+    ids = sa.select(HistoryEntry.id).where(*matching.conditions, history_filters.kind(filters))
     most = pages.COUNTED if filters.is_in_index else COUNTED_BY_ROW
     found = pages.page(
         session,
         _changes(),
         ActionChange,
-        pages.counted(session, history_filters.numbers(conditions, filters, most), most),
+        pages.counted(session, history_filters.numbers(matching.conditions, filters, most), most),
         size=size,
         older_than=older_than,
         newer_than=newer_than,
         most=most,
         narrow=ids,
     )
-    return replace(found, is_more=found.is_more or is_cut)
+    older, newer = found.older, found.newer
+    # A search that stopped before the page was full goes on from there.
+    if newer_than is None:
+        older = older or matching.end
+    else:
+        newer = newer or matching.end
+    return replace(found, is_more=found.is_more or matching.is_cut, older=older, newer=newer)
 
 
 def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
@@ -126,7 +134,7 @@ def export(
     Permission errors are raised by the call itself, not at the first row.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    conditions, _ = history_filters.matching(session, community_id, filters, whole=True)
+    conditions = history_filters.matching_all(session, community_id, filters)
     statement = _changes().where(*conditions, history_filters.kind(filters))
     return pages.export(session, statement, ActionChange)
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
 from app.core.actions import undoing
+from app.core.listed import is_one_of
 from app.core.models import Account, Action, ApiKey, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import SYSTEM
 from app.core.review import decision_trace, post_search
@@ -22,7 +23,11 @@ from app.core.vocabulary import ActionState, ActionType
 COUNTED_BY_ROW = 1_000
 """The largest number of changes that a page counts when each has to be read, and not only its place in an index."""
 FOUND = 300
-"""The most reasons or names that a search looks up before it reads entries."""
+"""The most names that a filter looks up before it reads entries."""
+FOUND_REASONS = 1_000
+"""How many reasons with a text, of all communities, are few enough to be looked up one by one."""
+WALKED = 3_000
+"""How many entries one page of a search reads, where more reasons than those have its text."""
 FOUND_POSTS = 60
 """The posts about which a search shows entries: the newest that match."""
 CLOCK_SKEW = timedelta(days=1)
@@ -62,13 +67,48 @@ class HistoryFilter:
         )
 
 
-def matching(
-    session: Session, community_id: uuid.UUID, filters: HistoryFilter, *, whole: bool = False
-) -> tuple[Sequence[sa.ColumnElement[bool]], bool]:
-    """The conditions on entries but ``kind``, and whether a search found more posts than they name.
+@dataclass(frozen=True)
+class Matching:
+    """Conditions on entries, all but ``kind``.
 
-    ``whole``: of all posts that a search finds, for an export; else of the newest.
+    ``is_cut``: a search found more posts than they name. ``end``: the number of the last entry that a search for a
+    common reason read: the next page goes on from it.
     """
+
+    conditions: Sequence[sa.ColumnElement[bool]]
+    is_cut: bool = False
+    end: int | None = None
+
+
+def matching(
+    session: Session,
+    community_id: uuid.UUID,
+    filters: HistoryFilter,
+    *,
+    older_than: int | None = None,
+    newer_than: int | None = None,
+) -> Matching:
+    """What one page looks for; only a search depends on where the page begins."""
+    conditions = _conditions(session, community_id, filters)
+    if not filters.search:
+        return Matching(conditions)
+    return _search(session, community_id, filters, conditions, older_than, newer_than)
+
+
+def matching_all(
+    session: Session, community_id: uuid.UUID, filters: HistoryFilter
+) -> Sequence[sa.ColumnElement[bool]]:
+    """The conditions but ``kind``, of all posts and reasons that a search finds: for an export."""
+    conditions = _conditions(session, community_id, filters)
+    if filters.search:
+        conditions.append(_search_all(session, community_id, filters.search))
+    return conditions
+
+
+def _conditions(
+    session: Session, community_id: uuid.UUID, filters: HistoryFilter
+) -> list[sa.ColumnElement[bool]]:
+    """All but the search and ``kind``."""
     conditions = [
         HistoryEntry.community_id == community_id,
         # Written out, not a parameter: only so are the indexes of the actions' entries used for certain.
@@ -85,11 +125,7 @@ def matching(
         conditions.append(_author(session, community_id, filters.author))
     if filters.actor:
         conditions.append(_actor(session, community_id, filters.actor))
-    is_cut = False
-    if filters.search:
-        found, is_cut = _search(session, community_id, filters, whole=whole)
-        conditions.append(found)
-    return conditions, is_cut
+    return conditions
 
 
 def kind(filters: HistoryFilter) -> sa.ColumnElement[bool]:
@@ -217,41 +253,82 @@ def _acting_accounts(community_id: uuid.UUID) -> sa.CTE:
 
 
 def _search(
-    session: Session, community_id: uuid.UUID, filters: HistoryFilter, *, whole: bool
-) -> tuple[sa.ColumnElement[bool], bool]:
-    """Entries about posts that the search finds, or with its text in their reason; and whether posts were left out.
+    session: Session,
+    community_id: uuid.UUID,
+    filters: HistoryFilter,
+    conditions: Sequence[sa.ColumnElement[bool]],
+    older_than: int | None,
+    newer_than: int | None,
+) -> Matching:
+    """Entries about posts that the search finds, or with its text in their reason.
 
-    A whole id finds its post alone. Posts and reasons are looked up first, with the indexes of search; the entries
-    then come from the few ids. Of many posts only the newest ``FOUND_POSTS`` count, unless ``whole``. Where many
-    reasons match, the newest entries are read until a page is full.
+    A whole id finds its post alone. Posts and reasons are looked up first, each by a statement of its own with the
+    index of search; of many posts only the newest ``FOUND_POSTS`` count. Where many reasons match, ``WALKED`` entries
+    from the page's beginning on are read.
     """
     text = filters.search
     exact = post_search.exact(session, community_id, text)
     if exact:
-        return HistoryEntry.object_id.in_(exact), False
-    is_cut = False
-    posts: Any
-    if whole:
-        posts = (
-            sa.select(Action.id)
-            .join(Request, Request.id == Action.request_id)
-            .where(Request.community_id == community_id, post_search.finds(text))
-        )
-        indexed = post_search.indexed_posts(session, text)
-        if indexed is not None:
-            posts = posts.where(Request.id.in_(indexed))
-    else:
-        newest, is_cut = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS)
-        posts = session.scalars(sa.select(Action.id).where(Action.request_id.in_(newest))).all()
-    reasons = _entries_where(community_id, HistoryText.reason.icontains(text, autoescape=True))
-    indexed = post_search.indexed_reasons(session, text)
-    if indexed is not None:
-        reasons = reasons.where(HistoryText.entry_id.in_(indexed))
-    few = _few(session, reasons)
-    return (
-        sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons if few is None else few)),
-        is_cut,
+        return Matching([*conditions, HistoryEntry.object_id.in_(exact)])
+    newest, is_cut = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS)
+    about = sa.select(HistoryEntry.id).where(
+        HistoryEntry.object_type == "action",
+        HistoryEntry.object_id.in_(sa.select(Action.id).where(Action.request_id.in_(newest))),
     )
+    found = [*session.scalars(about)] if newest else []
+    reasons = _few(session, _with_reason(session, text), FOUND_REASONS)
+    if reasons is not None:
+        found += reasons
+        return Matching([*conditions, is_one_of(session, HistoryEntry.id, found)], is_cut)
+    is_in_reach: sa.ColumnElement[bool] = sa.true()
+    order = HistoryEntry.number.desc()
+    if newer_than is not None:
+        is_in_reach, order = HistoryEntry.number > newer_than, HistoryEntry.number.asc()
+    elif older_than is not None:
+        is_in_reach = HistoryEntry.number < older_than
+    entries = sa.select(HistoryEntry.id, HistoryEntry.number).where(*conditions, kind(filters), is_in_reach)
+    walked = entries.order_by(order).limit(WALKED).subquery()
+    rows = session.execute(
+        sa.select(walked.c.id, walked.c.number, _has_reason(text)).join(
+            HistoryText, HistoryText.entry_id == walked.c.id
+        )
+    ).all()
+    found += [entry_id for entry_id, _, has_it in rows if has_it]
+    matching = [*conditions, is_one_of(session, HistoryEntry.id, found)]
+    if len(rows) < WALKED:
+        return Matching(matching, is_cut)
+    # Entries about posts that lie further on are found when the search comes to them.
+    end = min(row.number for row in rows) if newer_than is None else max(row.number for row in rows)
+    matching.append(HistoryEntry.number >= end if newer_than is None else HistoryEntry.number <= end)
+    return Matching(matching, is_cut=True, end=end)
+
+
+def _search_all(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnElement[bool]:
+    exact = post_search.exact(session, community_id, text)
+    if exact:
+        return HistoryEntry.object_id.in_(exact)
+    entry = aliased(HistoryEntry)
+    about = (
+        sa.select(entry.id)
+        .join(Action, Action.id == entry.object_id)
+        .join(Request, Request.id == Action.request_id)
+        .where(entry.object_type == "action", Request.community_id == community_id, post_search.finds(text))
+    )
+    indexed = post_search.indexed_posts(session, text)
+    if indexed is not None:
+        about = about.where(Request.id.in_(indexed))
+    return HistoryEntry.id.in_(sa.union_all(about, _with_reason(session, text)))
+
+
+def _has_reason(text: str) -> sa.ColumnElement[bool]:
+    return HistoryText.reason.icontains(text, autoescape=True)
+
+
+def _with_reason(session: Session, text: str) -> sa.Select[Any]:
+    """The ids of the entries of all communities with ``text`` in their reason."""
+    entries = sa.select(HistoryText.entry_id).where(_has_reason(text))
+    indexed = post_search.indexed_reasons(session, text)
+    return entries if indexed is None else entries.where(HistoryText.entry_id.in_(indexed))
 
 
 def _entries_where(community_id: uuid.UUID, of_text: sa.ColumnElement[bool]) -> sa.Select[Any]:
@@ -263,10 +340,10 @@ def _entries_where(community_id: uuid.UUID, of_text: sa.ColumnElement[bool]) -> 
     )
 
 
-def _few(session: Session, ids: sa.Select[Any]) -> Sequence[uuid.UUID] | None:
-    """The ids, or None if there are more than ``FOUND``."""
-    found = session.scalars(ids.limit(FOUND + 1)).all()
-    return found if len(found) <= FOUND else None
+def _few(session: Session, ids: sa.Select[Any], most: int = FOUND) -> Sequence[uuid.UUID] | None:
+    """The ids, or None if there are more than ``most``."""
+    found = session.scalars(ids.limit(most + 1)).all()
+    return found if len(found) <= most else None
 
 
 def _held_without_effect() -> sa.ColumnElement[bool]:
