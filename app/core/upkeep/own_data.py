@@ -62,8 +62,9 @@ from app.core.vocabulary import SeatState
 class Part:
     """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles).
 
-    ``names``: the columns that are handed out; ``expressions``: what is beside them. ``where``: only those rows. Parts
-    of one name make one list, in the order in which the rows were created.
+    ``names``: the columns that are handed out; ``expressions``: what is beside them, also of a table that is ``joined``
+    (the table and how). ``where``: only those rows. Parts of one name make one list, in the order in which the rows
+    were created.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Part:
     names: str = ""
     by: tuple[str, ...] = ()
     by_profile: tuple[str, ...] = ()
+    joined: tuple[Any, sa.ColumnElement[bool]] | None = None
     where: sa.ColumnElement[bool] | None = None
     expressions: Mapping[str, Any] = field(default_factory=dict)
 
@@ -79,17 +81,9 @@ class Part:
         return tuple(self.names.split())
 
 
-_ABOUT_POST = Rating.note_id.in_(sa.select(Note.id).where(Note.rationale))
-"""Ratings that are answers about a post: their note is the service's rationale."""
-
-
-def _from_row(column: Any, row: sa.ColumnElement[bool]) -> sa.ScalarSelect[Any]:
-    return sa.select(column).where(row).scalar_subquery()
-
-
-def _of_sample(column: Any) -> sa.ScalarSelect[Any]:
-    return _from_row(column, SampledPost.id == SampleAnswer.sample_id)
-
+_OF_NOTE = (Note, Note.id == Rating.note_id)
+"""A rating whose note is the service's rationale is an answer about a post."""
+_OF_SAMPLE = (SampledPost, SampledPost.id == SampleAnswer.sample_id)
 
 _ACCOUNT = (
     "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
@@ -113,15 +107,16 @@ PARTS = (
     Part("memberships", Membership, "community_id role welcomed_at practice created_at", by=_ACCOUNT_ID),
     Part("removed_from", Removal, "community_id removed_at", by=_ACCOUNT_ID),
     Part("profiles", Profile, _PROFILE, by=_ACCOUNT_ID),
-    Part("ratings", Rating, _RATING, by_profile=("rater_id",), where=~_ABOUT_POST),
+    Part("ratings", Rating, _RATING, by_profile=("rater_id",), joined=_OF_NOTE, where=~Note.rationale),
     Part(
         "answers_about_posts",
         Rating,
         by_profile=("rater_id",),
-        where=_ABOUT_POST,
+        joined=_OF_NOTE,
+        where=Note.rationale.is_(True),
         expressions={
             "community_id": Rating.community_id,
-            "request_id": _from_row(Note.request_id, Note.id == Rating.note_id),
+            "request_id": Note.request_id,
             "level": Rating.helpfulness_level,
             "created_at": Rating.created_at,
         },
@@ -130,10 +125,11 @@ PARTS = (
         "answers_about_posts",
         SampleAnswer,
         by_profile=_PROFILE_ID,
+        joined=_OF_SAMPLE,
         where=SampleAnswer.level.is_not(None),
         expressions={
-            "community_id": _of_sample(SampledPost.community_id),
-            "request_id": _of_sample(SampledPost.request_id),
+            "community_id": SampledPost.community_id,
+            "request_id": SampledPost.request_id,
             "level": SampleAnswer.level,
             "created_at": SampleAnswer.created_at,
         },
@@ -151,8 +147,9 @@ PARTS = (
         "skipped_posts",
         Skip,
         by_profile=_PROFILE_ID,
+        joined=(Action, Action.id == Skip.action_id),
         expressions={
-            "request_id": _from_row(Action.request_id, Action.id == Skip.action_id),
+            "request_id": Action.request_id,
             "created_at": Skip.created_at,
         },
     ),
@@ -160,9 +157,10 @@ PARTS = (
         "skipped_posts",
         SampleAnswer,
         by_profile=_PROFILE_ID,
+        joined=_OF_SAMPLE,
         where=SampleAnswer.level.is_(None),
         expressions={
-            "request_id": _of_sample(SampledPost.request_id),
+            "request_id": SampledPost.request_id,
             "created_at": SampleAnswer.created_at,
         },
     ),
@@ -247,6 +245,8 @@ def _rows(
     columns = {name: getattr(part.model, name) for name in part.columns}
     columns |= part.expressions
     chosen = sa.select(*(column.label(name) for name, column in columns.items())).where(sa.or_(*mine))
+    if part.joined is not None:
+        chosen = chosen.join(*part.joined)
     rows = session.execute(chosen.where(part.where) if part.where is not None else chosen).mappings()
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
