@@ -63,6 +63,11 @@ class Impact:
     stale: int = 0
 
     @property
+    def ratings(self) -> int:
+        """All ratings; those that count twice are among the mismatches."""
+        return self.matched + self.mismatched + self.neutral + self.after + self.waiting + self.stale
+
+    @property
     def rating(self) -> int:
         """Rating impact: matches minus mismatches, minus once more those that count twice."""
         return self.matched - self.mismatched - self.twice
@@ -126,15 +131,22 @@ def ratings(
     community_id: uuid.UUID,
     part: Slice,
     became: RatingOutcome | None = None,
+    figures: Impact | None = None,
 ) -> Page[RatingRow]:
-    """A page of the person's ratings, newest first: those with this outcome, or all."""
+    """A page of the person's ratings, newest first: those with this outcome, or all.
+
+    With the person's ``figures`` they are not counted again, which would be half of the page's work.
+    """
     require(actor, Permission.RATE, community_id)
     statement = _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id)).where(
         Rating.rater_id.in_(_mine(session, actor)), *_counted(community_id)
     )
     if became is not None:
         statement = statement.where(_ratings_that()[became])
-    page = paging.paginate(session, statement, Rating.created_at, Rating.id, part)
+    known = None
+    if figures is not None:
+        known = sa.select(sa.literal(figures.ratings if became is None else getattr(figures, became)))
+    page = paging.paginate(session, statement, Rating.created_at, Rating.id, part, counted=known)
     notes = _notes(session, [rating.note_id for rating in page.rows])
     actions = _actions(session, list(notes.values()))
     rows = [

@@ -112,7 +112,7 @@ def my_impact() -> Response:
     with wired().database.reading() as session:
         figures = impact.for_actor(session, actor, community.id)
         today = cards.today(session)
-        rows, count, previous, following = _rows(session, community.id, selection, page_slice)
+        rows, count, previous, following = _rows(session, community.id, figures, selection, page_slice)
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
         next=_rows_url(selection, after=following) if following else None,
@@ -151,7 +151,7 @@ def _slice() -> Slice:
 
 
 def _rows(
-    session: Session, community_id: uuid.UUID, selection: str, page_slice: Slice
+    session: Session, community_id: uuid.UUID, figures: Impact, selection: str, page_slice: Slice
 ) -> tuple[Sequence[Row], int, str | None, str | None]:
     actor = auth.current_actor()
     if _is_notes(selection):
@@ -159,7 +159,9 @@ def _rows(
         wrote = _chosen(NoteOutcome, name)
         notes = impact.notes(session, actor, community_id, page_slice, wrote)
         return [_note_row(row) for row in notes.rows], notes.count, notes.previous, notes.next
-    ratings = impact.ratings(session, actor, community_id, page_slice, _chosen(RatingOutcome, selection))
+    ratings = impact.ratings(
+        session, actor, community_id, page_slice, _chosen(RatingOutcome, selection), figures
+    )
     return [_rating_row(row) for row in ratings.rows], ratings.count, ratings.previous, ratings.next
 
 
