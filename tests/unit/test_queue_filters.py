@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import opening
+from app.core.actions import actions, opening
 from app.core.history.reason import Reason
-from app.core.models import Action, Request
+from app.core.models import Action, Note, Request
+from app.core.paging import Slice
+from app.core.people import members
 from app.core.permissions import SYSTEM
-from app.core.requests import scoring, submitting
+from app.core.requests import reading, scoring, submitting
 from app.core.review import (
+    action_history,
     authors,
     claims,
     conditions,
@@ -25,9 +29,10 @@ from app.core.review import (
     second_looks,
     verbs,
 )
-from app.core.review.queue_filters import QueueFilter
+from app.core.review.history_filters import HistoryFilter
+from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.review.second_looks import SecondLookFilter
-from app.core.vocabulary import ActionState, ReopenTo
+from app.core.vocabulary import ActionState, ActionTier, ActionType, NoteStatus, ReopenTo
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -246,3 +251,50 @@ def plans_of(wiring: Wiring, read: Any, *, analysed: bool = False) -> list[str]:
             " ".join(str(row) for row in connection.exec_driver_sql(explain + statement, parameters))
             for statement, parameters in sent
         ]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("analysed", [False, True], ids=["no statistics", "statistics"])
+def test_sqlite_finds_the_few_of_a_filter_by_its_index(wiring: Wiring, cast: Cast, analysed: bool) -> None:
+    max_ = actor_of(wiring, cast.moderator)
+    filters = HistoryFilter(action_types=(ActionType.DELETE,))
+
+    def read(session: Session) -> None:
+        action_history.changes(session, max_, cast.community_id, filters, size=50)
+        members.listed(session, SYSTEM, cast.community_id, "", Slice())
+        for wanted in ({"requested_by": "nobody"}, {"dataset_name": "none"}):
+            reading.listed(session, reading.matching(max_, **wanted), Slice())
+        actions.listed(session, actions.matching(max_, tiers=(ActionTier.IMMEDIATE,)), Slice())
+
+    plans = " ".join(plans_of(wiring, read, analysed=analysed))
+    for index in (
+        "ix_history_actions_action_type",
+        "ix_memberships_community_id_created_at_id",
+        "ix_requests_requested_by",
+        "ix_requests_dataset",
+        "ix_moderation_actions_tier",
+    ):
+        assert index in plans
+
+
+def test_the_queue_by_ratings_counts_also_those_of_notes_that_need_no_more(
+    wiring: Wiring, cast: Cast
+) -> None:
+    posts = [
+        submit(wiring, cast, f"{factories.REVIEWED}. Number {number}.", number, "market")
+        for number in range(3)
+    ]
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    counts = dict(zip(posts, (1, 3, 2), strict=True))
+    with wiring.database.writing() as session:
+        for note in session.scalars(sa.select(Note)):
+            note.ratings_count = counts[note.request_id]  # type: ignore[index]  # each is about a post
+            if note.ratings_count == 2:
+                note.status = NoteStatus.CURRENTLY_RATED_HELPFUL
+    assert found(wiring, cast, sort=Sort.RATINGS) == [posts[1], posts[2], posts[0]]
+    max_ = actor_of(wiring, cast.moderator)
+    with wiring.database.reading() as session:
+        middle = session.scalars(sa.select(Action).where(Action.request_id == posts[2])).one()
+        before, after = queue.neighbours(session, max_, middle, QueueFilter(sort=Sort.RATINGS))
+        assert session.get_one(Action, before).request_id == posts[1]
+        assert session.get_one(Action, after).request_id == posts[0]

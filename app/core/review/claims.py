@@ -191,6 +191,7 @@ def claim_next(
     statement = _decidable(session, actor, community_id, filters).where(
         sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id)
     )
+    statement = queue_filters.with_figures(statement, filters.sort)
     attempts = [statement]
     if after is not None:
         statement = statement.where(Action.id != after.id)
@@ -221,6 +222,7 @@ def free(
 ) -> Sequence[Action]:
     """The first items of the filtered queue that the actor can decide: not held, and not claimed by a colleague."""
     statement = _decidable(session, actor, community_id, filters)
+    statement = queue_filters.with_figures(statement, filters.sort)
     return session.scalars(statement.order_by(*queue_filters.order_clauses(filters.sort)).limit(limit)).all()
 
 

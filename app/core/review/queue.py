@@ -91,7 +91,9 @@ def queue(
         rows = _page(session, statement, filters.sort, size, backwards=backwards)
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
-        ahead = statement.where(queue_filters.follows(filters.sort, rows[0].action, backwards=True))
+        ahead = queue_filters.with_figures(statement, filters.sort).where(
+            queue_filters.follows(filters.sort, rows[0].action, backwards=True)
+        )
         first += _count(session, ahead)
     return QueuePage(rows, count, first, may_lack)
 
@@ -108,7 +110,9 @@ def _page(
     order = queue_filters.order_clauses(sort, backwards=backwards)
     rows = [
         QueueItem(action, claimant, assignee)
-        for action, claimant, assignee in session.execute(_as_rows(statement).order_by(*order).limit(size))
+        for action, claimant, assignee in session.execute(
+            _as_rows(queue_filters.with_figures(statement, sort)).order_by(*order).limit(size)
+        )
     ]
     return rows[::-1] if backwards else rows
 
@@ -118,9 +122,8 @@ def neighbours(
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
-    statement = queue_filters.filtered(session, actor, action.community_id, filters).where(
-        Action.id != action.id
-    )
+    statement = queue_filters.filtered(session, actor, action.community_id, filters)
+    statement = queue_filters.with_figures(statement.where(Action.id != action.id), filters.sort)
     before, after = (
         session.scalar(
             statement.with_only_columns(Action.id)

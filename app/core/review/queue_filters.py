@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import clock
 from app.core.ids import parse_id
@@ -18,7 +18,7 @@ from app.core.listed import is_one_of
 from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import conditions, post_search
-from app.core.vocabulary import ReviewGroup
+from app.core.vocabulary import NoteStatus, ReviewGroup
 
 
 class Sort(StrEnum):
@@ -38,8 +38,29 @@ def _figure(sort: Sort) -> Any:
         return sa.func.coalesce(Action.score, sa.literal_column("0.0"))
     if sort is Sort.RATINGS:
         rated = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
-        return sa.func.coalesce(rated, 0)
+        return sa.func.coalesce(_UNSETTLED.ratings_count, rated, 0)
     return None
+
+
+_UNSETTLED = aliased(Note, name="unsettled")
+
+
+def with_figures(statement: sa.Select[Any], sort: Sort) -> sa.Select[Any]:
+    """Join what ``order_clauses`` and ``follows`` read beside the actions.
+
+    The notes of nearly all open reviews need ratings, and an index leads to those together. One by one, 12,000 notes
+    are 50,000 blocks.
+    """
+    if sort is not Sort.RATINGS:
+        return statement
+    return statement.outerjoin(
+        _UNSETTLED,
+        sa.and_(
+            _UNSETTLED.id == Action.note_id,
+            _UNSETTLED.community_id == Action.community_id,
+            _UNSETTLED.status == NoteStatus.NEEDS_MORE_RATINGS,
+        ),
+    )
 
 
 def _place(column: Any, moment: datetime, action: Action) -> tuple[Any, Any]:
