@@ -69,25 +69,26 @@ def list_notes(query_data: NoteQuery) -> Response:
     """
     raters = query_data.raters_not_in
     caller = auth.caller()
-    matching = lists.matching(
-        caller.actor,
-        status=query_data.status,
-        status_not=query_data.status_not,
-        classification=query_data.classification,
-        kind=query_data.kind,
-        community_id=query_data.community,
-        author=query_data.author,
-        request=query_data.request,
-        platform_message_id=query_data.platform_message_id,
-        created_from=query_data.created_from,
-        created_to=query_data.created_to,
-        updated_from=query_data.updated_from,
-        rater=query_data.rater,
-        drawn_rater=query_data.drawn,
-        raters_not_in=raters.split(",") if raters is not None else None,
-        platform=caller.platform,
-    )
     with wired().database.reading() as session:
+        matching = lists.matching(
+            session,
+            caller.actor,
+            status=query_data.status,
+            status_not=query_data.status_not,
+            classification=query_data.classification,
+            kind=query_data.kind,
+            community_id=query_data.community,
+            author=query_data.author,
+            request=query_data.request,
+            platform_message_id=query_data.platform_message_id,
+            created_from=query_data.created_from,
+            created_to=query_data.created_to,
+            updated_from=query_data.updated_from,
+            rater=query_data.rater,
+            drawn_rater=query_data.drawn,
+            raters_not_in=raters.split(",") if raters is not None else None,
+            platform=caller.platform,
+        )
         page = lists.listed(
             session, matching, query_data.slice(), by_change=query_data.updated_from is not None
         )

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.ids import parse_id
+from app.core.listed import is_one_of
 from app.core.models import Note, Rating, Request
 from app.core.models.notes import about_withdrawn
 from app.core.paging import Page, Slice, paginate
@@ -19,6 +20,7 @@ from app.core.vocabulary import Classification, NoteKind, NoteStatus
 
 
 def matching(
+    session: Session,
     actor: Actor,
     *,
     status: NoteStatus | None = None,
@@ -42,6 +44,7 @@ def matching(
     ``author`` and raters are profile UUIDs or user ids of ``platform`` (default: that of each note's community);
     ``request`` is our UUID or the integration's string.
     ``drawn_rater`` is a platform user with an open seat in a drawn panel.
+    Authors and seats, which are few, are looked up first: else a page that finds little would read every note for it.
     Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
     """
     statement = sa.select(Note).where(Note.deleted_at.is_(None), sa.not_(about_withdrawn()))
@@ -70,13 +73,14 @@ def matching(
         statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
         statement = statement.where(
-            Note.author_id.in_(profiles.named(actor, [author])),
+            is_one_of(session, Note.author_id, session.scalars(profiles.named(actor, [author])).all()),
             profiles.is_meant(actor, [author], platform, Note.author_id, Note.community_id),
         )
     if rater is not None:
         statement = statement.where(_rated_by(actor, [rater], platform))
     if drawn_rater is not None:
-        statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater, platform)))
+        drawn = session.scalars(seats.notes_of(actor, drawn_rater, platform)).all()
+        statement = statement.where(is_one_of(session, Note.id, drawn))
     if raters_not_in is not None:
         statement = statement.where(~_rated_by(actor, raters_not_in, platform))
     return statement
