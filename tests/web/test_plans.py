@@ -50,6 +50,8 @@ MOST_BLOCKS = 1_500
 OTHERS = {
     "queue, search for a common text": 2_300,
     "second look, search": 2_300,
+    # The newest 3,000 entries with their texts.
+    "history, search for a common reason": 6_500,
     "webhooks": 200,
     "webhook": 250,
     "deliveries of an event": 800,
@@ -77,6 +79,11 @@ PAGES = {
     "history of an actor": "/history?actor=Moderator",
     "history of a language": "/history?language=de",
     "history of a week": "/history?from={week}&to={week}",
+    "history of a type": "/history?type=hide",
+    "history of a type that nobody has": "/history?type=delete",
+    "history of two filters without a match": "/history?type=delete&language=de",
+    "queue by ratings": "/review?sort=ratings",
+    "my impact": "/me",
     "history of an id": "/history?q=bulk-297",
     "history of settings": "/history/settings",
     "insights": "/insights?days=90",
@@ -107,6 +114,9 @@ SEARCHES = {
     "queue, search for a rare text": "/review?q=the+number+93+more",
     "history, search for a common text": "/history?q=harbours%2C+ferries",
     "history, search for a rare text": "/history?q=the+number+297+more",
+    "history, search for a common reason": "/history?q=Because+of",
+    "history, search for a rare reason": "/history?q=Because+of+17997",
+    "history, search for nothing": "/history?q=zeppelin",
     "history, search for common words in a rare order": "/history?q=ferries+harbours",
 }
 """A search asks more of a database with more posts than it reads one by one, so its queries are not compared."""
@@ -129,6 +139,19 @@ CALLS = {
     "actions of a state, deep": (
         "/api/public/v1/moderation-actions?filter[action_state]=confirmed&page[number]={third}"
     ),
+    "requests by an account": "/api/public/v1/requests?filter[requested_by]=bulk&page[number]={deep}",
+    "requests by nobody": "/api/public/v1/requests?filter[requested_by]=nobody",
+    "requests by nobody of a status": (
+        "/api/public/v1/requests?filter[requested_by]=nobody&filter[status]=COMPLETED"
+    ),
+    "requests of no dataset": "/api/public/v1/requests?filter[dataset_name]=none",
+    "actions of a tier": "/api/public/v1/moderation-actions?filter[action_tier]=tier_2_consensus",
+    "actions of a tier and a state": (
+        "/api/public/v1/moderation-actions?filter[action_tier]=tier_1_immediate&filter[action_state]=dismissed"
+    ),
+    "notes of no message": "/api/public/v1/notes?filter[platform_message_id]=none",
+    "notes by nobody": "/api/public/v1/notes?filter[author_id]=nobody",
+    "notes of a rater who was not drawn": "/api/public/v1/notes?filter[drawn_rater_id]=nobody",
     "notes, deep": "/api/public/v1/notes?page[size]=100&page[number]={third}",
     "scoring analysis": "/api/v2/community-servers/{community}/scoring-analysis",
     "metrics": "/metrics",
