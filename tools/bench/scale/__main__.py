@@ -37,7 +37,9 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         wiring.attach(jobs)
         cast = assemble(wiring.database)
         begin = time.perf_counter()
-        Filler(wiring.database, cast, requests).run()
+        filler = Filler(wiring.database, cast, requests)
+        filler.run()
+        filler.live()
         _roll_up(wiring.database)
         engine = wiring.database.engine
         if server:

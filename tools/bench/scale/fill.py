@@ -1,7 +1,8 @@
 """Fills a database with communities, posts and all that follows from them, written by COPY on PostgreSQL.
 
-For each 1,000 requests: 3,000 scores, 350 actions (20 of them open, 7 in a second look), about 1,900 ratings,
-5,400 history entries with valid hashes, 1,160 events and deliveries. One community in a hundred has 60 % of them.
+For each 1,000 requests: 3,000 scores, 350 actions (20 of them open, 7 in a second look), about 1,900 ratings (5 of
+them by the cast's rater), 5,400 history entries with valid hashes, 1,160 events and deliveries, and a panel for one
+action in twenty. One community in a hundred has 60 % of them. ``life`` adds what does not come with posts.
 """
 
 import hashlib
@@ -31,6 +32,8 @@ from app.core.models import (
     HistoryEntry,
     HistoryText,
     Note,
+    Panel,
+    PanelSeat,
     PostScores,
     Profile,
     Rating,
@@ -50,11 +53,14 @@ from app.core.vocabulary import (
     EventName,
     HelpfulnessLevel,
     NoteStatus,
+    PanelOutcome,
     RequestStatus,
     ReviewGroup,
+    SeatState,
 )
 from tests import bulk
 from tests.cast import Cast
+from tools.bench.scale import life
 
 DAYS = 300
 COMMUNITIES = 100
@@ -112,6 +118,14 @@ _WORDS = [
     "bicycle",
     "repair",
 ]
+
+RARE = {"lantern": 0.1, "orchard": 0.01, "glacier": 0.001, "meteor": 0.0001}
+"""Words by their share of posts, and of reasons; each of the others is in a third of the posts."""
+REQUESTERS = {"importer": 0.01, "rare-importer": 0.0001}
+DATASET = "checks"
+BUSY_SHARE = 1 / 42
+"""Of how many notes at home the cast's rater rates one: 5,000 of 1,000,000 posts."""
+PANEL_SHARE = 0.05
 
 
 class Writer:
@@ -208,6 +222,10 @@ class Filler:
             bulk.rater_days(connection)
             connection.commit()
 
+    def live(self) -> None:
+        """Write what does not come with posts."""
+        life.add(self._write, self._cast, self._requests, clock.now() - timedelta(days=DAYS), self._id)
+
     def _beside(self, begin: datetime, parts: tuple[bool, ...]) -> None:
         # A connection belongs to one process.
         self._database.engine.dispose()
@@ -288,7 +306,13 @@ class Filler:
         return uuid.UUID(int=bits & ~(3 << 62) | 2 << 62)
 
     def _text(self) -> str:
-        return " ".join(self._chance.choices(_WORDS, k=self._chance.randint(8, 40)))
+        return " ".join(
+            [*self._chance.choices(_WORDS, k=self._chance.randint(8, 40)), *self._sometimes(RARE)]
+        )
+
+    def _sometimes(self, shares: Mapping[str, float]) -> list[str]:
+        """Each of the words with its probability."""
+        return [word for word, share in shares.items() if self._chance.random() < share]
 
     def _post(self, number: int, at: datetime, *, is_home: bool) -> None:
         chance = self._chance
@@ -311,7 +335,9 @@ class Filler:
             id=request_id,
             community_id=community_id,
             request_id=f"post-{number}",
-            requested_by="bench",
+            requested_by=next(iter(self._sometimes(REQUESTERS)), "bench"),
+            dataset_name=DATASET if number % 100 == 0 else None,
+            dataset_item_id=f"check-{number % 5_000}" if number % 100 == 0 else None,
             status=RequestStatus.IN_PROGRESS if is_open else RequestStatus.COMPLETED,
             content=content,
             content_sha256=hashlib.sha256(content.encode()).hexdigest(),
@@ -423,7 +449,11 @@ class Filler:
         self._entry(
             community_id, at, "action.under_review", "action", action_id, ActionState.UNDER_REVIEW, **facts
         )
-        for rater in chance.sample(self._raters, rated):
+        raters = chance.sample(self._raters, rated)
+        if community_id == self._cast.community_id and chance.random() < BUSY_SHARE:
+            raters.append(self._cast.rater.profile_id)
+        for rater in raters:
+            level = chance.choice(list(HelpfulnessLevel))
             rating_id = self._id(decided)
             self._write.add(
                 Rating,
@@ -432,9 +462,12 @@ class Filler:
                 note_id=note_id,
                 rater_id=rater,
                 rater_ref=str(rater),
-                helpfulness_level=chance.choice(list(HelpfulnessLevel)),
+                helpfulness_level=level,
+                blind_level=level,
             )
             self._entry(community_id, at, "rating.given", "rating", rating_id, "")
+        if chance.random() < PANEL_SHARE:
+            self._panel(community_id, action_id, note_id, at, is_open=is_open)
         if is_open:
             return
         self._entry(community_id, decided, f"note.{_NOTE[helpful]}", "note", note_id, "")
@@ -465,6 +498,46 @@ class Filler:
         self._entry(community_id, decided, "request.decided", "request", request_id, "")
         for name in (EventName.ACTION_CREATED, EventName.DECISION, EventName.NOTE_STATUS):
             self._event(community_id, request_id, action_id, note_id, name, decided)
+
+    def _panel(
+        self,
+        community_id: uuid.UUID,
+        action_id: uuid.UUID,
+        note_id: uuid.UUID,
+        at: datetime,
+        *,
+        is_open: bool,
+    ) -> None:
+        """A panel of five; the first rater has a seat in each."""
+        panel_id, ended = self._id(at), None if is_open else at + timedelta(hours=1)
+        self._write.add(
+            Panel,
+            id=panel_id,
+            community_id=community_id,
+            action_id=action_id,
+            note_id=note_id,
+            review=ActionState.UNDER_REVIEW,
+            reason="Few raters agree",
+            size=5,
+            hours=24,
+            wanted=5,
+            seed=b"seed",
+            opened_at=at,
+            due_at=at + timedelta(days=DAYS),
+            ended_at=ended,
+            outcome=None if is_open else PanelOutcome.DECIDED,
+        )
+        for number, rater in enumerate((self._raters[0], *self._chance.sample(self._raters[1:], 4)), 1):
+            self._write.add(
+                PanelSeat,
+                panel_id=panel_id,
+                profile_id=rater,
+                number=number,
+                state=SeatState.OPEN if is_open else SeatState.ANSWERED,
+                drawn_at=at,
+                expires_at=at + timedelta(days=DAYS),
+                ended_at=ended,
+            )
 
     def _event(
         self,
@@ -532,7 +605,9 @@ class Filler:
             entry_id=entry_id,
             salt=f"{self._chance.getrandbits(128):032x}",
             actor_name="Moderator" if account else "Bridgenote",
-            reason=f"Because of the {self._chance.choice(_WORDS)}" if account else "",
+            reason=" ".join(["Because of the", self._chance.choice(_WORDS), *self._sometimes(RARE)])
+            if account
+            else "",
             comment="",
         )
         entry = SimpleNamespace(

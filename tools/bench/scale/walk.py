@@ -22,13 +22,14 @@ from sqlalchemy.engine import Connection
 from werkzeug.test import TestResponse
 
 from app.core import clock
-from app.core.models import Account, Action, Delivery, HistoryEntry, Request, Webhook
+from app.core.models import Account, Action, Delivery, HistoryEntry, Profile, Request, Webhook
 from app.core.people import sessions
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.drafts import draft_of
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
+from tools.bench.scale.fill import RARE, REQUESTERS
 
 TIMES = 21
 WARM_UP = 2
@@ -155,6 +156,8 @@ class _Found:
     endpoint: uuid.UUID
     post: str
     note: uuid.UUID
+    halfway: uuid.UUID
+    drawn: uuid.UUID
 
     @classmethod
     def read(cls, wiring: Wiring, community_id: uuid.UUID) -> "_Found":
@@ -180,7 +183,22 @@ class _Found:
                 endpoint=newest(Webhook),
                 post=newest(Request, column="request_id"),
                 note=newest(Action, is_open, column="note_id"),
+                halfway=session.scalars(_halfway(community_id)).one(),
+                drawn=session.scalars(
+                    sa.select(Profile.id).where(
+                        Profile.platform == "bench", Profile.platform_user_id == "member-0"
+                    )
+                ).one(),
             )
+
+
+def _halfway(community_id: uuid.UUID) -> sa.Select[uuid.UUID]:
+    """The action in the middle of the queue."""
+    queued = sa.select(Action.id).where(
+        Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW
+    )
+    half = sa.select(sa.func.count() / 2).select_from(queued.subquery()).scalar_subquery()
+    return queued.order_by(Action.created_at, Action.id).offset(half).limit(1)
 
 
 def _signed_in(app: Flask, wiring: Wiring, person: Person) -> FlaskClient:
@@ -193,6 +211,10 @@ def _signed_in(app: Flask, wiring: Wiring, person: Person) -> FlaskClient:
     return client
 
 
+_NOBODY = {"type": "delete", "category": "none", "language": "xx", "author": "nobody", "actor": "nobody"}
+"""For each filter of the history a value without a match."""
+
+
 def _pages(found: _Found) -> dict[str, str]:
     since = quote(clock.iso(clock.now() - timedelta(minutes=5)))
     return {
@@ -200,6 +222,14 @@ def _pages(found: _Found) -> dict[str, str]:
         "queue, score": "/review?sort=score",
         "queue, category": "/review?category=spam",
         "queue, search": "/review?q=harbour+quay",
+        "queue, ratings": "/review?sort=ratings",
+        "queue, ratings, half-way": f"/review?sort=ratings&after={found.halfway}",
+        "queue, half-way": f"/review?after={found.halfway}",
+        **{
+            f"queue, no {name}": f"/review?{name}=none"
+            for name in ("author", "channel", "language", "category")
+        },
+        **{f"queue, search {word}": f"/review?q={word}" for word in (*RARE, "zeppelin")},
         "queue, id": f"/review?q={found.post}",
         "queue, what is new": f"/review/new-count?since={since}&shown=0",
         "item, moderator": f"/review/{found.open_item}",
@@ -214,6 +244,14 @@ def _pages(found: _Found) -> dict[str, str]:
         "history, week": "/history?from=2026-06-01&to=2026-06-07",
         "history, language": "/history?language=de",
         "history, search": "/history?q=harbour+quay",
+        "history, type": "/history?type=hide",
+        **{f"history, no {name}": f"/history?{name}={value}" for name, value in _NOBODY.items()},
+        "history, no type and language": "/history?type=delete&language=de",
+        **{f"history, search {word}": f"/history?q={word}" for word in (*RARE, "zeppelin")},
+        "history, search reasons": "/history?q=the+council",
+        "history, search reasons and category": "/history?q=the+council&category=spam",
+        "history, search, deep": f"/history?q=the+council&older={found.number // 3}",
+        "history, CSV of a rare word": "/history.csv?q=meteor",
         "history, id": f"/history?q={found.post}",
         "history entry": f"/history/{found.entry}",
         "history, settings": "/history/settings",
@@ -233,12 +271,22 @@ def _pages(found: _Found) -> dict[str, str]:
         "community": "/community",
         "overturns": "/community/overturns",
         "people": "/people",
+        "people, search": "/people?q=Member+77",
+        "people, nobody": "/people?q=zeppelin",
         "datasets": "/datasets",
+        "datasets, deep": "/datasets?page=200",
+        "datasets, none": "/datasets?q=zeppelin",
+        "datasets, one": "/datasets?dataset=checks-0&rating=false",
     }
 
 
 def _pages_of_raters(found: _Found) -> dict[str, str]:
-    return {"help needed": "/help-needed", "note": f"/notes/{found.note}", "my impact": "/me"}
+    return {
+        "help needed": "/help-needed",
+        "note": f"/notes/{found.note}",
+        "my impact": "/me",
+        "my data": "/settings/my-data",
+    }
 
 
 def _calls(found: _Found, cast: Cast, requests: int) -> dict[str, str]:
@@ -253,6 +301,27 @@ def _calls(found: _Found, cast: Cast, requests: int) -> dict[str, str]:
         "API actions": f"{root}/moderation-actions?page[size]=100",
         "API actions, state": f"{root}/moderation-actions?filter[action_state]=confirmed&page[size]=100",
         "API decisions": f"{root}/requests?status=decided&since=2026-11-01T00:00:00Z&page[size]=100",
+        **{
+            f"API requests by {name}": f"{root}/requests?filter[requested_by]={name}&page[size]=100"
+            for name in ("bench", *REQUESTERS, "nobody")
+        },
+        "API requests by bench, deep": (
+            f"{root}/requests?filter[requested_by]=bench&page[size]=100&page[number]={deep}"
+        ),
+        "API requests, dataset": f"{root}/requests?filter[dataset_name]=checks&page[size]=100",
+        "API requests, no dataset": f"{root}/requests?filter[dataset_name]=none",
+        "API requests, no item": f"{root}/requests?filter[dataset_item_id]=none",
+        "API notes, deep": f"{root}/notes?page[size]=100&page[number]={max(1, deep // 6)}",
+        "API notes, no message": f"{root}/notes?filter[platform_message_id]=none",
+        "API notes, no author": f"{root}/notes?filter[author_id]=nobody",
+        "API notes, drawn rater": f"{root}/notes?filter[drawn_rater_id]={found.drawn}",
+        "API notes, nobody drawn": f"{root}/notes?filter[drawn_rater_id]=nobody",
+        "API actions, tier": f"{root}/moderation-actions?filter[action_tier]=tier_2_consensus&page[size]=100",
+        "API actions, no tier": f"{root}/moderation-actions?filter[action_tier]=tier_1_immediate",
+        "API actions, tier and state": (
+            f"{root}/moderation-actions?filter[action_tier]=tier_2_consensus&filter[action_state]=confirmed"
+        ),
+        "API actions, deep": f"{root}/moderation-actions?page[size]=100&page[number]={max(1, deep // 6)}",
         "API request": f"{root}/requests/{found.post}",
         "API note": f"{root}/notes/{found.note}",
         "API ratings of a note": f"{root}/notes/{found.note}/ratings",
