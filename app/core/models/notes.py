@@ -146,16 +146,6 @@ class Rating(Stamped, Base):
         sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
         sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
         sa.Index("ix_ratings_community_id_updated_at", "community_id", "updated_at"),
-        # What the scoring analysis counts.
-        sa.Index(
-            "ix_ratings_counted",
-            "community_id",
-            "note_id",
-            "note_version",
-            "rater_id",
-            "helpfulness_level",
-            "updated_at",
-        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -7,7 +7,7 @@ from alembic import op
 
 from app import migrations
 
-revision = "0070"
+revision = "0069"
 down_revision = "0068"
 branch_labels = None
 depends_on = None
@@ -48,11 +48,6 @@ _NEW = {
     "ix_notes_status": (
         "notes",
         "community_id status created_at id version deleted_at rationale request_id",
-        "",
-    ),
-    "ix_ratings_counted": (
-        "ratings",
-        "community_id note_id note_version rater_id helpfulness_level updated_at",
         "",
     ),
     "ix_moderation_actions_tier": (
