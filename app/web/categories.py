@@ -11,18 +11,20 @@ CATEGORY_NAMES = {
     "pii": "Private details",
     "self_harm": "Self-harm",
     UNFINISHED: "Classifier could not finish",
+    "": "No category",
 }
 CONTENT_NAMES = {"sexual": "Sexual content", "hate": "Hateful content"}
 UNNAMED = {
     UNFINISHED: "A classifier could not finish with this post, so people look at it",
     ESCALATED: "A member asked staff to look at this post",
+    "": "The platform took this action on its own",
 }
-"""Why a post without a category is under review."""
+"""Why a post without a category is here."""
 
 
 def category_name(name: str | None) -> str:
     """Return a category as a heading: "Self-harm", "Spam"."""
-    return CATEGORY_NAMES.get(name or "", (name or "No category").replace("_", " ").capitalize())
+    return CATEGORY_NAMES.get(name or "", (name or "").replace("_", " ").capitalize())
 
 
 def place_words(place: Place) -> str:

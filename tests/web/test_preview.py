@@ -82,7 +82,7 @@ def macros(name: str) -> set[str]:
 def used_in_the_gallery() -> set[str]:
     """The macros that its pages call, in their own templates and in those they include."""
     environment = jinja2.Environment(autoescape=True)
-    waiting = ["base.html", "gallery.html", "gallery_undo.html", "macros/ui.html"]
+    waiting = ["base.html", "gallery.html", "gallery_undo.html", "macros/ui.html", "macros/forms.html"]
     waiting += [template for template, _ in EXAMPLES.values()]
     seen: set[str] = set()
     used: set[str] = set()

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.core.actions import acknowledgements, actions, undoing
 from app.core.history.reason import Reason
-from app.core.models import Action, HistoryEntry, Note
+from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.notes import explanations
 from app.core.vocabulary import ActionType, ActionVerb, UndoState
 from app.wiring import Wiring
@@ -111,3 +111,19 @@ def test_the_form_says_what_a_warning_tells_without_a_text_and_the_item_what_was
         'Text to the author: <span dir="auto">“Be &lt;kind&gt;.”'
         in moderator.get(f"/review/{action_id}").text
     )
+
+
+def test_an_action_of_the_platforms_own_says_so_and_names_no_category(
+    moderator: Visitor, wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        own, _ = acknowledgements.record_taken(
+            session, factories.integration(cast), request, ActionType.DELETE, "Spam wave"
+        )
+        own_id = own.id
+    page = moderator.get(f"/review/{own_id}").text
+    assert "The platform took this action on its own." in page
+    assert "Possible no category" not in page
+    assert "None are set for this category" not in page

@@ -66,7 +66,7 @@ def evidence(
         passages.setdefault(text[match["start"] : match["end"]], f"{match.get('rule', '')}{said}")
     scores: dict[str, float] = stored.get("scores") or {}
     return Evidence(
-        is_scored=action.category not in UNNAMED,
+        is_scored=(action.category or "") not in UNNAMED,
         score=action.score,
         tier2=rule.tier2 if rule else None,
         tier1=rule.tier1 if rule else None,
