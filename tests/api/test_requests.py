@@ -238,6 +238,19 @@ def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring,
     assert wide.get("/requests/same", headers={"X-Adapter-Scope": "forum-2"}).json["data"]["id"] == away
 
 
+def test_a_repeated_withdrawal_reaches_no_other_community(api: Api, wiring: Wiring, cast: Cast) -> None:
+    wide = api.with_key(wiring, [cast.community_id, cast.other_community_id])
+    ours = wide.submit("same").json["data"]["id"]
+    away = wide.submit("same", community_server_id="forum-2").json["data"]["id"]
+    scope = {"X-Adapter-Scope": "forum-2"}
+    answers = [wide.call("DELETE", "/requests/same", headers=scope).status_code for _ in range(2)]
+    assert answers == [204, 404]
+    assert wide.get("/requests/same", headers=scope).status_code == 404
+    assert wide.get("/requests/same").json["data"]["id"] == ours
+    assert wide.get(f"/requests/{ours}", headers=scope).status_code == 200, "a UUID is never two"
+    assert wide.get(f"/requests/{away}", headers=scope).status_code == 404
+
+
 def test_what_is_not_known_yet_is_left_out(api: Api, jobs: InlineEngine) -> None:
     api.submit("queued", INSULT)
     fresh = api.get("/requests/queued").json["data"]["attributes"]

@@ -61,16 +61,16 @@ _SHOWN = (
 )
 """The columns that a request shows: one query for any number of rows."""
 _PLACE = sa.select(Request.id, Request.community_id).where(Request.withdrawn_at.is_(None))
-_LIKE_NAMED = 50
-"""The most requests with the same ``request_id`` to read, for a key of many communities."""
 
 
 def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> Any:
     """The row of the request with our UUID or with the integration's string, in the actor's communities.
 
+    ``scope``: the string is one of this community, and of no other.
+
     Raises:
-        NotFound: unknown, withdrawn or foreign.
-        Malformed: several communities have this string, and ``scope`` names none of them.
+        NotFound: unknown, withdrawn, foreign, or not in ``scope``.
+        Malformed: several communities have this string, and there is no ``scope``.
     """
     return _find(session, actor, reference, scope, _SHOWN)
 
@@ -98,9 +98,10 @@ def _find(
     statement = posts.where(Request.request_id == reference)
     if actor.communities is not None:
         statement = statement.where(Request.community_id.in_(actor.communities))
-    rows = session.execute(statement.limit(_LIKE_NAMED)).all()
-    if scope is not None and len(rows) > 1:
-        rows = [row for row in rows if row.community_id == scope]
+    if scope is not None:
+        # Not only where two have it: a repeated DELETE would withdraw the post of another community.
+        statement = statement.where(Request.community_id == scope)
+    rows = session.execute(statement.limit(2)).all()
     if not rows:
         raise NotFound("request")
     if len(rows) > 1:
