@@ -50,7 +50,7 @@ types: ## Type check
 unit: ## Only the fast tests of the core, on SQLite; on PostgreSQL too where it differs
 	@scripts/setup dev
 	@scripts/system-packages postgresql nodejs ruby
-	@scripts/pytest -n 2 --dist worksteal --database sqlite tests/unit
+	@scripts/pytest -n 3 --dist worksteal --database sqlite tests/unit
 
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev

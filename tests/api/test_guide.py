@@ -223,7 +223,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
     def start(secret: str) -> ModuleType:
         for name, value in {"BASE": "http://127.0.0.1", "KEY": "bnk", "SECRET": secret}.items():
             monkeypatch.setenv(name, value)
-        spec = importlib.util.spec_from_file_location("receiver", DOCS / "integrate" / "receiver.py")
+        spec = importlib.util.spec_from_file_location("receiver", DOCS / "receiver.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)

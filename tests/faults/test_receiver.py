@@ -18,7 +18,7 @@ from tests.faults.service import free_port
 from tests.faults.test_outages import Place
 from tests.faults.waiting import eventually
 
-RECEIVER = Path(__file__).parents[2] / "docs" / "integrate" / "receiver.py"
+RECEIVER = Path(__file__).parents[2] / "docs" / "receiver.py"
 OLD, NEW = "the secret of this year", "the secret of next year"
 
 

@@ -1,6 +1,6 @@
 """A webhook receiver, standard library only: verify, deduplicate, answer, then work and acknowledge.
 
-BASE=http://127.0.0.1:8000 KEY=bnk_… SECRET=a-secret-of-mine INBOX=inbox.db python3 docs/integrate/receiver.py 8999
+BASE=http://127.0.0.1:8000 KEY=bnk_… SECRET=a-secret-of-mine INBOX=inbox.db python3 docs/receiver.py 8999
 """
 
 import base64
