@@ -138,7 +138,7 @@ def _delivery(kind: EventKind) -> dict[str, Any]:
                 "description": f"Taken. Answer within {kind.deadline:g} seconds; do the work afterwards."
             },
             "4XX": {
-                "description": "Refused for good, and not sent again. 429 is retried, and 401 and 403 while a replaced "
+                "description": "Refused, and not sent again. 429 is retried, and 401 and 403 while a replaced "
                 "secret also signs."
             },
             "5XX": {"description": "Sent again after 10 s, and 30 s after that."},

@@ -24,7 +24,7 @@ def engine(wiring: Wiring) -> Iterator[Result]:
     if dead:
         yield warn(
             f"died or hangs: {', '.join(dead)}",
-            "start it again, unless it is gone for good; others take over its jobs. Reported for a day",
+            "start it again, unless it was removed on purpose; other processes take over its jobs. Reported for a day",
         )
     if not live:
         yield warn("no server or worker is running jobs", "start one: `serve` or `worker`")

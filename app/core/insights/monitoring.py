@@ -130,8 +130,7 @@ def _are_of(actor: Actor, column: Any) -> sa.ColumnElement[bool]:
 
 
 def read(session: Session, actor: Actor) -> Figures:
-    """The recent metrics of the actor's communities: six queries; the rows that
-    they read are bounded, or wait now."""
+    """The recent metrics of the actor's communities: six queries, over a bounded number of rows and those that wait."""
     since = clock.now() - WINDOW
     recent = (
         sa.select(Attempt.milliseconds, Attempt.at, Attempt.delivery_id)
