@@ -34,6 +34,7 @@ class Kind(StrEnum):
     DIGEST = "digest"
     WEBHOOK_DISABLED = "webhook_disabled"
     ATTENTION = "attention"
+    OWN_DATA = "own_data"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.panels import tending
+from app.core.people import own_data_files
 from app.core.raters import digests
 from app.core.requests import image_scoring, score_rows, submitting
 from app.core.requests import scoring as request_scoring
@@ -23,7 +24,7 @@ from app.core.review import holds, overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.webhooks import replays
-from app.jobs import attachments, communities, fact_checks, mailing, rescoring, scoring, upkeep
+from app.jobs import attachments, communities, fact_checks, mailing, own_data, rescoring, scoring, upkeep
 from app.wiring import JobEngine, Wiring
 
 FORMER_SCORE_JOB = "score_request_slowly"
@@ -76,6 +77,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     by_id(replays.REPLAY_JOB, lambda replay_id: upkeep.replay(wiring, replay_id))
     jobs.register(mail.MAIL_JOB, partial(mailing.send, wiring), attempts=mailing.MAIL_ATTEMPTS)
+    by_id(own_data_files.MAKE_JOB, lambda file_id: own_data.make(database, file_id), attempts=3)
     by_id(imports.IMPORT_JOB, lambda import_id: fact_checks.run_import(database, import_id), attempts=3)
     # A fetch that fails is recorded, and the next one is the retry.
     by_id(
@@ -119,5 +121,8 @@ def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseExceptio
     elif name == imports.IMPORT_JOB:
         with wiring.database.writing() as session:
             imports.fail(session, uuid.UUID(args["import_id"]), "It failed again and again.")
+    elif name == own_data_files.MAKE_JOB:
+        with wiring.database.writing() as session:
+            own_data_files.fail(session, uuid.UUID(args["file_id"]))
     elif name == mail.MAIL_JOB:
         mailing.give_up(wiring, args)

@@ -17,6 +17,7 @@ from app.core.factcheck import imports
 from app.core.history import heads
 from app.core.history.marks import Broken
 from app.core.panels import tending
+from app.core.people import own_data_files
 from app.core.requests import retention
 from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
@@ -62,6 +63,7 @@ def sweep(wiring: Wiring) -> None:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_left_behind, has_lost = imports.has_left_behind(session), fetching.has_lost(session)
+        has_old = own_data_files.has_old(session)
     if has_left_behind:
         with part("going on with imports"), wiring.database.writing() as session:
             imports.enqueue_stalled(session)
@@ -69,6 +71,9 @@ def sweep(wiring: Wiring) -> None:
     if has_lost:
         with part("fetching attachments whose jobs were lost"), wiring.database.writing() as session:
             fetching.enqueue_lost(session)
+    if has_old:
+        with part("removing files of own data"), wiring.database.writing() as session:
+            own_data_files.remove_old(session)
 
 
 def prune(wiring: Wiring) -> None:

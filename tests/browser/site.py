@@ -143,6 +143,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     """Every page that this visitor can reach, those that refuse them too: what it is → address."""
     found = navigation(visitor) | {"Welcome": "/welcome", "Not found": UNKNOWN}
     found["Communities"] = "/communities"
+    found["What is kept of you"] = "/settings/my-data"
     if "Review queue" in found:
         found["Review queue, nothing found"] = "/review?q=nothing+like+it"
         found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"

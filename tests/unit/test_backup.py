@@ -21,7 +21,18 @@ from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history.reason import Reason
-from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
+from app.core.models import (
+    Account,
+    Action,
+    Community,
+    Delivery,
+    Hold,
+    Notice,
+    OwnDataFile,
+    Request,
+    SignIn,
+    Webhook,
+)
 from app.core.outbound import AllowList
 from app.core.people import accounts, key_admin, keys, sessions
 from app.core.permissions import SYSTEM
@@ -227,6 +238,25 @@ def test_a_restore_names_who_may_do_everything(
         "Other adapter",
         "Reader",
     ]
+
+
+def test_files_of_own_data_are_in_no_backup(
+    wiring: Wiring, cast: Cast, empty: Settings, tmp_path: Path
+) -> None:
+    runtime.migrate(wiring.settings)
+    content = os.urandom(5_000)
+    with wiring.database.writing() as session:
+        session.add(OwnDataFile(account_id=cast.rater.account_id, made_at=clock.now(), content=content))
+    backups.back_up(wiring.settings, tmp_path / "backup")
+    assert content[:100] not in (tmp_path / "backup").read_bytes()
+    backups.restore(empty, tmp_path / "backup", force=True)
+    restored = Database(empty.sqlalchemy_url)
+    with restored.reading() as session:
+        assert session.scalars(sa.select(OwnDataFile.id)).all() == []
+        assert session.get(Account, cast.rater.account_id) is not None
+    restored.dispose()
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(OwnDataFile.content)).all() == [content]
 
 
 def test_a_backup_of_an_older_version_is_migrated(empty: Settings, tmp_path: Path) -> None:

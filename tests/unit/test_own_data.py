@@ -1,8 +1,12 @@
 """What is kept of a person: all of it, for them alone, without secrets and without what is other people's."""
 
+import io
 import json
+from typing import Any
 
+import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core.db import Base
 from app.core.models import Account, Attachment, Note, Profile, SignIn, Skip
@@ -14,6 +18,8 @@ from app.core.upkeep import erasure, own_data, traces
 from app.core.vocabulary import AttachmentKind, AttachmentState, Classification, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
+
+pytestmark = pytest.mark.both_databases
 
 SECRET = ("hash", "salt", "intercept", "factor", "helpfulness_score", "ratings_count", "status")
 
@@ -27,6 +33,14 @@ def _rita(cast: Cast) -> Actor:
         roles={cast.community_id: Role.RATER},
         communities=frozenset({cast.community_id}),
     )
+
+
+def _written(session: Session, cast: Cast) -> dict[str, Any]:
+    file = io.StringIO()
+    counts = own_data.write(session, cast.rater.account_id, file)
+    kept: dict[str, Any] = json.loads(file.getvalue())
+    assert counts == {name: len(rows) for name, rows in kept.items() if name != "exported_at"}
+    return kept
 
 
 def test_every_column_that_names_a_person_is_handed_out_or_said_not_to_be() -> None:
@@ -62,7 +76,7 @@ def test_a_person_takes_along_what_is_theirs_and_nothing_of_others(wiring: Wirin
         ratings.rate(session, SYSTEM, mine, other, HelpfulnessLevel.HELPFUL)
         sessions.begin(session, session.get_one(Account, cast.rater.account_id), "A browser of mine")
     with wiring.database.reading() as session:
-        kept = own_data.collect(session, _rita(cast))
+        kept = _written(session, cast)
     text = json.dumps(kept)
     assert [row["email"] for row in kept["account"]] == ["rater@example.org"]
     assert [row["summary"] for row in kept["notes"]] == ["Mine to take along"]
@@ -94,7 +108,7 @@ def test_posts_come_with_their_attachments_in_order(wiring: Wiring, cast: Cast) 
                 for position in (2, 1)
             )
     with wiring.database.reading() as session:
-        (post,) = own_data.collect(session, _rita(cast))["posts"]
+        (post,) = _written(session, cast)["posts"]
     assert post["content"] == "Written by rita-77"
     assert [one["url"] for one in post["attachments"]] == [
         "https://cdn.example.org/rita-77/1.png",

@@ -249,7 +249,9 @@ POST /settings/keys                                             401 303 303 303 
 POST /settings/link-code                                        401 200 200 200 200 200
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
 GET  /settings/my-data                                          303 200 200 200 200 200
-GET  /settings/my-data.json                                     303 200 200 200 200 200
+GET  /settings/my-data.json                                     303 404 404 404 404 404
+GET  /settings/my-data/progress                                 303 303 303 303 303 303
+POST /settings/my-data                                          401 303 303 303 303 303
 POST /settings/name                                             401 422 422 422 422 422
 POST /settings/password                                         401 422 422 422 422 422
 POST /settings/run                                              401 303 303 303 303 303

@@ -19,6 +19,7 @@ from app.core.requests import submitting
 from app.wiring import Wiring
 from tests import clocks
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, FixedClassifier, Visit, Visitor
 
 
@@ -155,13 +156,15 @@ def test_an_operator_chooses_how_many_posts_are_sampled(
 
 
 def test_my_data_does_not_tell_a_sample_from_an_item_open_or_ended(
-    visit: Visit, cast: Cast, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, asked: tuple[uuid.UUID, uuid.UUID]
 ) -> None:
     rater, skipper = visit(cast.rater), visit(cast.rater)
     for one in asked:
         rater.post(f"/help-needed/{one}", answer="yes")
 
     def kept() -> dict[str, Any]:
+        skipper.post("/settings/my-data")
+        jobs.run_all()
         return json.loads(skipper.get("/settings/my-data.json").text)  # type: ignore[no-any-return]
 
     open_ones = kept()
@@ -184,9 +187,11 @@ def test_my_data_does_not_tell_a_sample_from_an_item_open_or_ended(
 
 
 def test_my_data_lists_skips_of_samples_and_items_alike(
-    rater: Visitor, wiring: Wiring, asked: tuple[uuid.UUID, uuid.UUID]
+    rater: Visitor, jobs: InlineEngine, asked: tuple[uuid.UUID, uuid.UUID]
 ) -> None:
     for one in asked:
         rater.post(f"/help-needed/{one}", skip="y")
+    rater.post("/settings/my-data")
+    jobs.run_all()
     first, second = json.loads(rater.get("/settings/my-data.json").text)["skipped_posts"]
     assert list(first) == list(second) == ["request_id", "created_at"]

@@ -12,6 +12,7 @@ from typing import IO, TypeVar
 import sqlalchemy as sa
 
 from app.core.errors import Conflict
+from app.core.models import OwnDataFile
 from app.process.runtime import RESTORE_UNFINISHED
 
 Done = TypeVar("Done")
@@ -33,10 +34,14 @@ END $$;
 
 
 def write(url: sa.URL, target: Path) -> None:
-    """Dump the whole database, in one snapshot, to ``target``. Other connections can read and write meanwhile."""
+    """Dump the database, in one snapshot, to ``target``. Other connections can read and write meanwhile.
+
+    Files of own data are left out: they hold nothing that is not in other tables, and should be kept for a day only.
+    """
     server_major = _server_major(url)
     program = _program("pg_dump", server_major)
-    _run([program, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"], url)
+    left_out = f"--exclude-table-data={OwnDataFile.__tablename__}"
+    _run([program, "--format=custom", "--no-owner", "--no-privileges", left_out, f"--file={target}"], url)
     _run([_program("pg_restore", server_major), "--list", str(target)], url)
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from app.commands.backup import signature
 from app.core.errors import Conflict, Invalid
+from app.core.models import OwnDataFile
 
 Done = TypeVar("Done")
 
@@ -18,7 +19,7 @@ IN_USE = "The database is in use: end every server, worker and command first"
 
 
 def write(database: Path, target: Path) -> None:
-    """Write the whole database, in one read transaction, to the empty file ``target``.
+    """Write the database, in one read transaction, to the empty file ``target``, without files of own data.
 
     Others can write meanwhile (WAL). SQLite's backup API is not used: it starts again whenever another process writes.
     """
@@ -30,6 +31,9 @@ def write(database: Path, target: Path) -> None:
             raise Conflict(f"The backup cannot be written: {error}") from error
     with _opened(target) as connection:
         _check_whole(connection, "PRAGMA quick_check(1)")
+        connection.execute("PRAGMA secure_delete=ON")
+        with contextlib.suppress(sqlite3.OperationalError):  # an older database has no such table
+            connection.execute(f"DELETE FROM {OwnDataFile.__tablename__}")  # noqa: S608 - a name of ours
 
 
 def restore(

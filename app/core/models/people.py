@@ -188,6 +188,25 @@ class LinkCode(Base):
     profile_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("profiles.id"))
 
 
+class OwnDataFile(Base):
+    """The file with all that is kept of a person, made by a job for them alone: one for each account.
+
+    ``made_at`` and ``failed_at`` None: it is being made. ``counts`` has the number of rows of each kind, in the file's
+    order. ``content`` is JSON in UTF-8, compressed with gzip. Who asks again gets a row with another ``id``, so that
+    the job of an earlier one changes nothing.
+    """
+
+    __tablename__ = "own_data_files"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"), unique=True)
+    asked_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    made_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    failed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    counts: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
+    content: Mapped[bytes | None] = mapped_column(sa.LargeBinary, deferred=True)
+
+
 class ApiKey(Stamped, Base):
     """An integration's key. Only a SHA-256 of its secret part is stored (docs/integrate/api.md).
 

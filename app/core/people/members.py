@@ -21,7 +21,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice
-from app.core.people import accounts, sessions
+from app.core.people import accounts, own_data_files, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
 from app.core.security_events import SecurityEvent
@@ -173,6 +173,7 @@ def set_disabled(
     session.flush()
     if disabled:
         sessions.end_all(session, account.id)
+        own_data_files.remove(session, account.id)
         for membership in memberships:
             _let_go(session, membership)
     event = SecurityEvent.ACCOUNT_DISABLED if disabled else SecurityEvent.ACCOUNT_ENABLED

@@ -33,6 +33,7 @@ from app.core.models import (
     Note,
     NoteDraft,
     Notice,
+    OwnDataFile,
     Profile,
     Rating,
     Removal,
@@ -52,7 +53,7 @@ from app.core.upkeep.traces import Person
 from app.core.vocabulary import Digest, MediaVeil
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
-OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, NoteDraft)
+OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, NoteDraft, OwnDataFile)
 """Tables with an ``account_id`` whose rows belong only to that account: they are deleted with it."""
 
 

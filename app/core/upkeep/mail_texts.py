@@ -75,6 +75,12 @@ _TEXTS: Mapping[Kind, tuple[str, ...]] = {
         "nothing is sent to it any more. What is due waits until you enable it.",
         "See which one, and why: {url}/notices",
     ),
+    Kind.OWN_DATA: (
+        "What is kept of you is ready",
+        "The file that you asked for, with all that is kept of you, is ready. Sign in and fetch it here:",
+        "{url}/settings/my-data",
+        "It is kept for a day.",
+    ),
 }
 """The subject and the paragraphs of each mail that holds nothing but links."""
 

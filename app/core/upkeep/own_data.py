@@ -1,4 +1,4 @@
-"""Everything that is kept of a person, for that person alone: to see, and to take along as JSON.
+"""Everything that is kept of a person, for that person alone: to take along as JSON.
 
 Each table lists the columns that are handed out, so a new column is not handed out before it is listed. Never
 handed out: hashes of passwords, tokens and codes; a note's score and its ratings, which are other people's; and on
@@ -8,18 +8,20 @@ Nor does anything tell a sample from a review, now or later: answers about both,
 one list with what both have. So history leaves out ratings, and seats of panels when they were answered.
 """
 
+import heapq
+import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from operator import itemgetter
+from typing import IO, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.errors import NotFound
 from app.core.limits import UNCONFIRMED
 from app.core.models import (
     Account,
@@ -40,6 +42,7 @@ from app.core.models import (
     NoteSkip,
     Notice,
     Overturn,
+    OwnDataFile,
     PanelSeat,
     Profile,
     RaterDay,
@@ -54,8 +57,11 @@ from app.core.models import (
     Skip,
 )
 from app.core.people import profiles
-from app.core.permissions import Actor
 from app.core.vocabulary import SeatState
+
+BATCH = 500
+"""Rows that are read at once."""
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,8 @@ class Part:
     """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles).
 
     ``names``: the columns that are handed out; ``expressions``: what is beside them, also of a table that is ``joined``
-    (the table and how). ``where``: only those rows. Parts of one name make one list, in the order in which the rows
-    were created.
+    (the table and how). ``where``: only those rows. Parts of one name make one list. Its rows are in the order in which
+    they were created, if they say when.
     """
 
     name: str
@@ -99,6 +105,7 @@ _RATING = (
     "updated_at"
 )
 _ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
+_POST = "id request_id community_id content requested_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
 _HOLD = "community_id action_id note_id verb reason comment author_text category due_at created_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
@@ -212,34 +219,47 @@ PARTS = (
     ),
 )
 NOT_HANDED_OUT: Mapping[Any, str] = {
+    OwnDataFile: "it is this file",
     RaterDay: "the days of the ratings handed out",
     RaterParameters: "computed anew from the ratings with every fit; it says on which side a person is, which no one "
     "is shown",
 }
 
 
-def collect(session: Session, actor: Actor) -> dict[str, list[dict[str, Any]]]:
-    """All rows about the signed-in person by kind, as JSON values. No one can ask for another person's."""
-    if actor.account_id is None:
-        raise NotFound("account")
-    linked = session.scalars(sa.select(Profile).where(Profile.account_id == actor.account_id)).all()
+def write(session: Session, account_id: uuid.UUID, file: IO[str]) -> dict[str, int]:
+    """Write all rows about a person to ``file`` as JSON, a list for each kind, and return how many each kind has.
+
+    Rows are read and written some hundred at a time.
+    """
+    file.write(f'{{\n  "exported_at": [{json.dumps({"at": clock.iso(clock.now())})}]')
+    counts: dict[str, int] = {}
+    for name, rows in _lists(session, account_id):
+        file.write(f',\n  "{name}": [')
+        counts[name] = 0
+        for row in rows:
+            file.write(",\n    " if counts[name] else "\n    ")
+            file.write(json.dumps(row, ensure_ascii=False))
+            counts[name] += 1
+        file.write("\n  ]" if counts[name] else "]")
+    file.write("\n}\n")
+    return counts
+
+
+def _lists(session: Session, account_id: uuid.UUID) -> Iterator[tuple[str, Iterator[Row]]]:
+    linked = session.scalars(sa.select(Profile).where(Profile.account_id == account_id)).all()
     profile_ids = [profile.id for profile in linked]
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_name: dict[str, list[Part]] = {}
     for part in PARTS:
-        earlier = found.get(part.name, [])
-        found[part.name] = earlier + _rows(session, part, actor.account_id, profile_ids)
-        if earlier:
-            found[part.name].sort(key=lambda row: row["created_at"])
-    for row in found["account"]:
-        row["email"] = row["email"].removesuffix(UNCONFIRMED)
-    found["posts"] = _posts(session, linked)
-    _add_reasons(session, found["history"])
-    return {"exported_at": [{"at": clock.iso(clock.now())}], **found}
+        by_name.setdefault(part.name, []).append(part)
+    for name, parts in by_name.items():
+        lists = [_rows(session, part, account_id, profile_ids) for part in parts]
+        yield name, heapq.merge(*lists, key=itemgetter("created_at")) if len(lists) > 1 else lists[0]
+    yield "posts", _posts(session, linked)
 
 
 def _rows(
     session: Session, part: Part, account_id: uuid.UUID, profile_ids: Sequence[uuid.UUID]
-) -> list[dict[str, Any]]:
+) -> Iterator[Row]:
     mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
     mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
     columns = {name: getattr(part.model, name) for name in part.columns}
@@ -247,11 +267,26 @@ def _rows(
     chosen = sa.select(*(column.label(name) for name, column in columns.items())).where(sa.or_(*mine))
     if part.joined is not None:
         chosen = chosen.join(*part.joined)
-    rows = session.execute(chosen.where(part.where) if part.where is not None else chosen).mappings()
-    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+    if part.where is not None:
+        chosen = chosen.where(part.where)
+    if "created_at" in columns:
+        chosen = chosen.order_by(columns["created_at"])
+    for rows in _batches(session, chosen):
+        if part.model is Account:
+            for row in rows:
+                row["email"] = row["email"].removesuffix(UNCONFIRMED)
+        if part.model is HistoryEntry:
+            _add_reasons(session, rows)
+        yield from rows
 
 
-def _posts(session: Session, linked: Sequence[Profile]) -> list[dict[str, Any]]:
+def _batches(session: Session, chosen: sa.Select[Any]) -> Iterator[list[Row]]:
+    found = session.execute(chosen.execution_options(yield_per=BATCH)).mappings()
+    for rows in found.partitions():
+        yield [{name: _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _posts(session: Session, linked: Sequence[Profile]) -> Iterator[Row]:
     """The posts that the person wrote or submitted under their names on platforms."""
     names = [
         sa.and_(
@@ -268,38 +303,36 @@ def _posts(session: Session, linked: Sequence[Profile]) -> list[dict[str, Any]]:
         if profile.platform != profiles.WEB
     ]
     if not names:
-        return []
-    columns = (Request.id, Request.request_id, Request.community_id, Request.content, Request.requested_at)
-    rows = session.execute(
+        return
+    columns: list[Any] = [getattr(Request, name) for name in _POST.split()]
+    chosen: sa.Select[Any] = (
         sa.select(*columns).join(Community, Community.id == Request.community_id).where(sa.or_(*names))
-    ).mappings()
-    posts = [{name: _plain(value) for name, value in row.items()} | {"attachments": []} for row in rows]
-    _add_attachments(session, posts)
-    return posts
+    )
+    for posts in _batches(session, chosen):
+        _add_attachments(session, posts)
+        yield from posts
 
 
-def _add_attachments(session: Session, posts: list[dict[str, Any]]) -> None:
+def _add_attachments(session: Session, posts: list[Row]) -> None:
     """Add what was sent with the posts, in its order."""
-    for start in range(0, len(posts), 500):
-        batch = {uuid.UUID(post["id"]): post["attachments"] for post in posts[start : start + 500]}
-        columns = [getattr(Attachment, name) for name in _ATTACHMENT.split()]
-        rows = session.execute(
-            sa.select(Attachment.request_id, *columns)
-            .where(Attachment.request_id.in_(batch))
-            .order_by(Attachment.request_id, Attachment.position)
-        ).mappings()
-        for row in rows:
-            attachment = {name: _plain(value) for name, value in row.items()}
-            batch[row["request_id"]].append(attachment)
+    attachments: dict[uuid.UUID, list[Row]] = {}
+    for post in posts:
+        post["attachments"] = attachments[uuid.UUID(post["id"])] = []
+    columns = [getattr(Attachment, name) for name in _ATTACHMENT.split()]
+    found = session.execute(
+        sa.select(Attachment.request_id, *columns)
+        .where(Attachment.request_id.in_(attachments))
+        .order_by(Attachment.request_id, Attachment.position)
+    ).mappings()
+    for row in found:
+        attachments[row["request_id"]].append({name: _plain(value) for name, value in row.items()})
 
 
-def _add_reasons(session: Session, entries: list[dict[str, Any]]) -> None:
+def _add_reasons(session: Session, entries: list[Row]) -> None:
     """Add what the person wrote as reason and comment."""
-    for start in range(0, len(entries), 500):
-        batch = {entry["id"]: entry for entry in entries[start : start + 500]}
-        ids = [uuid.UUID(entry_id) for entry_id in batch]
-        for text in session.scalars(sa.select(HistoryText).where(HistoryText.entry_id.in_(ids))):
-            batch[str(text.entry_id)] |= {"reason": text.reason, "comment": text.comment}
+    by_id = {uuid.UUID(entry["id"]): entry for entry in entries}
+    for text in session.scalars(sa.select(HistoryText).where(HistoryText.entry_id.in_(by_id))):
+        by_id[text.entry_id] |= {"reason": text.reason, "comment": text.comment}
 
 
 def _plain(value: Any) -> Any:

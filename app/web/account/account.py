@@ -1,17 +1,16 @@
-"""The account section of Settings: name, e-mail address, password, signed-in browsers, own data, deletion."""
+"""The account section of Settings: name, e-mail address, password, signed-in browsers, deletion."""
 
-import json
 import uuid
 
 from flask import Response, flash, make_response, redirect, url_for
 from wtforms import Form, PasswordField
 
-from app.core import clock, limits
+from app.core import limits
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.mail import Kind
 from app.core.people import accounts, credentials, dashboard, passwords, sessions
 from app.core.raters import digests
-from app.core.upkeep import erasure, own_data
+from app.core.upkeep import erasure
 from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
@@ -179,26 +178,3 @@ def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) 
         password.errors = [WRONG]
         return show(mine=account_forms, status=422)
     return None
-
-
-_ABOUT = "exported_at"
-
-
-@web.get("/settings/my-data")
-def my_data() -> Response:
-    with wired().database.reading() as session:
-        kept = own_data.collect(session, auth.current_actor())
-    counts = [
-        (name.replace("_", " ").capitalize(), len(rows)) for name, rows in kept.items() if name != _ABOUT
-    ]
-    return page.render("account/my_data.html", counts=counts)
-
-
-@web.get("/settings/my-data.json")
-def my_data_file() -> Response:
-    with wired().database.reading() as session:
-        kept = own_data.collect(session, auth.current_actor())
-    body = json.dumps(kept, ensure_ascii=False, indent=2)
-    response = Response(body, mimetype="application/json")
-    response.headers["Content-Disposition"] = f'attachment; filename="bridgenote-{clock.now():%Y-%m-%d}.json"'
-    return response
