@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel lock audit
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel image image-check lock audit
 
 BIN := .venv/bin
 
@@ -93,6 +93,12 @@ wheel: ## Build the wheel into dist/, with the versions to install beside it
 	@cp constraints.txt dist/
 	@echo "dist/constraints.txt"
 
+image: ## Build the container image by podman, docker or buildah
+	@scripts/image $(OPTIONS)
+
+image-check: ## Build it and run compose.yaml, alone and in full (root, Debian; ten minutes)
+	@scripts/image-check
+
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
@@ -100,6 +106,7 @@ lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv export -q --frozen --group docs --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt
+	@uv export -q --frozen --only-group image --no-header -o requirements-image.txt
 	@uv export -q --frozen --only-group clients --no-header -o requirements-clients.txt
 
 clean: ## Remove the environment and all caches; what is in var/ stays

@@ -88,6 +88,7 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
 def test_what_the_pages_name_is_there() -> None:
     """Paths of the repository, settings, commands, and words of the Makefile."""
     settings = {f"BRIDGENOTE_{name.upper()}" for name in Settings.model_fields} | {"BRIDGENOTE_TRAINING_DATA"}
+    settings |= set(re.findall(r"\$\{(BRIDGENOTE_[A-Z_]+)", (ROOT / "compose.yaml").read_text()))
     commands = set(Commands().list_commands(click.Context(cli)))
     chores = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     missing, paths = [], 0

@@ -7,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from urllib.parse import urlsplit
 
 from app.adapters.mail import SmtpMailer
 from app.commands.doctor.findings import Result, fail, ok, warn
@@ -27,6 +28,13 @@ def settings(wiring: Wiring) -> Iterator[Result]:
     if chosen.environment == "production":
         if not chosen.public_url:
             yield warn("BRIDGENOTE_PUBLIC_URL is not set", "set it to the https address that people use")
+        elif not chosen.public_url.startswith("https://") and _is_loopback(
+            urlsplit(chosen.public_url).hostname or ""
+        ):
+            yield warn(
+                "BRIDGENOTE_PUBLIC_URL is this machine: from another one nobody can sign in",
+                "set it to the https address that people use",
+            )
         elif not chosen.public_url.startswith("https://"):
             yield fail(
                 "BRIDGENOTE_PUBLIC_URL is not https", "sign-in cookies need https: put a proxy before it"
