@@ -126,7 +126,11 @@ class OwnTables:
         self.periods = periods_table(self.schema)
 
     def create(self) -> None:
+        """Create those that are missing. Of processes that start together on PostgreSQL, one does it."""
         with self._database.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                # IF NOT EXISTS alone: of two at once, one fails with a unique violation in the catalogue.
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7241650002)"))
             for table in (self.heartbeats, self.periods):
                 connection.execute(CreateTable(table, if_not_exists=True))
 

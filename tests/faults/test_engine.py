@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import Database
 from app.jobs.engine import UNKEYED_KEPT_MINUTES, Engine
-from app.jobs.tables import OwnTables, is_foreign
+from app.jobs.tables import OwnTables, is_foreign, own_connections
 from tests import postgres
 from tests.faults.conftest import prepare_jobs
 from tests.faults.engine_app import Ran
@@ -553,3 +553,17 @@ def test_a_connection_will_do_instead_of_a_session(database: Database, engine: E
             engine.enqueue(session, "note", {"text": "by session on it"})
             session.flush()
     eventually(lambda: len(ran.lines()) == 2, "both ran")
+
+
+def test_processes_that_start_together_make_the_tables_once(database: Database) -> None:
+    engine = own_connections(database.engine, connections=6)
+    tables = OwnTables(engine)
+    for _ in range(10):
+        with engine.begin() as connection:
+            if tables.schema is not None:
+                connection.execute(sa.schema.CreateSchema(tables.schema, if_not_exists=True))
+            for table in (tables.heartbeats, tables.periods):
+                connection.execute(sa.schema.DropTable(table, if_exists=True))
+        at_once(*[tables.create] * 6)
+    engine.dispose()
+    assert sa.inspect(database.engine).has_table(tables.heartbeats.name, schema=tables.schema)
