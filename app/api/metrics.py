@@ -61,6 +61,16 @@ class Figures(Collector):
             "How long the oldest post that is not scored yet has been waiting.",
             value=speed.oldest_waiting,
         )
+        yield GaugeMetricFamily(
+            "bridgenote_oldest_waiting_attachment_age_seconds",
+            "How long the oldest attachment that could be fetched has been waiting.",
+            value=speed.oldest_attachment,
+        )
+        yield GaugeMetricFamily(
+            "bridgenote_failing_services",
+            "Connected services of whose calls today more than half failed.",
+            value=speed.failing_services,
+        )
         yield _family(
             "decisions",
             "Decisions, by tier and by whether something is done.",
@@ -73,6 +83,7 @@ class Figures(Collector):
             ("notes", "Notes by status.", "status", now.notes),
             ("deliveries", "Webhook deliveries by state.", "state", now.deliveries),
             ("review_queue_length", "Reviews that wait, by group.", "group", now.review_queue),
+            ("attention", "Conditions that operators have a notice about.", "reason", speed.attention),
             (
                 "delivery_attempts_recent",
                 "Webhook attempts of the last 15 minutes, by outcome.",

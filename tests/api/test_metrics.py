@@ -11,10 +11,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app import __version__
 from app.core import clock
-from app.core.models import ApiKey, Delivery, Request
+from app.core.models import ApiKey, Community, Delivery, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.review import conditions
+from app.core.upkeep import attention
 from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine
 from app.process import runtime
@@ -73,6 +74,12 @@ def test_every_figure_is_read_from_the_database(
         session.execute(waits.values(created_at=clock.now() - timedelta(minutes=3)))
     assert 180 <= _figures(api, cast.metrics_key)["oldest_waiting_post_age_seconds",] < 280
     assert 600 <= full["oldest_due_delivery_age_seconds",] < 700
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        community.paused_at = clock.now() - timedelta(days=2)
+        attention.update(session, cast.community_id)
+    after = _figures(api, cast.metrics_key)
+    assert (after["attention", "paused"], after["attention", "backlog"]) == (1, 0)
 
 
 def test_a_key_counts_its_own_communities_alone(
@@ -132,19 +139,24 @@ def test_rules_and_the_page_name_the_figures_that_are_there(api: Api, wiring: Wi
     families = {
         family.name.removesuffix("_created") for family in text_string_to_metric_families(answer.text)
     }
-    rules = (DOCS / "examples" / "prometheus" / "bridgenote-rules.yml").read_text()
+    rules = (DOCS.parents[1] / "deploy" / "prometheus" / "bridgenote-rules.yml").read_text()
     alerts = {rule["alert"]: rule["expr"] for rule in yaml.safe_load(rules)["groups"][0]["rules"]}
-    assert set(re.findall(r"bridgenote_\w+", " ".join(alerts.values()))) <= families
+    named = {name.removesuffix("_count") for name in re.findall(r"bridgenote_\w+", " ".join(alerts.values()))}
+    assert named <= families
     rows = re.findall(r"^\| (`bridgenote_[^|]+)", (DOCS / "operations.md").read_text(), re.MULTILINE)
     assert set(re.findall(r"bridgenote_\w+", " ".join(rows))) == families
     limits = {name: re.findall(r"> (\d{3,})", expression) for name, expression in alerts.items()}
     late, old = f"{conditions.JOB_LATE_AFTER.seconds}", f"{conditions.BACKUP_LATE_AFTER.total_seconds():.0f}"
     assert {name: found for name, found in limits.items() if found} == {
         "BridgenotePostsWait": [late],
+        "BridgenoteAttachmentsWait": [late],
         "BridgenoteDeliveriesLate": [late],
         "BridgenoteBackupLate": [old],
     }
-    assert "sum" not in " ".join(alerts.values()), "each server answers for the whole database"
+    summed = [name for name, expression in alerts.items() if "sum" in expression]
+    assert summed == ["BridgenoteErrors"], (
+        "each server answers for the whole database, but for its own answers"
+    )
 
 
 def test_only_a_metrics_key_may_read_them(api: Api, cast: Cast) -> None:

@@ -17,7 +17,7 @@ from tests import certificates
 from tests.faults.service import Service, free_port
 from tests.faults.waiting import eventually
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "run" / "examples" / "nginx" / "bridgenote.conf"
+EXAMPLE = Path(__file__).parents[2] / "deploy" / "nginx" / "bridgenote.conf"
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") or "nginx"
 """`make test` installs it; without it these tests fail."""
 TOKEN = "a-token-that-opens-an-account"

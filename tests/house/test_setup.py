@@ -317,7 +317,7 @@ def test_who_may_not_install_is_told_why_and_what_to_type(
 
 def test_the_documented_proxy_is_more_patient_than_the_service() -> None:
     """What is too large or too slow is refused by the service, in its own words, not by nginx in front of it."""
-    page = (ROOT / "docs" / "run" / "examples" / "nginx" / "bridgenote.conf").read_text()
+    page = (ROOT / "deploy" / "nginx" / "bridgenote.conf").read_text()
     size = re.search(r"client_max_body_size (\d+)m;", page)
     seconds = re.search(r"proxy_read_timeout (\d+)s;", page)
     assert size is not None

@@ -1,4 +1,4 @@
-"""The systemd units of docs/run/examples: systemd knows every line of them, and what they start is there."""
+"""The systemd units of deploy/systemd: systemd knows every line of them, and what they start is there."""
 
 import configparser
 import re
@@ -12,7 +12,7 @@ import click
 from app.commands.main import Commands, cli
 from tests.house.source import ROOT
 
-UNITS = sorted((ROOT / "docs" / "run" / "examples" / "systemd").iterdir())
+UNITS = sorted((ROOT / "deploy" / "systemd").iterdir())
 PYTHON = "/srv/bridgenote/.venv/bin/python"
 SHARED = ("User", "WorkingDirectory", "EnvironmentFile", "UMask", "ProtectSystem", "NoNewPrivileges")
 """What every service says alike, so that none has more rights than the others or writes files that they cannot read."""

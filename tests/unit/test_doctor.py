@@ -16,6 +16,7 @@ from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.review import conditions
 from app.core.sealing import Sealer
+from app.core.upkeep import attention
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import registrations as webhooks
 from app.jobs.engine import Engine
@@ -115,6 +116,8 @@ def test_a_service_in_order_and_one_in_disorder(
     with wiring.database.writing() as session:
         session.execute(sa.update(Delivery).values(due_at=long_ago))
         session.execute(sa.update(Webhook).values(is_active=False))
+        session.get_one(Community, cast.community_id).paused_at = clock.now() - timedelta(days=2)
+        attention.update(session, cast.community_id)
         session.execute(
             sa.update(Request).where(Request.status == RequestStatus.PENDING).values(created_at=long_ago)
         )
@@ -142,6 +145,7 @@ def test_a_service_in_order_and_one_in_disorder(
     assert "1 requests have waited" in ill["scoring", "warn"]
     assert "for more than 5 minutes" in ill["deliveries", "fail"]
     assert "disabled: 127.0.0.1" in ill["webhooks", "warn"]
+    assert "automatic actions are still paused: Harbour" in ill["communities", "warn"]
 
 
 def test_an_old_backup_is_named(wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:

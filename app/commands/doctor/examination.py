@@ -42,6 +42,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("attachments", work.attachments),
     ("deliveries", work.deliveries),
     ("webhooks", work.endpoints),
+    ("communities", work.communities),
 )
 
 
@@ -82,7 +83,7 @@ def _wired(settings: Settings) -> Iterator[Wiring]:
 def doctor(as_json: bool) -> None:
     """Check what the service stands on, and say what to do; exits with 1 when something is wrong.
 
-    Each line is ok, warn (needs attention) or fail.
+    Each line is ok, warn (needs attention) or fail; in brackets stands the alert of Prometheus for it.
     """
     findings = examine(prepared_settings())
     if as_json:
@@ -90,6 +91,7 @@ def doctor(as_json: bool) -> None:
     else:
         for finding in findings:
             advice = f" → {finding.advice}" if finding.advice else ""
-            click.echo(f"{finding.state:<5} {finding.what}: {finding.detail}{advice}")
+            alert = f" [{finding.alert}]" if finding.alert else ""
+            click.echo(f"{finding.state:<5} {finding.what}: {finding.detail}{advice}{alert}")
     if any(finding.state is State.FAIL for finding in findings):
         raise click.exceptions.Exit(1)

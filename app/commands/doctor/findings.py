@@ -12,11 +12,15 @@ class State(StrEnum):
 
 
 class Result(NamedTuple):
-    """What a check yields: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
+    """What a check yields: ``detail`` says what was found, ``advice`` what to do, one sentence each.
+
+    ``alert``: the rule of Prometheus that fires for it (deploy/prometheus).
+    """
 
     state: State
     detail: str
     advice: str = ""
+    alert: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,15 +31,16 @@ class Finding:
     state: State
     detail: str
     advice: str = ""
+    alert: str = ""
 
 
 def ok(detail: str) -> Result:
     return Result(State.OK, detail)
 
 
-def warn(detail: str, advice: str) -> Result:
-    return Result(State.WARN, detail, advice)
+def warn(detail: str, advice: str, alert: str = "") -> Result:
+    return Result(State.WARN, detail, advice, alert)
 
 
-def fail(detail: str, advice: str) -> Result:
-    return Result(State.FAIL, detail, advice)
+def fail(detail: str, advice: str, alert: str = "") -> Result:
+    return Result(State.FAIL, detail, advice, alert)

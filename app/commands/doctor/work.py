@@ -9,10 +9,19 @@ from app.commands.doctor.findings import Result, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
 from app.core.factcheck import spaces
-from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
+from app.core.models import (
+    Attachment,
+    Attention,
+    Community,
+    ConnectedService,
+    Delivery,
+    Request,
+    Webhook,
+)
 from app.core.review.conditions import BACKUP_LATE_AFTER, JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
-from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
+from app.core.upkeep.attention import TITLES
+from app.core.vocabulary import AttachmentState, AttentionReason, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
 from app.process import runtime
 from app.wiring import Wiring
@@ -25,9 +34,12 @@ def engine(wiring: Wiring) -> Iterator[Result]:
         yield warn(
             f"died or hangs: {', '.join(dead)}",
             "start it again, unless it was removed on purpose; other processes take over its jobs. Reported for a day",
+            "BridgenoteWorkerDied",
         )
     if not live:
-        yield warn("no server or worker is running jobs", "start one: `serve` or `worker`")
+        yield warn(
+            "no server or worker is running jobs", "start one: `serve` or `worker`", "BridgenoteNoWorker"
+        )
         return
     yield ok(f"{len(live)} at work: {', '.join(live)}")
 
@@ -57,11 +69,17 @@ def backup(wiring: Wiring) -> Iterator[Result]:
     if age is None:
         is_alone = wiring.database.engine.dialect.name == "sqlite"
         if is_alone and wiring.settings.environment == "production":
-            yield warn("none was made", "run `backup` every day (docs/run/operations.md)")
+            yield warn(
+                "none was made", "run `backup` every day (docs/run/operations.md)", "BridgenoteBackupLate"
+            )
         else:
             yield ok("none was made on this machine")
     elif age > BACKUP_LATE_AFTER.total_seconds():
-        yield warn(f"the last one is {age / 3600:.0f} hours old", "look into the log of what makes it")
+        yield warn(
+            f"the last one is {age / 3600:.0f} hours old",
+            "look into the log of what makes it",
+            "BridgenoteBackupLate",
+        )
     else:
         yield ok(f"the last one is {age / 3600:.0f} hours old")
 
@@ -73,9 +91,17 @@ def scoring(wiring: Wiring) -> Iterator[Result]:
         late = _count(session, present, Request.status == RequestStatus.PENDING, Request.created_at < limit)
         failed = _count(session, present, Request.status == RequestStatus.FAILED)
     if late:
-        yield warn(f"{late} requests have waited for more than 5 minutes", "start more workers")
+        yield warn(
+            f"{late} requests have waited for more than 5 minutes",
+            "start more workers",
+            "BridgenotePostsWait",
+        )
     if failed:
-        yield warn(f"{failed} requests could not be scored", "try them again in the dashboard")
+        yield warn(
+            f"{failed} requests could not be scored",
+            "try them again in the dashboard",
+            "BridgenotePostsFailed",
+        )
     if not late and not failed:
         yield ok("nothing waits for long")
 
@@ -89,11 +115,19 @@ def deliveries(wiring: Wiring) -> Iterator[Result]:
         parked = _count(session, present, Delivery.state == DeliveryState.PARKED)
         late = _count(session, Delivery.state == DeliveryState.DUE, Delivery.due_at < limit)
     if dead:
-        yield warn(f"{dead} failed", "look at Deliveries, and replay them")
+        yield warn(f"{dead} failed", "look at Deliveries, and replay them", "BridgenoteDeliveriesFailed")
     if parked:
-        yield warn(f"{parked} were parked by a restore", "look at Deliveries, and replay what never arrived")
+        yield warn(
+            f"{parked} were parked by a restore",
+            "look at Deliveries, and replay what never arrived",
+            "BridgenoteDeliveriesParked",
+        )
     if late:
-        yield fail(f"{late} have been due for more than 5 minutes", "is a server or worker running?")
+        yield fail(
+            f"{late} have been due for more than 5 minutes",
+            "is a server or worker running?",
+            "BridgenoteDeliveriesLate",
+        )
     if not (dead or parked or late):
         yield ok("none is late or failed")
 
@@ -118,7 +152,9 @@ def attachments(wiring: Wiring) -> Iterator[Result]:
                 "restore the files with the database, or name the store that has them",
             )
     if late:
-        yield warn(f"{late} have waited for more than 5 minutes", "start more workers")
+        yield warn(
+            f"{late} have waited for more than 5 minutes", "start more workers", "BridgenoteAttachmentsWait"
+        )
     if not is_missing and not late:
         size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
         yield ok(f"{size}; {totals.waiting} waiting")
@@ -135,6 +171,37 @@ def endpoints(wiring: Wiring) -> Iterator[Result]:
         hosts = ", ".join(sorted({url.split("/")[2] for url in disabled}))
         yield warn(f"disabled: {hosts}", "mend the receiver, then enable it on the Webhooks page")
     yield ok(f"{in_all} registered")
+
+
+_ALERTS: dict[AttentionReason, tuple[str, str]] = {
+    AttentionReason.BACKLOG: ("BridgenoteBacklog", "find more reviewers, or raise Tier 2"),
+    AttentionReason.OVERDUE: (
+        "BridgenoteReviewsOverdue",
+        "find more reviewers, or lengthen the target times",
+    ),
+    AttentionReason.WEBHOOK_FAILING: (
+        "BridgenoteWebhookFails",
+        "mend the receiver; its page says what it answers",
+    ),
+    AttentionReason.PAUSED: ("BridgenoteActionsPaused", "look why on the Community page, and resume them"),
+}
+
+
+def communities(wiring: Wiring) -> Iterator[Result]:
+    """What operators have a notice about, by reason."""
+    with wiring.database.reading() as session:
+        lasting = session.execute(
+            sa.select(Attention.reason, sa.func.count(), sa.func.min(Community.name))
+            .join(Community)
+            .group_by(Attention.reason)
+            .order_by(Attention.reason)
+        ).all()
+    for reason, count, name in lasting:
+        alert, advice = _ALERTS[reason]
+        more = f" and {count - 1} more" if count > 1 else ""
+        yield warn(f"{TITLES[reason][0].lower()}{TITLES[reason][1:]}: {name}{more}", advice, alert)
+    if not lasting:
+        yield ok("none needs its operators")
 
 
 def _schema(wiring: Wiring) -> str | None:
@@ -159,7 +226,11 @@ def services(wiring: Wiring) -> Iterator[Result]:
             )
         elif fails_mostly(period):
             failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
-            yield warn(f"{failed}: {period.last_error}", "look at its page under Classifiers")
+            yield warn(
+                f"{failed}: {period.last_error}",
+                "look at its page under Classifiers",
+                "BridgenoteServiceFails",
+            )
     yield ok(f"{len(connected)} connected" if connected else "none is connected")
 
 

@@ -12,15 +12,32 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions.decisions import NO_ACTION
-from app.core.models import Action, Attempt, Decision, Delivery, Event, Note, Request, Webhook
+from app.core.models import (
+    Action,
+    Attachment,
+    Attempt,
+    Attention,
+    ConnectedService,
+    Decision,
+    Delivery,
+    Event,
+    Note,
+    Request,
+    Webhook,
+)
 from app.core.permissions import Actor
+from app.core.review.conditions import fails_mostly
+from app.core.services import calls
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
+    AttachmentState,
+    AttentionReason,
     DeliveryState,
     NoteStatus,
     RequestStatus,
     ReviewGroup,
+    ServiceMode,
 )
 
 WINDOW = timedelta(minutes=15)
@@ -73,8 +90,9 @@ class Figures:
     """Latencies in seconds by quantile, 0 where nothing ended within ``WINDOW``.
 
     ``attempts``: delivery attempts within ``WINDOW``, by outcome. ``oldest_due``: seconds for which the oldest
-    delivery that could be sent has waited; 0 when none is late. ``oldest_waiting``: the same for the oldest post that
-    waits to be scored.
+    delivery that could be sent has waited; 0 when none is late. ``oldest_waiting``, ``oldest_attachment``: the same for
+    the oldest post that waits to be scored, and the oldest attachment that waits to be fetched. ``attention``: the
+    conditions that operators have a notice about. ``failing_services``: those of whose calls today most failed.
     """
 
     attempts: Mapping[str, int]
@@ -84,6 +102,9 @@ class Figures:
     answer: Mapping[float, float]
     oldest_due: float
     oldest_waiting: float
+    oldest_attachment: float
+    attention: Mapping[AttentionReason, int]
+    failing_services: int
 
 
 def count(session: Session, actor: Actor) -> Totals:
@@ -130,7 +151,7 @@ def _are_of(actor: Actor, column: Any) -> sa.ColumnElement[bool]:
 
 
 def read(session: Session, actor: Actor) -> Figures:
-    """The recent metrics of the actor's communities: six queries, over a bounded number of rows and those that wait."""
+    """The recent metrics of the actor's communities: ten queries, over a bounded number of rows and those that wait."""
     since = clock.now() - WINDOW
     recent = (
         sa.select(Attempt.milliseconds, Attempt.at, Attempt.delivery_id)
@@ -190,7 +211,36 @@ def read(session: Session, actor: Actor) -> Figures:
             sa.text("requests.status = 'PENDING'"),
             Request.withdrawn_at.is_(None),
         ),
+        oldest_attachment=_age_of_oldest(
+            session,
+            Attachment.due_at,
+            _are_of(actor, Attachment.community_id),
+            Attachment.state == AttachmentState.WAITING,
+            Attachment.due_at <= clock.now(),
+        ),
+        attention=_attention(session, actor),
+        failing_services=_failing_services(session, actor),
     )
+
+
+def _attention(session: Session, actor: Actor) -> dict[AttentionReason, int]:
+    rows = session.execute(
+        sa.select(Attention.reason, sa.func.count())
+        .where(_are_of(actor, Attention.community_id))
+        .group_by(Attention.reason)
+    )
+    return dict.fromkeys(AttentionReason, 0) | {reason: count for reason, count in rows}
+
+
+def _failing_services(session: Session, actor: Actor) -> int:
+    used = session.scalars(
+        sa.select(ConnectedService.id).where(
+            _are_of(actor, ConnectedService.community_id),
+            ConnectedService.removed_at.is_(None),
+            ConnectedService.mode != ServiceMode.OFF,
+        )
+    ).all()
+    return sum(fails_mostly(period) for period in calls.period(session, used, 1).values())
 
 
 def _age_of_oldest(
