@@ -210,8 +210,8 @@ class Throttle:
         """Whether the storage of the counters answers."""
         return self._storage.check()
 
-    def hit(self, name: LimitName, *who: str) -> Standing | None:
-        """Count one call by ``who`` and return the standing after it, or None when limits are off.
+    def hit(self, name: LimitName, *who: str, times: int = 1) -> Standing | None:
+        """Count ``times`` calls by ``who`` and return the standing after them, or None when limits are off.
 
         Raises:
             OverLimit: one of the limits of that name is exceeded.
@@ -221,11 +221,11 @@ class Throttle:
         standings = []
         who = (self._hidden(who),)
         for item in self._limits[name]:
-            count, ends = self._count(item, name, *who)
+            count, ends = self._count(item, name, *who, times=times)
             reset = max(1, math.ceil(ends - time.time()))
             standing = Standing(item.amount, max(0, item.amount - count), reset, item.get_expiry())
             if count > item.amount:
-                if count == item.amount + 1:  # once in a window: a flood must not flood the log too
+                if count - times <= item.amount:  # once in a window: a flood must not flood the log too
                     security_events.log(SecurityEvent.THROTTLED, limit=name, retry_after=reset)
                 raise OverLimit(name, standing)
             standings.append(standing)
@@ -254,18 +254,18 @@ class Throttle:
         """A keyed hash, so that no address of a person is stored with the counters."""
         return hmac.new(self._key, "\n".join(who).encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
-    def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
-        """Count one hit in a fixed window; return the count and the window's end. ``FileStorage`` does both at once."""
+    def _count(self, item: RateLimitItem, *who: str, times: int = 1) -> tuple[int, float]:
+        """Count hits in a fixed window; return the count and the window's end. ``FileStorage`` does both at once."""
         key, expiry = item.key_for(*who), item.get_expiry()
         return self._from_storage(
-            lambda: self._shared_count(key, expiry),
-            lambda: (self._spare.incr(key, expiry), self._spare.get_expiry(key)),
+            lambda: self._shared_count(key, expiry, times),
+            lambda: (self._spare.incr(key, expiry, times), self._spare.get_expiry(key)),
         )
 
-    def _shared_count(self, key: str, expiry: int) -> tuple[int, float]:
+    def _shared_count(self, key: str, expiry: int, times: int) -> tuple[int, float]:
         if isinstance(self._storage, FileStorage):
-            return self._storage.add(key, expiry)
-        return self._storage.incr(key, expiry), self._storage.get_expiry(key)
+            return self._storage.add(key, expiry, times)
+        return self._storage.incr(key, expiry, times), self._storage.get_expiry(key)
 
     def _standing(self, item: RateLimitItem, name: str, *who: str) -> Standing:
         stats = self._from_storage(

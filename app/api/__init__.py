@@ -9,6 +9,7 @@ them.
 from apiflask import APIFlask
 
 from app.api import (  # noqa: F401 - importing them registers their views
+    batches,
     community_servers,
     field_clients,
     metrics,

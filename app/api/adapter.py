@@ -105,6 +105,9 @@ class StrictAdapter(PydanticAdapter):
         """
         schema: dict[str, Any] = super().get_openapi_schema(**kwargs)
         model = self.model_class
+        if issubclass(model, Body) and model.batch_of is not None:
+            item = f"#/components/schemas/{model.batch_of.__name__}Resource"
+            schema["properties"]["data"]["items"] = {"$ref": item}
         if not issubclass(model, Body) or model.resource is None:
             return schema
         name = self.get_schema_name()

@@ -251,8 +251,8 @@ def _differs(profile: Profile | None, asserted: Asserted) -> bool:
     return renamed or (asserted.trust_level is not None and asserted.trust_level != profile.trust_level)
 
 
-def count(name: LimitName, *who: str, only_check: bool = False) -> Standing | None:
-    """Count one call of ``who`` against a limit. Returns the limit's state, or None when limits are off.
+def count(name: LimitName, *who: str, times: int = 1, only_check: bool = False) -> Standing | None:
+    """Count ``times`` calls of ``who`` against a limit. Returns the limit's state, or None when limits are off.
 
     ``only_check``: count nothing, but refuse who has no calls left; returns None.
 
@@ -263,7 +263,7 @@ def count(name: LimitName, *who: str, only_check: bool = False) -> Standing | No
         if only_check:
             wired().throttle.check(name, *who)
             return None
-        return wired().throttle.hit(name, *who)
+        return wired().throttle.hit(name, *who, times=times)
     except OverLimit as refusal:
         flask.g.standing = (refusal.name, refusal.standing)
         raise

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from werkzeug.routing import BaseConverter
 
 from app.api import adapter, auth, parse
+from app.core import limits
 from app.core.vocabulary import Scope
 
 PREFIX = "/api/public/v1"
@@ -82,7 +83,7 @@ def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> Guard
 
 def _check_size() -> None:
     # Checked even if the view does not read the body.
-    parse.check_size(flask.request)
+    parse.check_size(flask.request, getattr(_declared("body"), "bytes_max", limits.BODY_MAX_BYTES))
 
 
 def _check_accept() -> None:
@@ -91,11 +92,16 @@ def _check_accept() -> None:
 
 def check_query_names() -> None:
     """Refuse query parameters that the view does not read and that may mean a filter (``adapter.check_query``)."""
-    view = flask.current_app.view_functions[flask.request.endpoint or ""]
-    # APIFlask stores what @input declared in ``_spec``, which is private; a test of unknown filters guards this.
-    declared = getattr(view, "_spec", {}).get("args", [])
+    declared = _declared("args") or ()
     allowed = [adapter.query_names(model) for model, location in declared if location == "query"]
     adapter.check_query(flask.request, frozenset().union(*allowed))
+
+
+def _declared(what: str) -> Any:
+    """What ``@input`` declared of this call's view; None for nothing."""
+    view = flask.current_app.view_functions[flask.request.endpoint or ""]
+    # APIFlask stores it in ``_spec``, which is private; tests of unknown filters and of large bodies guard this.
+    return getattr(view, "_spec", {}).get(what)
 
 
 def opens_communities(view: View) -> View:

@@ -31,15 +31,20 @@ LONGEST_LOC = 255
 
 def render(explained: Explained) -> Response:
     """Return the response for an error, ``application/json``."""
-    detail: Any = explained.detail
-    if explained.problems:
-        detail = [_item(problem) for problem in limit_problems(explained.problems)]
-    response = Response(json.dumps({"detail": detail}), explained.status, mimetype="application/json")
+    body = json.dumps({"detail": detail_of(explained)})
+    response = Response(body, explained.status, mimetype="application/json")
     response.headers.update(explained.headers)
     return response
 
 
-def pydantic_problems(error: ValidationError, prefix: tuple[str, ...]) -> list[Problem]:
+def detail_of(explained: Explained) -> Any:
+    """Return the ``detail`` of an error: a sentence, or the list of problems."""
+    if explained.problems:
+        return [_item(problem) for problem in limit_problems(explained.problems)]
+    return explained.detail
+
+
+def pydantic_problems(error: ValidationError, prefix: tuple[str | int, ...]) -> list[Problem]:
     """Return pydantic's errors as problems whose paths start with ``prefix`` (``body, data, attributes``)."""
     return [
         Problem(
@@ -94,9 +99,9 @@ def _cut(part: str | int) -> str | int:
     return part[:LONGEST_LOC] + "…" if isinstance(part, str) and len(part) > LONGEST_LOC else part
 
 
-def _prefix(problem: Problem) -> tuple[str, ...]:
+def _prefix(problem: Problem) -> tuple[str | int, ...]:
     """Return where in this request the core's field came from: body (in its actual form), query or the path."""
-    body_loc: tuple[str, ...] | None = flask.g.get("body_loc")
+    body_loc: tuple[str | int, ...] | None = flask.g.get("body_loc")
     name = str(problem.loc[0]) if problem.loc else ""
     if name in flask.request.args and name not in flask.g.get("body_members", ()):
         return ("query",)

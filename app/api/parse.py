@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import deque
+from collections.abc import Iterable
 from itertools import islice
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -29,6 +30,7 @@ _TOP_MEMBERS = frozenset({"data", "jsonapi", "meta", "links"})
 _DATA_MEMBERS = frozenset({"type", "id", "attributes", "meta", "links"})
 
 Model = TypeVar("Model", bound=Body)
+Loc = tuple[str | int, ...]
 
 
 def body(request: Request, model: type[Model]) -> Model:
@@ -45,9 +47,9 @@ def body(request: Request, model: type[Model]) -> Model:
     """
     flask.g.body_loc = ("body",)
     flask.g.body_id = None
-    raw = read(request)
+    raw = read(request, model.bytes_max)
     if not raw and model.optional:
-        return _validate(model, {}, ("body",))
+        return validated(model, {}, ("body",))
     if not raw:
         raise Malformed("Request body is empty")
     check_media_type(request)
@@ -55,12 +57,23 @@ def body(request: Request, model: type[Model]) -> Model:
     if model.creates:
         _refuse_id(document)
     attributes, loc = unwrap(document, model)
-    flask.g.body_loc = loc
-    flask.g.body_members = attributes.keys() if isinstance(attributes, dict) else ()
-    return _validate(model, attributes, loc)
+    place_errors(loc, attributes.keys() if isinstance(attributes, dict) else ())
+    return validated(model, attributes, loc)
 
 
-def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Model:
+def item(model: type[Model], resource: Any, index: int) -> Model:
+    """Parse one resource of a batch as ``body`` does, with paths that begin with ``body, data, index``."""
+    _refuse_id({"data": resource})
+    attributes, loc = _attributes_of(resource, model, ("body", "data", index))
+    return validated(model, attributes, loc)
+
+
+def place_errors(loc: Loc, members: Iterable[str]) -> None:
+    """Say that these attributes stand at ``loc`` of the body: there are the problems that the core finds in them."""
+    flask.g.body_loc, flask.g.body_members = loc, frozenset(members)
+
+
+def validated(model: type[Model], attributes: Any, loc: Loc) -> Model:
     """Return the validated model. Raises ``Located`` with at most ``LISTED`` problems.
 
     Unknown members and long lists are refused before pydantic runs, because it would describe every problem of a
@@ -84,11 +97,11 @@ def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Mode
     raise Located(*limit_problems([*problems, *unknown], len(problems) + extra))
 
 
-def _unknown(loc: tuple[str, ...], name: str, value: Any) -> Problem:
+def _unknown(loc: Loc, name: str, value: Any) -> Problem:
     return Problem("extra_forbidden", (*loc, name), "Extra inputs are not permitted", value)
 
 
-def _long_lists(model: type[Body], known: dict[str, Any], loc: tuple[str, ...]) -> list[Problem]:
+def _long_lists(model: type[Body], known: dict[str, Any], loc: Loc) -> list[Problem]:
     """Return a problem for the first list or object, nested ones included, with more than ``ITEMS_MAX`` items."""
     waiting: deque[tuple[tuple[str | int, ...], Any]] = deque(
         ((name,), value)
@@ -107,8 +120,8 @@ def _long_lists(model: type[Body], known: dict[str, Any], loc: tuple[str, ...]) 
 
 
 def _is_free(annotation: Any) -> bool:
-    """Whether a field accepts any JSON object, whose members are not validated one by one."""
-    if annotation is JsonObject or annotation is dict or get_origin(annotation) is dict:
+    """Whether a field accepts any JSON object or list, whose members are not validated one by one."""
+    if annotation in (JsonObject, dict, list[Any]) or get_origin(annotation) is dict:
         return True
     is_choice = get_origin(annotation) in {Union, UnionType, Annotated}
     return is_choice and any(_is_free(arg) for arg in get_args(annotation))
@@ -235,7 +248,7 @@ def _check_nesting(value: Any) -> None:
     raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep")
 
 
-def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
+def unwrap(document: Any, model: type[Body]) -> tuple[Any, Loc]:
     """Return the attributes of a document and their path in it."""
     if model.resource is None or (model.plain and not (isinstance(document, dict) and "data" in document)):
         return document, ("body",)
@@ -244,16 +257,20 @@ def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
         form = json.dumps({"data": {"type": model.resource, "attributes": {}}})
         raise Located(Problem("missing", ("body", "data"), f"Field required: the body is {form}", document))
     _check_object(document, _TOP_MEMBERS, ("body",))
-    data = document["data"]
-    _check_object(data, _DATA_MEMBERS, ("body", "data"))
-    _check_type(data, model)
+    return _attributes_of(document["data"], model, ("body", "data"))
+
+
+def _attributes_of(data: Any, model: type[Body], loc: Loc) -> tuple[Any, Loc]:
+    """Return the attributes of a resource at ``loc``, and their path."""
+    _check_object(data, _DATA_MEMBERS, loc)
+    _check_type(data, model, loc)
     _check_id(data, model)
     if "attributes" not in data:
-        raise Located(Problem("missing", ("body", "data", "attributes"), "Field required", data))
-    return data["attributes"], ("body", "data", "attributes")
+        raise Located(Problem("missing", (*loc, "attributes"), "Field required", data))
+    return data["attributes"], (*loc, "attributes")
 
 
-def _check_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> None:
+def _check_object(value: Any, members: frozenset[str], loc: Loc) -> None:
     if not isinstance(value, dict):
         raise _no_object(value, loc)
     extra = [name for name in value if name not in members]
@@ -262,21 +279,20 @@ def _check_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> 
         raise Located(*limit_problems(unknown, len(extra)))
 
 
-def _no_object(value: Any, loc: tuple[str, ...]) -> Located:
+def _no_object(value: Any, loc: Loc) -> Located:
     return Located(Problem("dict_type", loc, NO_OBJECT, value))
 
 
-def _check_type(data: dict[str, Any], model: type[Body]) -> None:
+def _check_type(data: dict[str, Any], model: type[Body], at: Loc) -> None:
+    loc = (*at, "type")
     if "type" not in data:
         if model.loose:
             return
-        raise Located(Problem("missing", ("body", "data", "type"), "Field required", data))
+        raise Located(Problem("missing", loc, "Field required", data))
     if not isinstance(data["type"], str):
-        loc = ("body", "data", "type")
         raise Located(Problem("string_type", loc, "Input should be a valid string", data["type"]))
     if data["type"] != model.resource:
         # JSON:API says 409, but our clients understand 409 as "submitted before" (docs/integrate/api.md).
-        loc = ("body", "data", "type")
         raise Located(Problem("literal_error", loc, f"Input should be '{model.resource}'", data["type"]))
 
 

@@ -1,5 +1,6 @@
 """Requests: submit, list, poll, read, patch, withdraw (docs/integrate/api.md)."""
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
@@ -49,7 +50,7 @@ def create_request(json_data: RequestCreate) -> Response:
 
     The same ``request_id`` again returns the stored request with 200, or 409 if the operator chose that.
     """
-    caller, submission = auth.caller(), _submission(json_data)
+    caller, submission = auth.caller(), submission_of(json_data)
     known_id = community_servers.find_known(caller, json_data.community_server_id)
     with wired().database.writing() as session:
         community_id, actor = known_id, caller.actor
@@ -57,20 +58,42 @@ def create_request(json_data: RequestCreate) -> Response:
             community_id, actor = community_servers.find_or_open(
                 session, caller, json_data.community_server_id
             )
-        receipt = submitting.submit(session, actor, community_id, submission)
-        if not receipt.new:
-            shown = _shown(session, reading.find(session, actor, str(receipt.request.id)))
+        submitted = submit(session, actor, community_id, submission)
+    answer = answer_to(submitted)
+    if isinstance(answer, Explained):
+        return render(answer)
+    shown, meta = answer
+    return jsonapi.answer_resource(shown, 200 if meta else 201, located=True, meta=meta)
+
+
+Submitted = tuple[submitting.Receipt, dict[str, Any] | None]
+"""What came of a submission, and the resource object of one that was known."""
+
+
+def submit(
+    session: Session, actor: Actor, community_id: uuid.UUID, submission: submitting.Submission
+) -> Submitted:
+    """Store a submission in a writing session; ``answer_to`` says after the commit what to answer."""
+    receipt = submitting.submit(session, actor, community_id, submission)
     if receipt.new:
-        shown = show_new(receipt.request, receipt.attachments)
-    if not receipt.new and wired().settings.duplicate_request_status == 409:
+        return receipt, None
+    return receipt, _shown(session, reading.find(session, actor, str(receipt.request.id)))
+
+
+def answer_to(submitted: Submitted) -> tuple[dict[str, Any], dict[str, Any] | None] | Explained:
+    """Return the resource object and its ``meta``, None of a new one, or the refusal of duplicates (409)."""
+    receipt, known = submitted
+    shown = known or show_new(receipt.request, receipt.attachments)
+    if known and wired().settings.duplicate_request_status == 409:
         location = jsonapi.url(f"/requests/{shown['id']}")
-        return render(Explained(409, "This request_id was submitted before", {"Location": location}))
+        return Explained(409, "This request_id was submitted before", {"Location": location})
     shown["attributes"]["status"] = shown["attributes"]["status"].lower()
-    meta = None if receipt.new else {"duplicate": True, "content_differs": receipt.content_differs}
-    return jsonapi.answer_resource(shown, 201 if receipt.new else 200, located=True, meta=meta)
+    meta = {"duplicate": True, "content_differs": receipt.content_differs} if known else None
+    return shown, meta
 
 
-def _submission(body: RequestCreate) -> submitting.Submission:
+def submission_of(body: RequestCreate) -> submitting.Submission:
+    """Return what is submitted, for the core."""
     same = body.model_dump(include=_UNCHANGED)
     sent = [NewAttachment(**one.model_dump()) for one in body.attachments or ()]
     sent += from_flat(

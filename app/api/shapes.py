@@ -134,6 +134,7 @@ class Body(BaseModel):
     ``resource`` is the JSON:API ``type`` of the wrapped form (None: only a plain object is accepted). ``plain`` also
     accepts a plain object. ``loose`` allows leaving out ``type`` and ``id`` and does not compare the id. ``needs_id``
     requires ``id``, as JSON:API does for PATCH; ``creates`` refuses it. ``optional`` treats a missing body as empty.
+    ``bytes_max``: how large the body may be. ``batch_of``: ``data`` is a list of resources with these attributes.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -144,6 +145,8 @@ class Body(BaseModel):
     needs_id: ClassVar[bool] = False
     creates: ClassVar[bool] = False
     optional: ClassVar[bool] = False
+    bytes_max: ClassVar[int] = limits.BODY_MAX_BYTES
+    batch_of: "ClassVar[type[Body] | None]" = None
 
 
 class Query(BaseModel):

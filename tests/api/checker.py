@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.api.field_clients import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
 from app.api.schemas.documents import SHOWN, Links, PageLinks, PageMeta, Uuid
+from app.api.schemas.requests import RequestBatchAnswers
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")
@@ -49,6 +50,8 @@ def check(response: TestResponse) -> None:
         assert response.data == b""
     elif path.startswith(FLAT) or path.endswith(FLAT_ENDINGS):
         _check_flat(response)
+    elif path.endswith("/requests/batch") and response.request.method == "POST":
+        _check_batch(response)
     elif path != "/metrics":
         _check_document(response)
 
@@ -71,18 +74,7 @@ def _check_error(response: TestResponse) -> None:
     body = response.json
     assert isinstance(body, dict)
     assert set(body) == {"detail"}, body
-    if status == 422:
-        assert isinstance(body["detail"], list)
-        assert body["detail"], "a 422 names the fields"
-        for item in body["detail"]:
-            assert set(item) == {"type", "loc", "msg", "input"}, item
-            assert item["loc"][0] in LOC_STARTS, item
-            assert all(isinstance(part, str | int) for part in item["loc"])
-            assert item["type"]
-            assert item["msg"]
-    else:
-        assert isinstance(body["detail"], str)
-        assert body["detail"]
+    _check_detail(status, body["detail"])
     if status == 401:
         assert response.headers["WWW-Authenticate"] == "Bearer"
     if status in {429, 503} and "Retry-After" in response.headers:
@@ -91,6 +83,31 @@ def _check_error(response: TestResponse) -> None:
         assert {"Retry-After", "RateLimit", "RateLimit-Policy"} <= set(response.headers.keys())
     if status == 405:
         assert response.headers["Allow"]
+
+
+def _check_detail(status: int, detail: Any) -> None:
+    if status == 422:
+        assert isinstance(detail, list)
+        assert detail, "a 422 names the fields"
+        for item in detail:
+            assert set(item) == {"type", "loc", "msg", "input"}, item
+            assert item["loc"][0] in LOC_STARTS, item
+            assert all(isinstance(part, str | int) for part in item["loc"])
+            assert item["type"]
+            assert item["msg"]
+    else:
+        assert isinstance(detail, str)
+        assert detail
+
+
+def _check_batch(response: TestResponse) -> None:
+    assert response.headers["Content-Type"] == JSON_API
+    RequestBatchAnswers.model_validate(response.json)
+    for row in response.json["data"]:
+        if "type" in row:
+            _check_resource({name: value for name, value in row.items() if name != "meta"})
+        else:
+            _check_detail(row["status"], row["detail"])
 
 
 def _check_document(response: TestResponse) -> None:

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 DOCUMENT = f"{PREFIX}/openapi.json"
 PARTS = {
-    "requests": r"^/api/public/v1/(requests(/\{request_id\})?|openapi\.json)$",
+    "requests": r"^/api/public/v1/(requests(/\{request_id\}|/batch)?|openapi\.json)$",
     "actions": r"^/api/public/v1/moderation-actions",
     "communities and people": r"^/api/public/v1/(community-servers|user-profiles)/",
     "notes": r"^/api/public/v1/notes(/\{note_id\})?$",
@@ -271,6 +271,13 @@ def fuzz(
             for name in sorted({*BEYOND_SCHEMAS, *PAGED})
             for refused in [["422"] * (name in BEYOND_SCHEMAS) + ["400"] * (name in PAGED)]
         ]
+        # What is wrong with one submission of a batch is told beside the others' answers, and ``batch`` may be the id
+        # of a request too, which has other methods.
+        own = {
+            "negative_data_rejection": {"expected-statuses": ["200", *ACCEPTED, "4xx"]},
+            "allow_header_conformance": {"enabled": False},
+        }
+        loosened.append({"include-operation-id": "create_requests", "checks": own})
         config = SchemathesisConfig.from_dict(
             {
                 "headers": {"Authorization": f"Bearer {cast.adapter_key}"},

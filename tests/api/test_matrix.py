@@ -48,6 +48,7 @@ GET    /api/public/v1/ratings/<rating_id>                                       
 PUT    /api/public/v1/ratings/<rating_id>                                         401 422 403 403 422
 GET    /api/public/v1/requests                                                    401 200 200 403 200
 POST   /api/public/v1/requests                                                    401 422 403 403 422
+POST   /api/public/v1/requests/batch                                              401 422 403 403 422
 GET    /api/public/v1/requests/<request_reference:reference>                      401 200 200 403 404
 PATCH  /api/public/v1/requests/<request_reference:reference>                      401 200 403 403 404
 POST   /api/public/v1/requests/<any_id:reference>/ai-notes                        401 201 403 403 404

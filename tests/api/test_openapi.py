@@ -286,6 +286,8 @@ def _texts(document: Document) -> Iterator[tuple[str, str, Any, str]]:
             continue
         content = next(iter(body["content"].values()))
         for example in content["examples"].values():
+            if isinstance(example["value"].get("data"), list):
+                continue  # its items are refused one by one, which test_batches compares with the single call
             attributes = example["value"].get("data", {}).get("attributes") or example["value"]
             for name, value in attributes.items():
                 if isinstance(value, str) and name not in {"status", "action_state", "action_type", "events"}:

@@ -192,7 +192,7 @@ def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> 
     content = body["content"][JSON]
     if examples:
         content["examples"] = examples
-    is_document = issubclass(model, Body) and model.resource is not None
+    is_document = issubclass(model, Body) and (model.resource or model.batch_of) is not None
     body["content"] = ({JSON_API: content} if is_document else {}) | {JSON: content}
     body["required"] = not model.optional
 

@@ -115,8 +115,8 @@ def _add_resource(document: Document, group: Group, operation: Document) -> None
     for response in operation["responses"].values():
         for content in response.get("content", {}).values():
             data = resolve(document, content["schema"]).get("properties", {}).get("data")
-            if data is None:
-                continue
+            if data is None or "anyOf" in data.get("items", ()):
+                continue  # the answers of a batch, whose resource another operation has
             resource = resolve(document, data.get("items", data))
             name = resource["properties"]["type"]["const"]
             if name not in {known for known, _ in group.resources}:
@@ -262,9 +262,13 @@ def _body(document: Document, schema: Document, *, required: bool) -> tuple[tupl
     data = wrapped.get("properties", {}).get("data")
     if data is None:
         return fields(document, resolved), "A plain JSON object." + optional
-    data = resolve(document, data)
+    is_batch = "items" in data
+    data = resolve(document, data["items"] if is_batch else data)
     attributes = data["properties"]["attributes"]
-    envelope = f"`data.type` is `{data['properties']['type']['const']}`"
+    envelope = (
+        "`data` is a list, and of each " * is_batch
+        + f"`data.type` is `{data['properties']['type']['const']}`"
+    )
     if "id" in data["required"]:
         envelope += ", `data.id` is the path's"
     either = ", or the attributes as a plain object" if "anyOf" in resolved else ""

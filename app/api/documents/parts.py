@@ -24,7 +24,7 @@ with parameters of its own is 406. A method that a path does not have is 405, wi
 **Strictness.** Unknown attributes are 422; unknown query parameters whose name, decoded and in lower case, \
 begins with `filter`, `page`, `fields`, `sort` or `include`, and repeated parameters, are 400; other unknown ones are \
 ignored. An `id` in the body of a creation is 403. Text and ids are kept exactly as given; NUL \
-and lone surrogates are refused. A body is at most 1 MiB.
+and lone surrogates are refused. A body is at most 1 MiB, that of a batch 4 MiB.
 
 **Pages.** Follow `links.next`: it neither misses nor repeats a row while others come and go.
 
@@ -199,7 +199,11 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
         "It contradicts what is there: the `id` differs from the path's, or it exists already.",
         "The id in the body differs from the id in the path",
     ),
-    413: ("TooLarge", "The body is over 1 MiB.", "Request body is larger than 1048576 bytes"),
+    413: (
+        "TooLarge",
+        "The body is larger than the call takes: 1 MiB, a batch 4 MiB.",
+        "Request body is larger than 1048576 bytes",
+    ),
     415: (
         "UnsupportedMediaType",
         "The body is neither JSON nor JSON:API.",

@@ -1,8 +1,8 @@
 """Input and output models of requests (docs/integrate/api.md)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 from typing_extensions import TypeAliasType
 
 from app.api.schemas.attachments import AttachmentCreate, AttachmentShown, FlatAttachmentKind, MediaUrl
@@ -13,6 +13,7 @@ from app.api.schemas.documents import (
     Time,
     Updated,
     Uuid,
+    Version,
     document_of,
     list_of,
     resource_of,
@@ -132,6 +133,21 @@ class RequestCreate(Body):
     embedded_image_url: MediaUrl | None = Field(
         None, description="The https address of one attachment more, of the kind `image`."
     )
+
+
+class RequestBatch(Body):
+    """Submissions, each a resource as ``POST /requests`` takes it. They are validated one by one."""
+
+    bytes_max = limits.BATCH_MAX_BYTES
+    batch_of = RequestCreate
+
+    data: list[Any] = Field(
+        max_length=limits.BATCH_MAX,
+        description=f"At most {limits.BATCH_MAX} submissions, which are answered in this order.",
+    )
+    jsonapi: Any = Field(None, description="The member `jsonapi` of JSON:API: accepted and ignored.")
+    meta: Any = Field(None, description="The member `meta` of JSON:API: accepted and ignored.")
+    links: Any = Field(None, description="The member `links` of JSON:API: accepted and ignored.")
 
 
 class RequestPatch(Body):
@@ -267,3 +283,53 @@ class RequestAttributes(Shown):
 _request = resource_of("Request", "requests", RequestAttributes)
 RequestDocument = document_of("Request", _request)
 RequestList = list_of("Request", _request)
+
+
+class BatchMeta(BaseModel):
+    """That a submission of a batch was known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    duplicate: Literal[True] = Field(description="Its `request_id` was submitted before.")
+    content_differs: bool = Field(description="Whether the stored text is another one.")
+
+
+class ValidationProblem(BaseModel):
+    """One thing that is wrong with a submission of a batch; the document describes it for all calls."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str
+    loc: list[str | int]
+    msg: str
+    input: Any
+
+
+class BatchRefusal(BaseModel):
+    """Why one submission of a batch was not stored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: int = Field(description="The status that the submission alone would have been answered with.")
+    detail: str | list[ValidationProblem] = Field(
+        description="One sentence; of a 422 the problems, whose `loc` begins with `body, data, <index>`."
+    )
+
+
+BatchResource = create_model(
+    "RequestBatchResource",
+    __base__=_request,
+    __doc__="A resource object of JSON:API, of the type `requests`, with `meta` where it was known.",
+    meta=(BatchMeta, Field(None, description="Only where it was known.")),
+)
+
+
+class RequestBatchAnswers(BaseModel):
+    """What came of each submission, in the order of the call: its resource, or why it was refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    jsonapi: Version = Field(description="The version of JSON:API that the document conforms to.")
+    data: list[BatchResource | BatchRefusal] = Field(  # type: ignore[valid-type]  # made at run time
+        description="The answers, as many as there were submissions."
+    )

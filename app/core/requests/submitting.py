@@ -71,7 +71,7 @@ class Receipt:
 def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: Submission) -> Receipt:
     """Store a submission and enqueue its scoring. The same ``request_id`` again returns the stored one unchanged."""
     require(actor, Permission.SUBMIT, community_id, "community server")
-    _check(submission)
+    check(submission)
     request = _insert_unless_known(session, community_id, submission)
     if request is None:
         existing = _find_existing(session, community_id, submission.request_id)
@@ -286,7 +286,8 @@ def enqueue_scoring(
     )
 
 
-def _check(submission: Submission) -> None:
+def check(submission: Submission) -> None:
+    """Raise Invalid if a value of the submission is not allowed."""
     limits.foreign_id(submission.request_id, "request_id")
     limits.foreign_id(submission.requested_by, "requested_by")
     limits.text(submission.content, "original_message_content", limits.CONTENT_MAX)
