@@ -2,12 +2,13 @@
 
 import gzip
 import shutil
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import click
 
@@ -24,14 +25,19 @@ class DamagedFile(click.ClickException):
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The content of a file, unpacked if it is compressed. It is opened once, so it may be a pipe.
+    """The content of a file, unpacked if it is compressed. It is opened once, so it may be a pipe; ``-`` is the
+    standard input, as it comes.
 
     Raises:
         DamagedFile: from the block, when the rest of the file cannot be unpacked.
     """
-    with path.open("rb") as plain:
+    if str(path) == "-":
+        source: AbstractContextManager[Any] = nullcontext(sys.stdin.buffer)
+    else:
+        source = path.open("rb")
+    with source as plain:
         # Peeking reads nothing away: the bytes of a pipe come only once.
-        is_packed = path.suffix == ".gz" or plain.peek(2)[:2] == _GZIP
+        is_packed = path.suffix == ".gz" or (str(path) != "-" and plain.peek(2)[:2] == _GZIP)
         try:
             yield cast("BinaryIO", gzip.GzipFile(fileobj=plain)) if is_packed else plain
         except (gzip.BadGzipFile, EOFError, zlib.error):

@@ -45,6 +45,7 @@ _COMMANDS = {
     "set-category": ("app.commands.community", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
+    "submit": ("app.commands.submit", "Submit a file of posts, or only observe what would have been done."),
     "verify-draw": (
         "app.commands.verify",
         "Repeat the draw of a panel that has ended; exits with 1 if it differs.",

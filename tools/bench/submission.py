@@ -41,6 +41,7 @@ from tests.cast import Cast, assemble
 from tools.bench import _backlog
 
 POSTS = 100
+IN_BATCH = 100
 BACKLOG = 5_000
 WAITING = 1_000
 NEIGHBOURS = 10
@@ -127,21 +128,31 @@ class Bench:
     def submit(self, text: str, count: int) -> None:
         client = self.app.test_client()
         for _ in range(count):
-            attributes = {
-                "request_id": str(uuid.uuid4()),
-                "requested_by": "ann",
-                "community_server_id": str(self.cast.community_id),
-                "original_message_content": text,
-                "platform_message_id": str(uuid.uuid4()),
-            }
             with self.meter.part("POST"):
                 answer = client.post(
-                    "/api/public/v1/requests",
-                    json={"data": {"type": "requests", "attributes": attributes}},
-                    headers=self.cast.headers,
+                    "/api/public/v1/requests", json={"data": self._post(text)}, headers=self.cast.headers
                 )
             if answer.status_code != 201:
                 raise SystemExit(f"{answer.status_code} {answer.text[:200]}")
+
+    def submit_batch(self, text: str) -> None:
+        posts = [self._post(text) for _ in range(IN_BATCH)]
+        with self.meter.part("batch"):
+            answer = self.app.test_client().post(
+                "/api/public/v1/requests/batch", json={"data": posts}, headers=self.cast.headers
+            )
+        if answer.status_code != 200 or any("status" in row for row in answer.json["data"]):
+            raise SystemExit(f"{answer.status_code} {answer.text[:200]}")
+
+    def _post(self, text: str) -> dict[str, Any]:
+        attributes = {
+            "request_id": str(uuid.uuid4()),
+            "requested_by": "ann",
+            "community_server_id": str(self.cast.community_id),
+            "original_message_content": text,
+            "platform_message_id": str(uuid.uuid4()),
+        }
+        return {"type": "requests", "attributes": attributes}
 
     def wait(self, *, seconds: float = 900) -> None:
         waiting = sa.select(sa.func.count()).where(Request.scored_at.is_(None))
@@ -171,11 +182,15 @@ class Bench:
         processor = time.process_time() - processor - idle_seconds * taken - self.meter.seconds["waiting"]
         engine = max(0.0, self.meter.statements["engine"] - idle_statements * taken)
         counts, seconds = self.meter.statements, self.meter.seconds
+        single, scored = seconds["POST"], seconds["scoring"]
         parts = [counts["POST"] / posts, counts["scoring"] / posts, engine / posts]
         holds = sorted(self.meter.holds) or [0.0]
+        self.submit_batch(text)
+        self.wait()
         return [
             *(f"{part:.1f}" for part in [sum(parts), *parts]),
-            *(f"{1000 * part / posts:.1f}" for part in (processor, seconds["POST"], seconds["scoring"])),
+            *(f"{1000 * part / posts:.1f}" for part in (processor, single, scored)),
+            f"{1000 * seconds['batch'] / IN_BATCH:.1f}",
             f"{len(self.meter.holds) / posts:.1f}",
             f"{1000 * sum(holds) / posts:.1f}",
             f"{posts / taken:.0f}",
@@ -259,7 +274,7 @@ def main() -> None:
     costs = Table(title=f"A post from submission to decision, {posts} posts of one community")
     for name in (
         "Database", "Post", "statements", "POST", "scoring", "engine",
-        "processor ms", "POST", "scoring", "locks", "locked ms", "posts/s",
+        "processor ms", "POST", "scoring", "in a batch", "locks", "locked ms", "posts/s",
     ):  # fmt: skip
         costs.add_column(name, justify="left" if name in ("Database", "Post") else "right")
     waits = Table(title="Seconds to scored of other communities behind one community's backlog")

@@ -127,7 +127,7 @@ def make_move(
     if isinstance(subject, Note):
         values.setdefault("status_since", values["updated_at"])
     if isinstance(subject, Request):
-        values["completed_at"] = values["updated_at"] if target is RequestStatus.COMPLETED else None
+        values.setdefault("completed_at", values["updated_at"] if target is RequestStatus.COMPLETED else None)
     gathered: list[_Change] | None = session.info.get(_GATHERED)
     if gathered is None:
         _write(session, [_Change(subject, machine.field, source, values)])

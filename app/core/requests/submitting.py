@@ -72,7 +72,7 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
     """Store a submission and enqueue its scoring. The same ``request_id`` again returns the stored one unchanged."""
     require(actor, Permission.SUBMIT, community_id, "community server")
     check(submission)
-    request = _insert_unless_known(session, community_id, submission)
+    request = insert_unless_known(session, community_id, submission, clock.now())
     if request is None:
         existing = _find_existing(session, community_id, submission.request_id)
         if existing is None:
@@ -87,7 +87,9 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
     return Receipt(request, new=True, attachments=stored)
 
 
-def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: Submission) -> Request | None:
+def insert_unless_known(
+    session: Session, community_id: uuid.UUID, submission: Submission, requested_at: datetime
+) -> Request | None:
     """Insert with one statement instead of select, insert, select; None when the ``request_id`` exists already.
 
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
@@ -103,7 +105,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
         "community_id": community_id,
         "status": RequestStatus.PENDING,
         "content_sha256": exemptions.digest(submission.content),
-        "requested_at": now,
+        "requested_at": requested_at,
         "created_at": now,
         "updated_at": now,
     }
