@@ -3,11 +3,13 @@
 import contextlib
 import gzip
 import json
+import re
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
@@ -258,6 +260,35 @@ def test_what_is_wrong_with_a_line_is_told_by_its_number_and_the_others_go_on(
 
 def _line(post: dict[str, Any], **changes: Any) -> bytes:
     return json.dumps(post | changes).encode()
+
+
+def test_categories_that_only_observe_have_their_figures_at_once(
+    submit: Submit, wiring: Wiring, cast: Cast, tmp_path: Path
+) -> None:
+    with wiring.database.writing() as session:
+        drafts = [draft_of(one) for one in threshold_sets.current(session, cast.community_id).categories]
+        silent = [replace(draft, observe_only=True) for draft in drafts]
+        threshold_sets.revise(session, SYSTEM, cast.community_id, silent, "Before we go live")
+    result = submit(written(tmp_path / "posts.jsonl", posts(9)), "--observe")
+    since = clock.now() - timedelta(days=31)
+    with wiring.database.reading() as session:
+        figures = threshold_sets.observed(session, SYSTEM, cast.community_id, since)
+    assert (figures["spam"].acted, figures["toxicity"].reviewed) == (3, 3)
+    assert re.search(r"spam +3 acted on at once +0 sent to people", result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "shown"), [("1", "100%"), ("0", "120 submitted, 0 known before, 0 refused …")]
+)
+def test_a_terminal_shows_a_bar_and_everything_else_lines(
+    submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: str, shown: str
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
+    monkeypatch.setattr(command, "PLAIN_SECONDS", 0.0)
+    result = submit(written(tmp_path / "posts.jsonl", posts(120)), "--observe")
+    assert shown in result.stderr
+    assert ("━" in result.stderr) == (terminal == "1")
+    assert result.stdout.startswith("120 submitted, 0 known before, 0 refused.\n")
 
 
 def test_lines_come_from_a_pipe_or_packed_too(submit: Submit, wiring: Wiring, tmp_path: Path) -> None:
