@@ -12,7 +12,7 @@ from werkzeug.routing import MapAdapter
 from app import api, errors, web
 from app.api.blueprints import path_to_match
 from app.api.errors import render
-from app.process import hosts, observing
+from app.process import hosts, observing, tracing
 from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring
 
@@ -65,6 +65,8 @@ def create_app(wiring: Wiring, version: str) -> APIFlask:
     errors.register(app, as_json=render, as_page=render_error)
     api.register(app)
     web.register(app)
+    if wiring.settings.tracing:
+        tracing.follow(app)
     return app
 
 

@@ -81,6 +81,12 @@ class ServerSettings(BaseSettings):
         description="`json` is one object a line, with a line for each request; `auto` is that in production.",
     )
 
+    tracing: bool = Field(
+        False,
+        description="Send traces by OTLP over HTTP; needs the extra `otel`. Where to, and what share of them, say "
+        "OpenTelemetry's own variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`.",
+    )
+
     @field_validator("trusted_hosts")
     @classmethod
     def _trusted_hosts_are_hosts(cls, value: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.core import clock
+from app.core import clock, tracing
 from app.core.db import Database
 from app.core.ids import new_id
 from app.core.sealing import Sealer
@@ -50,6 +50,7 @@ class Dispatcher:
 
     ``owner``: the process's name in leases; a part that is new with each start is added, so that a restarted
     process never takes its predecessor's leases for its own. ``retry_delays``: seconds after each failure.
+    ``traces``: whether attempts are recorded in the traces of their requests.
     ``wake`` is set at a commit that left deliveries to send; ``poll_seconds`` finds the others.
 
     ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
@@ -72,6 +73,7 @@ class Dispatcher:
         per_webhook: int = 16,
         poll_seconds: float = 0.5,
         lease_seconds: float = LEASE_SECONDS,
+        traces: bool = False,
     ) -> None:
         self.owner = f"{owner[:60]}:{new_id().hex[-12:]}"
         self._database = database
@@ -83,6 +85,8 @@ class Dispatcher:
         self._max_stuck = max_stuck
         self._per_webhook = per_webhook
         self._poll_seconds = poll_seconds
+        self._traces = traces
+        self._traced: dict[uuid.UUID, str] = {}
         self._lease_seconds = lease_seconds
         # The claiming thread alone touches these; sending threads only append to ``_finished``.
         self._sending: dict[uuid.UUID, _Sending] = {}
@@ -180,6 +184,9 @@ class Dispatcher:
                 limit=limit,
                 lease_seconds=self._lease_seconds,
             )
+        if self._traces and claimed:
+            with self._database.reading() as session:
+                self._traced.update(delivery_queue.traces(session, [one.event_id for one in claimed]))
         for one in claimed:
             # Ours already, with a lease that ran out while the database was away: its attempt still counts.
             if one.delivery_id not in self._sending:
@@ -212,7 +219,10 @@ class Dispatcher:
         body = signing.sign_body(claimed.payload, claimed.secrets[0], timestamp)
         name = payloads.name_of(claimed.payload)
         headers = signing.headers_for(body, str(claimed.event_id), name, claimed.secrets, timestamp)
-        return self._sender.send(claimed.url, body, headers, claimed.deadline)
+        with tracing.span(
+            "deliver", self._traced.pop(claimed.event_id, None), delivery_id=str(claimed.delivery_id)
+        ):
+            return self._sender.send(claimed.url, body, headers, claimed.deadline)
 
 
 class _Threads(Generic[Work]):

@@ -9,8 +9,9 @@ import threading
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from app.core import tracing
 from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.classify.together import waits
@@ -106,11 +107,13 @@ class Scorer:
     def _classified(self, leased: Sequence[Waiting], classifiers: Sequence[Classifier]) -> list[Classified]:
         """What the classifiers say about posts, of those that they could read in time."""
         classified = []
+        traces = _traces(self._wiring, [post.id for post in leased])
         end = time.monotonic() + self._seconds
         for post in leased:
             language = detect(post.content)
             try:
-                scorings = scoring.classify(classifiers, post, language)
+                with tracing.span("score", traces.get(post.id), request_id=str(post.id)):
+                    scorings = scoring.classify(classifiers, post, language)
             except Exception as error:
                 log.warning("Post %s is left to its own job: %s", post.id, type(error).__name__)
                 self._leave_alone([post.id])
@@ -145,12 +148,21 @@ def _score_slowly(wiring: Wiring, request_id: uuid.UUID) -> None:
 
 
 def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[Classifier]) -> None:
-    language = detect(post.content)
-    scorings = scoring.classify(classifiers, post, language)
-    try:
-        _record(wiring, post, scorings, language)
-    except scoring.StateChanged:
-        _record(wiring, post, scorings, language, is_locked_first=True)
+    with tracing.span("score", _traces(wiring, [post.id]).get(post.id), request_id=str(post.id)):
+        language = detect(post.content)
+        scorings = scoring.classify(classifiers, post, language)
+        try:
+            _record(wiring, post, scorings, language)
+        except scoring.StateChanged:
+            _record(wiring, post, scorings, language, is_locked_first=True)
+
+
+def _traces(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
+    """The traces that requests were submitted in, by request; none where traces are off."""
+    if not wiring.settings.tracing:
+        return {}
+    with wiring.database.reading() as session:
+        return waiting.traces(session, request_ids)
 
 
 def _record(

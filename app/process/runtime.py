@@ -28,6 +28,7 @@ from app.core import clock
 from app.core.db import Database, is_unavailable
 from app.core.errors import Refused
 from app.core.outbound import AllowList
+from app.process import tracing
 from app.settings import Settings
 from app.wiring import Wiring, wire, writes_to
 
@@ -94,6 +95,8 @@ def check(settings: Settings) -> Settings:
             raise BadSetting(name, "is not a database URL") from None
         except ValueError as error:
             raise BadSetting(name, str(error)) from None
+    if settings.tracing and not tracing.is_installed():
+        raise BadSetting("tracing", "needs the extra `otel`: install bridgenote[otel]")
     return settings
 
 
@@ -220,7 +223,7 @@ class Process:
     Create it after a fork, never before: threads and connections do not survive a fork.
     """
 
-    def __init__(self, settings: Settings, *, name: str, runs_jobs: bool) -> None:
+    def __init__(self, settings: Settings, *, name: str, runs_jobs: bool, version: str = "") -> None:
         from app.jobs.dispatcher import Dispatcher
         from app.jobs.engine import Engine
         from app.jobs.registry import give_up, register_all
@@ -233,6 +236,7 @@ class Process:
             keep_hours=settings.keep_jobs_hours,
             on_give_up=partial(give_up, self.wiring),
         )
+        self._end_traces = tracing.begin(self.wiring.database.engine, version) if settings.tracing else None
         register_all(self._engine, self.wiring)
         self.wiring.attach(self._engine)
         self._dispatcher = Dispatcher(
@@ -242,6 +246,7 @@ class Process:
             settings.retry_delays,
             self.wiring.wake,
             executor_id(name),
+            traces=settings.tracing,
         )
         self._runs_jobs = runs_jobs
 
@@ -259,6 +264,8 @@ class Process:
         if not self._engine.stop(drain / 2):
             log.warning("Some jobs were still running; they run again.")
         self.wiring.database.dispose()
+        if self._end_traces is not None:
+            self._end_traces()
 
 
 def prepare_counts(settings: Settings) -> None:

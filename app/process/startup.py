@@ -45,7 +45,10 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         # after a minute.
         runtime.await_database(settings, math.inf)
         process = runtime.Process(
-            settings, name=f"web-{slot}:{settings.port}", runs_jobs=settings.jobs_in_process
+            settings,
+            name=f"web-{slot}:{settings.port}",
+            runs_jobs=settings.jobs_in_process,
+            version=__version__,
         )
         process.wiring.first_admin_token = token
         running.append(process)
@@ -99,7 +102,7 @@ def work(settings: Settings) -> None:
     with runtime.slot(settings.data_dir, "worker") as name:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end)
-        process = runtime.Process(settings, name=name, runs_jobs=True)
+        process = runtime.Process(settings, name=name, runs_jobs=True, version=__version__)
         process.start()
         print(f"{name} is at work.   (Ctrl-C ends it)", flush=True)
         ended.wait()

@@ -51,9 +51,12 @@ class Place:
         self.service = Service(self.settings, folder / "serve.log")
         self.told: set[str] = set()
 
-    def ask(self, method: str, path: str, body: object = None) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def ask(
+        self, method: str, path: str, body: object = None, more: dict[str, str] | None = None
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+        """Call the API; ``more``: headers."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=60)) as connection:
-            headers = HEADERS | {"Authorization": f"Bearer {self.key}"}
+            headers = HEADERS | {"Authorization": f"Bearer {self.key}"} | (more or {})
             try:
                 connection.request(method, path, json.dumps(body) if body else None, headers)
                 response = connection.getresponse()

@@ -68,6 +68,7 @@ ABOVE_THE_PACKAGES = {"web/__init__.py", "web/home.py", "web/navigation.py"}
 CORE_MAY_IMPORT = {
     "sqlalchemy",
     "numpy",
+    "opentelemetry",  # its interface alone, which does nothing by itself
     "scipy",
     "re2",
     "rfc8785",

@@ -149,6 +149,7 @@ class Request(Stamped, Base):
     content_sha256: Mapped[str] = mapped_column(sa.String(64))
     platform_message_id: Mapped[str | None] = mapped_column(sa.String(255))
     edit_of: Mapped[uuid.UUID | None] = mapped_column()
+    traceparent: Mapped[str | None] = mapped_column(sa.String(55))
     platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
     platform_timestamp: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
-from app.core import clock, limits, outbox
+from app.core import clock, limits, outbox, tracing
 from app.core.actions import actions, decisions, exemptions, opening
 from app.core.actions.moves import make_move
 from app.core.attachments import adding
@@ -101,6 +101,7 @@ def insert_unless_known(
         "is_test": is_test(submission.extra),
         "has_attachments": bool(submission.attachments),
         "edit_of": _edit_of(session, community_id, submission),
+        "traceparent": tracing.current(),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,

@@ -5,7 +5,7 @@ takes along others of its community, which it leases for a moment, so that no ot
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
@@ -135,6 +135,16 @@ def release(session: Session, request_ids: Collection[uuid.UUID]) -> None:
     """Let others score these posts, which were leased and not scored."""
     if request_ids:
         session.execute(sa.update(Request).where(Request.id.in_(request_ids)).values(scoring_until=None))
+
+
+def traces(session: Session, request_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, str]:
+    """The ``traceparent`` of these requests, of those that have one; one query."""
+    rows = session.execute(
+        sa.select(Request.id, Request.traceparent).where(
+            Request.id.in_(request_ids), Request.traceparent.is_not(None)
+        )
+    )
+    return {request_id: traceparent for request_id, traceparent in rows if traceparent}
 
 
 # As text: SQLite uses a partial index only for a query that repeats its condition.

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
-from app.core.models import Attempt, Delivery, Event, Webhook
+from app.core.models import Attempt, Delivery, Event, Request, Webhook
 from app.core.outbound import RETRY_AFTER_LIMIT
 from app.core.sealing import SealBroken, Sealer
 from app.core.vocabulary import DeliveryState, EventName
@@ -123,6 +123,16 @@ def claim_due(
                 unfinished.append(webhook)
         waiting = unfinished
     return claimed
+
+
+def traces(session: Session, event_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, str]:
+    """The ``traceparent`` of the requests that these events are about, by event; one query."""
+    rows = session.execute(
+        sa.select(Event.id, Request.traceparent)
+        .join(Request, Request.id == Event.request_id)
+        .where(Event.id.in_(event_ids), Request.traceparent.is_not(None))
+    )
+    return {event_id: traceparent for event_id, traceparent in rows if traceparent}
 
 
 def record_attempt(
