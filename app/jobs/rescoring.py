@@ -20,7 +20,6 @@ from sqlalchemy.orm import Session
 from app.core import scoring
 from app.core.db import Database, serialise
 from app.core.helpfulness import fit_results, note_scores, refits
-from app.core.helpfulness.fit_results import Change
 from app.core.helpfulness.note_scores import NOT_FITTED, Fit
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.helpfulness.refits import Lease, LeaseLost
@@ -107,7 +106,7 @@ def _run(database: Database, lease: Lease) -> None:
     else:
         changed = set()
     settle, moved = fit_results.differences(snapshot, scores)
-    _move(database, lease, moved)
+    _move(database, lease, snapshot, scores, moved)
     settle = sorted(changed.union(settle))
     _settle(database, _settle_together(database, lease, settle, cause=cause), cause=cause)
     _clear(database, lease)
@@ -154,10 +153,12 @@ def _catch_up(database: Database, lease: Lease, fit: Fit, note_ids: Sequence[uui
             refits.catch_up(session, lease, rows)
 
 
-def _move(database: Database, lease: Lease, changes: Sequence[Change]) -> None:
-    for part in _parts(changes, MOVED):
+def _move(
+    database: Database, lease: Lease, snapshot: Snapshot, scores: Scores, places: Sequence[int]
+) -> None:
+    for part in _parts(places, MOVED):
         with _holding_up(database, lease.community_id) as session:
-            fit_results.write_scores(session, lease, part)
+            fit_results.write_scores(session, lease, snapshot, scores, part)
 
 
 def _settle_together(

@@ -1,12 +1,14 @@
 """A whole refit of one large community, as a worker makes it: read, fitted, written, settled; and who rates beside it.
 
-    python -m tools.bench.refit [ratings] [sqlite|postgresql]
+    python -m tools.bench.refit [ratings] [sqlite|postgresql] [--notes 209000]
 
-The refit runs in a process of its own, and its peak memory is that of this process. Two refits are timed: the first,
-after which nearly every score differs, and one after another hundredth of the ratings, which is what a community sees
-every day. Ratings are server time of whole calls of the API, without a network, with and without a refit beside them.
+The refit runs in a process of its own, and its peak memory is that of this process; "idle" is what it had before.
+Two refits are timed: the first, after which nearly every score differs, and one after another hundredth of the
+ratings, which is what a community sees every day. Ratings are server time of whole calls of the API, without a
+network, with and without a refit beside them.
 """
 
+import argparse
 import json
 import random
 import subprocess
@@ -62,13 +64,13 @@ Call = Callable[[int], None]
 class Bench:
     """The service over one database, with one large community."""
 
-    def __init__(self, url: str, folder: Path, ratings: int) -> None:
+    def __init__(self, url: str, folder: Path, ratings: int, notes: int) -> None:
         self.url, self.folder, self.ratings = url, folder, ratings
         self.wiring = wired(url, folder)
         migrations.upgrade(self.wiring.database.engine)
         self.cast: Cast = assemble(self.wiring.database)
         self.chance = random.Random(3)  # noqa: S311 - the same ratings each time, nothing secret
-        self.notes, self.some = fill(self.wiring.database, self.cast.community_id, ratings)
+        self.notes, self.some = fill(self.wiring.database, self.cast.community_id, ratings, notes)
         decide_all(self.wiring.database, self.cast.community_id)
         with self.wiring.database.writing() as session:
             session.execute(sa.text("ANALYZE"))
@@ -139,9 +141,11 @@ Some = list[tuple[uuid.UUID, uuid.UUID]]
 """Ratings and their notes."""
 
 
-def fill(database: Database, community_id: uuid.UUID, count: int) -> tuple[list[uuid.UUID], Some]:
+def fill(
+    database: Database, community_id: uuid.UUID, count: int, notes_count: int
+) -> tuple[list[uuid.UUID], Some]:
     """Write the community of ``tools.bench.scoring``; return its notes, and one rating of each hundred."""
-    note_numbers, rater_numbers, values = community(count)
+    note_numbers, rater_numbers, values = community(count, notes=notes_count)
     notes = {number: new_id() for number in np.unique(note_numbers).tolist()}
     raters = {number: new_id() for number in np.unique(rater_numbers).tolist()}
     per_note = dict(
@@ -293,19 +297,23 @@ def work(url: str, folder: str, community_id: str) -> None:
     timed(scoring, "score", "fit")
     timed(rescoring, "_take_over", "write")
     timed(rescoring, "_catch_up", "catch up")
-    timed(rescoring, "_move", "scores", lambda args, _: {"moved": len(args[2])})
+    timed(rescoring, "_move", "scores", lambda args, _: {"moved": len(args[4])})
     timed(rescoring, "_settle_together", "settle", lambda args, _: {"settled": len(args[2])})
     timed(rescoring, "_settle", "settle")
     timed(rescoring, "_clear", "clear")
+    idle = _megabytes("VmRSS")
     began, used = time.perf_counter(), time.process_time()
     if not rescoring.refit(database, uuid.UUID(community_id)):
         raise SystemExit("the refit was not due")
-    with open("/proc/self/status") as lines:
-        peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
     spent["write"] -= spent["catch up"]
-    whole = {"whole": time.perf_counter() - began, "cpu": time.process_time() - used, "peak": peak}
-    print(json.dumps({**spent, **numbers, **whole}))
+    whole = {"whole": time.perf_counter() - began, "cpu": time.process_time() - used}
+    print(json.dumps({**spent, **numbers, **whole, "idle": idle, "peak": _megabytes("VmHWM")}))
     database.dispose()
+
+
+def _megabytes(what: str) -> float:
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024
 
 
 def measure(call: Call, start: int, going: Callable[[int], bool]) -> list[float]:
@@ -332,7 +340,17 @@ def percentiles(taken: Sequence[float]) -> tuple[str, str, str]:
 
 def report(name: str, bench: Bench) -> None:
     refit_table = Table(title=f"A refit of {bench.ratings:,} ratings on {name}: seconds, MB")
-    heads = ("refit", "rows read/s", *STAGES, "whole", "processor", "peak MB", "notes moved", "settled")
+    heads = (
+        "refit",
+        "rows read/s",
+        *STAGES,
+        "whole",
+        "processor",
+        "idle MB",
+        "peak MB",
+        "notes moved",
+        "settled",
+    )
     for head in heads:
         refit_table.add_column(head, justify="left" if head == "refit" else "right")
 
@@ -340,7 +358,7 @@ def report(name: str, bench: Bench) -> None:
         stages = [f"{said[stage]:.1f}" for stage in (*STAGES, "whole", "cpu")]
         counted = [f"{said['moved']:,.0f}", f"{said['settled']:,.0f}"]
         read = f"{said['ratings'] / said['read']:,.0f}"
-        refit_table.add_row(label, read, *stages, f"{said['peak']:.0f}", *counted)
+        refit_table.add_row(label, read, *stages, f"{said['idle']:.0f}", f"{said['peak']:.0f}", *counted)
 
     row("first", bench.refit())
     bench.change_some()
@@ -369,13 +387,21 @@ def report(name: str, bench: Bench) -> None:
 
 
 def main() -> None:
-    ratings = int(sys.argv[1]) if len(sys.argv) > 1 else GOAL
-    with databases(sys.argv[2] if len(sys.argv) > 2 else "") as found:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ratings", type=int, nargs="?", default=GOAL)
+    parser.add_argument("database", choices=("sqlite", "postgresql"), nargs="?", default="")
+    parser.add_argument("--notes", type=int, default=0, help="how many; otherwise one for each 30 ratings")
+    chosen = parser.parse_args()
+    with databases(chosen.database) as found:
         for name, url in found:
             with tempfile.TemporaryDirectory(prefix="bridgenote-bench-") as folder:
                 began = time.perf_counter()
-                bench = Bench(url, Path(folder), ratings)
-                print(f"{name}: {ratings:,} ratings made in {time.perf_counter() - began:.0f} s", flush=True)
+                bench = Bench(url, Path(folder), chosen.ratings, chosen.notes)
+                print(
+                    f"{name}: {chosen.ratings:,} ratings of {len(bench.notes):,} notes made in "
+                    f"{time.perf_counter() - began:.0f} s",
+                    flush=True,
+                )
                 report(name, bench)
                 bench.wiring.database.dispose()
 

@@ -39,10 +39,10 @@ Column = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
-def community(count: int, seed: int = 1) -> tuple[Ids, Ids, Column]:
-    """About ``count`` ratings: note ids, rater ids, values."""
+def community(count: int, seed: int = 1, notes: int = 0) -> tuple[Ids, Ids, Column]:
+    """About ``count`` ratings: note ids, rater ids, values. ``notes``: other than one for each 30 ratings."""
     dice = np.random.default_rng(seed)
-    notes, raters = max(60, count // 30), max(40, count // 45)
+    notes, raters = notes or max(60, count // 30), max(40, count // 45)
     pair = np.unique(_drawn(dice, notes, 2 * count) * raters + _drawn(dice, raters, 2 * count))
     pair = dice.permutation(pair)[:count]
     note, rater = pair // raters, pair % raters

@@ -4,10 +4,12 @@ Nothing written here is in force until ``refits.swap``.
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, cast
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -71,7 +73,9 @@ def batches(lease: Lease, snapshot: Snapshot, scores: Scores, size: int) -> Iter
                 for place in range(first, min(first + size, len(raters)))
             ],
         )
-    places = {number: place for place, number in enumerate(scores.note_ids.tolist())}
+    # Notes without a rating that counts have no sums in the fit.
+    places = np.full(len(snapshot.notes), -1)
+    places[scores.note_ids] = np.arange(len(scores.note_ids))
     zero = Sums.zero().to_list()
     for first in range(0, len(snapshot.notes), size):
         yield (
@@ -82,9 +86,10 @@ def batches(lease: Lease, snapshot: Snapshot, scores: Scores, size: int) -> Iter
                     "note_id": note.id,
                     "note_version": note.version,
                     "rating_changes": note.rating_changes,
-                    "sums": scores.sums[places[number]].tolist() if number in places else zero,
+                    "sums": zero if places[number] < 0 else scores.sums[places[number]].tolist(),
                 }
-                for number, note in enumerate(snapshot.notes[first : first + size], start=first)
+                for number in range(first, min(first + size, len(snapshot.notes)))
+                for note in [snapshot.notes[number]]
             ],
         )
 
@@ -101,19 +106,18 @@ def write(session: Session, lease: Lease, batch: Batch) -> None:
     bulk.insert(session.connection(), model.metadata.tables[model.__tablename__], rows)
 
 
-Change = dict[str, Any]
-
-
-def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], list[Change]]:
-    """The changes by the fit: notes whose status must be updated, and changed scores of other notes.
+def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], "array[int]"]:
+    """The changes by the fit: notes whose status must be updated, and the places in ``scores`` of other new scores.
 
     Final statuses are left out: those fixed by a moderator or by age (``verdicts.settle`` checks each again).
     """
     oldest = clock.now() - timedelta(days=snapshot.settings.lock_days)
-    columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.factors, scores.rules)
+    columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.rules)
     settle: list[uuid.UUID] = []
-    changes: list[Change] = []
-    for number, status, intercept, factor, rule in zip(*(c.tolist() for c in columns), strict=True):
+    changed = array("i")
+    for place, (number, status, intercept, rule) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
         note = snapshot.notes[number]
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
         if number in snapshot.panels:
@@ -121,7 +125,7 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
             if number in snapshot.under_review:
                 settle.append(note.id)
             continue
-        old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
+        old = decided and (note.is_final or note.created_at <= oldest)
         if note.locked:
             # A second look lifts the moderator's lock: only the ratings decide whether it ends.
             if number in snapshot.under_review:
@@ -132,8 +136,8 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
         if status != note.status:
             settle.append(note.id)
         elif rule != note.status_rule or _is_other(note, intercept):
-            changes.append(_change(note, intercept, factor, rule))
-    return settle, changes
+            changed.append(place)
+    return settle, changed
 
 
 def _is_other(note: ReadNote, intercept: float) -> bool:
@@ -144,19 +148,22 @@ def _is_other(note: ReadNote, intercept: float) -> bool:
     )
 
 
-def _change(note: ReadNote, intercept: float, factor: float, rule: str) -> Change:
+def _change(snapshot: Snapshot, scores: Scores, place: int) -> dict[str, Any]:
+    note, intercept = snapshot.notes[int(scores.note_ids[place])], float(scores.intercepts[place])
     return {
         "note": note.id,
         "at_version": note.version,
         "at_changes": note.rating_changes,
         "new_intercept": round(intercept, 6),
-        "new_factor": round(factor, 6),
+        "new_factor": round(float(scores.factors[place]), 6),
         "new_score": shown(intercept),
-        "new_rule": rule,
+        "new_rule": str(scores.rules[place]),
     }
 
 
-def write_scores(session: Session, lease: Lease, changes: Sequence[Change]) -> None:
+def write_scores(
+    session: Session, lease: Lease, snapshot: Snapshot, scores: Scores, places: Iterable[int]
+) -> None:
     """Write scores that changed without a status. Notes rated meanwhile are skipped: their score is newer."""
     serialise(session, lease.community_id)
     check(session, lease)
@@ -176,7 +183,9 @@ def write_scores(session: Session, lease: Lease, changes: Sequence[Change]) -> N
         "status_rule": sa.bindparam("new_rule"),
         "updated_at": sa.case((is_visible, clock.now()), else_=Note.updated_at),
     }
-    session.connection().execute(statement.values(values), changes)
+    session.connection().execute(
+        statement.values(values), [_change(snapshot, scores, place) for place in places]
+    )
 
 
 def takes_over(lease: Lease, scores: Scores) -> bool:

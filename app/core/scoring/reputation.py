@@ -82,8 +82,8 @@ def _bad_authors(
         return bad
     score = np.full(len(ratings.note_ids), np.nan)
     score[matrix.notes] = first.note_intercept
-    wrote = np.array(list(facts.authors.items()), np.int64)
-    note, rater = _places(ratings.note_ids, wrote[:, 0]), _places(ratings.rater_ids, wrote[:, 1])
+    note = _places(ratings.note_ids, np.fromiter(facts.authors, np.int64))
+    rater = _places(ratings.rater_ids, np.fromiter(facts.authors.values(), np.int64))
     scored = (note >= 0) & (rater >= 0)
     scored[scored] &= ~np.isnan(score[note[scored]])
     note, rater = note[scored], rater[scored]
