@@ -10,6 +10,7 @@ from app.commands.opening import community_of, opened_wiring, pairs
 from app.core import limits
 from app.core.errors import NotFound
 from app.core.people import accounts
+from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure
 from app.core.vocabulary import Role
@@ -86,22 +87,23 @@ def erase_user(
     erased: erasure.Erased | None = None
     try:
         with opened_wiring() as wiring:
-            with wiring.database.writing() as session:
-                if platform is not None and user_id is not None:
-                    erased = erasure.erase_identity(
-                        session, SYSTEM, platform, user_id, provider_scope, note_texts=note_texts
-                    )
-                else:
-                    if email is not None:
-                        address = limits.email(email)
+            if platform is not None and user_id is not None:
+                whom: uuid.UUID | Identity | None = Identity(platform, user_id, provider_scope)
+            else:
+                whom = account_id
+                if email is not None:
+                    address = limits.email(email)
+                    with wiring.database.reading() as session:
                         account = accounts.find(session, address)
                         account = account or accounts.find_unconfirmed_member(session, address)
-                        account_id = account.id if account is not None else None
-                    if account_id is None:
-                        raise NotFound("account")
-                    erased = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
-                if dry_run:
+                        whom = account.id if account is not None else None
+            if whom is None:
+                raise NotFound("account")
+            if dry_run:
+                with wiring.database.writing() as session:
+                    erased = erasure.erase_within(session, SYSTEM, whom, note_texts=note_texts)
                     raise _DryRun
+            erased = erasure.erase(wiring.database, SYSTEM, whom, note_texts=note_texts)
             erased.gone["mails in the folder"] = wiring.forget(erased)
     except _DryRun:
         pass

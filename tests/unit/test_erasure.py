@@ -13,18 +13,29 @@ from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.reason import Reason
-from app.core.models import Account, Action, Event, Note, Profile, Rating, Request
+from app.core.models import (
+    Account,
+    Action,
+    Event,
+    HistoryEntry,
+    HistoryText,
+    Note,
+    Profile,
+    Rating,
+    Request,
+)
 from app.core.notes import ratings
 from app.core.people import accounts, mailed_links, profiles, sessions
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
-from app.core.upkeep import erasure, linking
+from app.core.upkeep import erasure, linking, traces
 from app.core.vocabulary import ActionVerb, EventName, HelpfulnessLevel, Role
 from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PASSWORD, PLATFORM, Cast, Person
+from tests.mortal import Killed, MortalDatabase
 
 pytestmark = pytest.mark.both_databases
 
@@ -182,6 +193,50 @@ def test_a_platforms_user_is_erased_by_the_platforms_number(wiring: Wiring, cast
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 3
         assert session.scalars(sa.select(Request.requested_by)).one().startswith("erased-")
         assert history.verify(session, cast.community_id)[1] is None
+
+
+@pytest.mark.parametrize("by", ["account", "identity"])
+def test_erasing_who_rated_much_can_be_killed_at_any_commit_and_goes_on(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr(traces, "AT_ONCE", 2)
+    actions = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(5)]
+    with wiring.database.writing() as session:
+        person = profiles.ensure(session, "discord", "garnetlike-3", display_name="Garnetlike")
+        person.account_id = cast.rater.account_id if by == "account" else None
+        who = replace(factories.integration(cast, staff=False, profile_id=person.id), name="Garnetlike")
+        for action_id in actions:
+            note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+            ratings.rate(session, who, note, person, HelpfulnessLevel.HELPFUL, rater_ref="garnetlike-3")
+    whom = cast.rater.account_id if by == "account" else profiles.Identity("discord", "garnetlike-3")
+    before = _scores(wiring)
+    mortal = MortalDatabase(wiring.settings.sqlalchemy_url)
+    mortal.enqueue = wiring.database.enqueue
+
+    def left() -> tuple[int, int, int]:
+        """Ratings with the person's id, texts of theirs, and entries that say that they are erased."""
+        with wiring.database.reading() as session:
+            assert history.verify(session, cast.community_id)[1] is None
+            named = sa.select(Rating.id).where(Rating.rater_ref == "garnetlike-3")
+            texts = sa.select(HistoryText.entry_id).where(HistoryText.actor_name == "Garnetlike")
+            said = sa.select(HistoryEntry.id).where(HistoryEntry.what.in_(history.ERASURE_ENTRIES))
+            counts = (len(session.scalars(rows).all()) for rows in (named, texts, said))
+            return next(counts), next(counts), next(counts)
+
+    seen, done = [left()], None
+    while done is None:
+        mortal.commits = len(seen)
+        try:
+            done = erasure.erase(mortal, SYSTEM, whom)
+        except Killed:
+            seen.append(left())
+    mortal.dispose()
+    assert (seen[0], seen[-1]) == ((5, 5, 0), (0, 0, 0))
+    assert {said for _, _, said in seen} == {0}, "nothing says that they are erased before all of it is"
+    assert any(0 < texts < 5 for _, texts, _ in seen)
+    assert left() == (0, 0, 3 if by == "account" else 1)
+    assert (done.kept["ratings"], _scores(wiring)) == (5, before)
+    assert not [row for _, row in _columns(wiring) if "Garnetlike" in row]
 
 
 def test_the_command_says_first_what_would_go(

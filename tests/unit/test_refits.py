@@ -4,8 +4,7 @@ import random
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, scoring
-from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.helpfulness.note_scores import Fit
 from app.core.helpfulness.refits import LeaseLost
@@ -36,6 +34,7 @@ from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate
 from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+from tests.mortal import Killed, MortalDatabase
 
 pytestmark = pytest.mark.both_databases
 
@@ -296,24 +295,6 @@ def test_notes_settled_together_end_as_notes_settled_one_by_one(wiring: Wiring, 
         assert Counter(told) == Counter(decided) + Counter(changed)
         assert history.verify(session, cast.community_id)[1] is None
     assert_scored_as_from_scratch(wiring, sorted(set(made.notes) - {held, special, gone}))
-
-
-class Killed(BaseException):
-    """The process is gone: nobody tidies up."""
-
-
-class MortalDatabase(Database):
-    """The process dies just before its ``commits``-th commit."""
-
-    commits = 0
-
-    @contextmanager
-    def writing(self) -> Iterator[Session]:
-        with super().writing() as session:
-            yield session
-            self.commits -= 1
-            if self.commits == 0:
-                raise Killed
 
 
 def test_a_refit_killed_at_any_commit_is_made_good_by_the_next(

@@ -6,7 +6,7 @@ hash), so that every chain still verifies.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core import bulk, clock, security_events
 from app.core.attachments import files
-from app.core.db import serialise
+from app.core.db import Database, serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.learning import versions
@@ -45,6 +45,7 @@ from app.core.models import (
     ThresholdSet,
 )
 from app.core.people import members, profiles
+from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.security_events import SecurityEvent
@@ -70,6 +71,52 @@ class Erased:
     name: str = ""
 
 
+def erase(
+    database: Database, actor: Actor, whom: uuid.UUID | Identity, *, note_texts: bool = False
+) -> Erased:
+    """Erase a person as ``erase_within`` does, and the many rows before that in transactions of their own.
+
+    Killed in between, it is called again and goes on: only the last transaction takes what the person is found by, and
+    says that they are erased. Raises what ``erase_account`` and ``erase_identity`` raise.
+    """
+    with database.reading() as session:
+        statements = list(_blanking(session, actor, whom))
+    texts = 0
+    for what, statement in statements:
+        with database.writing() as session:
+            rows = bulk.change(session, statement)
+        texts += rows if what == traces.TEXTS else 0
+    with database.writing() as session:
+        erased = erase_within(session, actor, whom, note_texts=note_texts)
+    return replace(erased, gone=erased.gone | {traces.TEXTS: erased.gone[traces.TEXTS] + texts})
+
+
+def erase_within(
+    session: Session, actor: Actor, whom: uuid.UUID | Identity, *, note_texts: bool = False
+) -> Erased:
+    """Erase an account, or the person of a platform identity, in one transaction."""
+    if isinstance(whom, Identity):
+        return erase_identity(session, actor, *whom, note_texts=note_texts)
+    return erase_account(session, actor, whom, note_texts=note_texts)
+
+
+def _blanking(session: Session, actor: Actor, whom: uuid.UUID | Identity) -> Iterator[traces.Blanking]:
+    """The statements for the many rows; refuses what would be refused at the end."""
+    profile = None
+    if isinstance(whom, Identity):
+        profile = _find(session, actor, whom)
+        if profile is None:
+            return
+    account_id = profile.account_id if profile is not None else whom
+    if isinstance(account_id, uuid.UUID):
+        account = _erasable(session, actor, account_id)
+        if actor.account_id == account.id:
+            members.refuse_last_admin(session, actor)
+        yield from traces.blanking(session, _profiles_of(session, account), account)
+    elif profile is not None:
+        yield from traces.blanking(session, [profile], None)
+
+
 def erase_account(
     session: Session, actor: Actor, account_id: uuid.UUID, *, note_texts: bool = False
 ) -> Erased:
@@ -84,20 +131,10 @@ def erase_account(
         Conflict: the only service admin cannot be erased, because nobody could appoint another; nor can the last
             admin of an open community.
     """
-    if not (actor.kind == "system" or actor.service_admin or actor.account_id == account_id):
-        raise NotFound("account")
     serialise(session, members.SERVICE)
-    account = session.scalars(
-        sa.select(Account)
-        .where(Account.id == account_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    ).first()
-    if account is None:
-        raise NotFound("account")
-    if actor.kind != "system" and _is_only_admin(session, account):
-        raise Conflict("You are the only service administrator; appoint another one first", account.id)
-    linked_profiles = session.scalars(sa.select(Profile).where(Profile.account_id == account.id)).all()
+    session.execute(sa.select(Account.id).where(Account.id == account_id).with_for_update())
+    account = _erasable(session, actor, account_id)
+    linked_profiles = _profiles_of(session, account)
     pending_holds = session.execute(
         sa.select(Hold.id, Hold.community_id).where(Hold.account_id == account.id)
     ).all()
@@ -158,12 +195,7 @@ def erase_identity(
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
         NotFound: no person with this id is known here.
     """
-    identity = profiles.Identity(platform, user_id, provider_scope)
-    if not (actor.kind == "system" or actor.service_admin):
-        raise NotFound("user profile")
-    if not profiles.is_complete(identity):
-        raise Invalid.field("provider_scope", f"is needed: {platform} counts users anew in every community")
-    profile = profiles.find(session, *identity)
+    profile = _find(session, actor, Identity(platform, user_id, provider_scope))
     display_name = profile.display_name if profile is not None else None
     in_communities = sa.select(Community.id).where(Community.platform == platform)
     if provider_scope:
@@ -216,6 +248,32 @@ def erase_identity(
         session.flush()
         _tell(session, actor, community_ids, "profile", profile.id, None)
     return replace(account_result, gone=gone, kept=kept)
+
+
+def _erasable(session: Session, actor: Actor, account_id: uuid.UUID) -> Account:
+    """The account. Raises NotFound, and Conflict for the only service admin."""
+    if not (actor.kind == "system" or actor.service_admin or actor.account_id == account_id):
+        raise NotFound("account")
+    account = session.get(Account, account_id, populate_existing=True)
+    if account is None:
+        raise NotFound("account")
+    if actor.kind != "system" and _is_only_admin(session, account):
+        raise Conflict("You are the only service administrator; appoint another one first", account.id)
+    return account
+
+
+def _profiles_of(session: Session, account: Account) -> Sequence[Profile]:
+    return session.scalars(sa.select(Profile).where(Profile.account_id == account.id)).all()
+
+
+def _find(session: Session, actor: Actor, identity: Identity) -> Profile | None:
+    """The person's profile, if they have one. Raises NotFound and Invalid as ``erase_identity`` does."""
+    if not (actor.kind == "system" or actor.service_admin):
+        raise NotFound("user profile")
+    if not profiles.is_complete(identity):
+        platform = identity.platform
+        raise Invalid.field("provider_scope", f"is needed: {platform} counts users anew in every community")
+    return profiles.find(session, *identity)
 
 
 def _emails(session: Session, account: Account) -> frozenset[str]:

@@ -7,7 +7,7 @@ or a mention, and with them everything beside them that looks like the same pers
 import json
 import re
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock
 from app.core.history import chain as history
 from app.core.history import facts
+from app.core.listed import is_one_of
 from app.core.models import (
     Account,
     Action,
@@ -36,6 +37,49 @@ from app.core.panels import seats
 
 NAMELESS = "Erased"
 """Replaces a name where the column may not be empty."""
+TEXTS = "texts in history"
+AT_ONCE = 1_000
+
+
+Blanking = tuple[str, sa.Update]
+"""What it changes, and a statement that changes at most ``AT_ONCE`` rows."""
+
+
+def blanking(
+    session: Session, person_profiles: Sequence[Profile], account: Account | None
+) -> Iterator[Blanking]:
+    """What removes the person from the many rows: texts of history, ratings and notes that are not blank yet.
+
+    Each statement can have a transaction of its own: what is blank stays so, and no entry or score changes.
+    """
+    profile_ids = [profile.id for profile in person_profiles]
+    theirs: sa.ColumnElement[bool] = HistoryEntry.profile_id.in_(profile_ids)
+    if account is not None:
+        # Also what others wrote when they gave this person a role or took it away.
+        about = sa.and_(HistoryEntry.object_type == "account", HistoryEntry.object_id == account.id)
+        theirs = sa.or_(theirs, HistoryEntry.account_id == account.id, about)
+    texts = (
+        sa.select(HistoryText.entry_id)
+        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+        .where(theirs, HistoryEntry.what.not_in(history.ERASURE_ENTRIES), HistoryText.erased_at.is_(None))
+    )
+    blank = {"actor_name": "", "reason": "", "comment": "", "salt": "", "erased_at": clock.now()}
+    yield from _in_parts(session, TEXTS, HistoryText.entry_id, texts, blank)
+    # The platform's user id is also stored with their ratings and notes.
+    for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
+        for profile_id in profile_ids:
+            named = sa.select(model.id).where(column == profile_id, getattr(model, ref) != str(profile_id))
+            values = {ref: str(profile_id), "updated_at": model.updated_at}
+            yield from _in_parts(session, "ids", model.id, named, values)
+
+
+def _in_parts(
+    session: Session, what: str, key: Any, found: sa.Select[Any], values: Mapping[str, Any]
+) -> Iterator[Blanking]:
+    ids = session.scalars(found).all()
+    for first in range(0, len(ids), AT_ONCE):
+        rows = is_one_of(session, key, ids[first : first + AT_ONCE])
+        yield what, sa.update(key.class_).where(rows).values(values)
 
 
 def forget(
@@ -43,12 +87,11 @@ def forget(
 ) -> dict[str, int]:
     """Remove names and texts from the profiles and from history. Return the number of rows by kind."""
     profile_ids = [profile.id for profile in person_profiles]
-    theirs: sa.ColumnElement[bool] = HistoryEntry.profile_id.in_(profile_ids)
-    if account is not None:
-        # Also what others wrote when they gave this person a role or took it away.
-        about = sa.and_(HistoryEntry.object_type == "account", HistoryEntry.object_id == account.id)
-        theirs = sa.or_(theirs, HistoryEntry.account_id == account.id, about)
-    gone = {"texts in history": _erase_texts(session, theirs)}
+    gone = {TEXTS: 0}
+    for what, statement in blanking(session, person_profiles, account):
+        rows = bulk.change(session, statement)
+        if what == TEXTS:
+            gone[TEXTS] += rows
     gone["names"] = sum(
         profile.display_name is not None or bool(profile.extra) for profile in person_profiles
     )
@@ -65,15 +108,6 @@ def forget(
     )
     # The seat is empty; the job draws the next person on its next run.
     gone["open seats"] = sum(seats.give_up(session, profile_id) for profile_id in profile_ids)
-    # The platform's user id is also stored with their ratings and notes.
-    for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
-        for profile_id in profile_ids:
-            bulk.change(
-                session,
-                sa.update(model)
-                .where(column == profile_id)
-                .values({ref: str(profile_id), "updated_at": model.updated_at}),
-            )
     if note_texts:
         gone["texts of notes"] = bulk.change(
             session,
@@ -126,20 +160,6 @@ def rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: s
         )
     facts.rename_author(session, in_communities, user_id, pseudonym)
     return rows
-
-
-def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
-    return bulk.change(
-        session,
-        sa.update(HistoryText)
-        .where(
-            HistoryText.entry_id.in_(
-                sa.select(HistoryEntry.id).where(theirs, HistoryEntry.what.not_in(history.ERASURE_ENTRIES))
-            ),
-            HistoryText.erased_at.is_(None),
-        )
-        .values(actor_name="", reason="", comment="", salt="", erased_at=clock.now()),
-    )
 
 
 _SEARCHED: tuple[tuple[Any, Any], ...] = (

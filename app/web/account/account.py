@@ -118,10 +118,9 @@ def delete_account() -> Response:
         return refused
     who = auth.current_reader()
     try:
-        with wired().database.writing() as session:
-            erased = erasure.erase_account(
-                session, who.actor, who.account.id, note_texts=bool(form.note_texts.data)
-            )
+        erased = erasure.erase(
+            wired().database, who.actor, who.account.id, note_texts=bool(form.note_texts.data)
+        )
         wired().forget(erased)
     except Conflict as refusal:
         return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
