@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -26,6 +26,11 @@ class ServerSettings(BaseSettings):
     database_url: str = Field(
         "",
         description="SQLAlchemy URL; empty means SQLite in the data folder. `postgresql://…` for PostgreSQL.",
+    )
+    replica_url: str = Field(
+        "",
+        description="`postgresql://…` of a streaming replica of that database, for what only reads and may be seconds "
+        "old.",
     )
     prepared_statements: bool = Field(
         True,
@@ -113,6 +118,17 @@ class ServerSettings(BaseSettings):
         return value
 
     @model_validator(mode="after")
+    def _replica_is_of_postgresql(self) -> Self:
+        if self.replica_url:
+            for name, url in (("REPLICA", self.replica_url), ("DATABASE", self.database_url)):
+                if not url.startswith(("postgres://", "postgresql://", "postgresql+psycopg://")):
+                    raise ValueError(
+                        f"BRIDGENOTE_{name}_URL must be postgresql://… when BRIDGENOTE_REPLICA_URL is set: "
+                        "only PostgreSQL has replicas"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _production_needs_secrets(self) -> Self:
         if self.environment == "production":
             for name in ("secret_key", "encryption_key"):
@@ -137,15 +153,12 @@ class ServerSettings(BaseSettings):
         """The database URL for SQLAlchemy, with our PostgreSQL driver (psycopg) added."""
         if not self.database_url:
             return f"sqlite:///{(self.data_dir / 'bridgenote.db').resolve()}"
-        for plain in ("postgres://", "postgresql://"):
-            if self.database_url.startswith(plain):
-                return "postgresql+psycopg://" + self.database_url.removeprefix(plain)
-        return self.database_url
+        return _with_driver(self.database_url)
 
     @property
-    def database_options(self) -> dict[str, bool]:
+    def database_options(self) -> dict[str, Any]:
         """Options for ``Database`` beside the URL."""
-        return {"prepares": self.prepared_statements}
+        return {"prepares": self.prepared_statements, "replica_url": _with_driver(self.replica_url)}
 
     @property
     def base_url(self) -> str:
@@ -178,6 +191,13 @@ class ServerSettings(BaseSettings):
         """Read the encryption keys in the data folder: the current one and the previous one."""
         paths = [self.data_dir / name for name in ("encryption_key", "previous_encryption_key")]
         return [text for path in paths if path.is_file() and (text := path.read_text().strip())]
+
+
+def _with_driver(url: str) -> str:
+    for plain in ("postgres://", "postgresql://"):
+        if url.startswith(plain):
+            return "postgresql+psycopg://" + url.removeprefix(plain)
+    return url
 
 
 def _kept_secret(path: Path) -> str:

@@ -34,7 +34,7 @@ def binaries() -> Path:
     return Path(on_path).parent
 
 
-def _as_postgres(*command: str | Path) -> list[str]:
+def as_postgres(*command: str | Path) -> list[str]:
     words = [str(word) for word in command]
     return ["runuser", "-u", "postgres", "--", *words] if os.geteuid() == 0 else words
 
@@ -43,6 +43,7 @@ def _as_postgres(*command: str | Path) -> list[str]:
 class Server:
     folder: Path
     port: int
+    options: str = "-c wal_level=minimal -c max_wal_senders=0"
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
@@ -66,11 +67,11 @@ class Server:
     def start(self) -> None:
         options = (
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder} "
-            "-c wal_level=minimal -c max_wal_senders=0 -c fsync=off -c synchronous_commit=off "
+            f"{self.options} -c fsync=off -c synchronous_commit=off "
             "-c full_page_writes=off -c max_connections=300 -c timezone=UTC"
         )
         subprocess.run(
-            _as_postgres(
+            as_postgres(
                 binaries() / "pg_ctl", "-D", self.folder / "data", "-w", "-s", "-o", options,
                 "-l", self.folder / "log", "start",
             ),
@@ -83,18 +84,44 @@ class Server:
         subprocess.run(self.stop_command(mode), check=False, cwd=self.folder)
 
     def stop_command(self, mode: str = "immediate") -> list[str]:
-        return _as_postgres(
+        return as_postgres(
             binaries() / "pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "-s", "stop"
         )  # fmt: skip
 
 
+REPLICATING = "-c wal_level=replica -c max_wal_senders=4"
+
+
 @contextmanager
-def running() -> Iterator[Server]:
+def running(options: str = Server.options) -> Iterator[Server]:
     """A fresh server for as long as the block lasts, and no longer than this process."""
+    with _watched_folder() as folder:
+        yield _started(folder, options)
+
+
+@contextmanager
+def replica_of(primary: Server) -> Iterator[Server]:
+    """A streaming replica of a server with the options ``REPLICATING``, for as long as the block lasts."""
+    with _watched_folder() as folder:
+        subprocess.run(
+            as_postgres(
+                binaries() / "pg_basebackup", "-h", "127.0.0.1", "-p", str(primary.port), "-U", "postgres",
+                "-D", folder / "data", "-R", "-c", "fast", "--no-sync",
+            ),
+            check=True,
+            cwd=folder,
+        )  # fmt: skip
+        server = Server(folder, free_port(), primary.options)
+        server.start()
+        yield server
+
+
+@contextmanager
+def _watched_folder() -> Iterator[Path]:
     folder = _new_folder()
     watch = _watch(os.getpid(), folder)
     try:
-        yield _started(folder)
+        yield folder
     finally:
         os.kill(watch, signal.SIGTERM)
         os.waitpid(watch, 0)
@@ -127,9 +154,9 @@ def _watch(pid: int, folder: Path) -> int:
     return os.posix_spawn(sys.executable, command, os.environ, file_actions=silence, setsid=True)
 
 
-def _started(folder: Path) -> Server:
+def _started(folder: Path, options: str = Server.options) -> Server:
     subprocess.run(
-        _as_postgres(
+        as_postgres(
             binaries() / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
             "--locale=C.UTF-8", "--no-sync",
         ),
@@ -137,9 +164,13 @@ def _started(folder: Path) -> Server:
         cwd=folder,
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = Server(folder, port)
+    server = Server(folder, free_port(), options)
     server.start()
     return server
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

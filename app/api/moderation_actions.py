@@ -29,6 +29,7 @@ from app.core.requests import submitting
 from app.core.review import verbs
 from app.core.vocabulary import IN_REVIEW, ActionState, UndoState
 from app.core.webhooks import payloads
+from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
 
@@ -36,6 +37,7 @@ from app.wiring import wired
 @public.input(ActionQuery, location="query")
 @public.answers(ActionList, also=[400])
 @polls
+@may_be_old
 def list_moderation_actions(query_data: ActionQuery) -> Response:
     """List moderation actions, newest first; bracketed and unbracketed filters combine with AND.
 

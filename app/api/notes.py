@@ -25,6 +25,7 @@ from app.core.notes.ai_notes import Draft, Post
 from app.core.permissions import Actor
 from app.core.requests import submitting
 from app.core.upkeep import moving
+from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
 
@@ -61,6 +62,7 @@ def create_note(json_data: NoteCreate) -> Response:
 @public.get("/notes")
 @public.input(NoteQuery, location="query")
 @public.answers(NoteList, also=[400])
+@may_be_old
 def list_notes(query_data: NoteQuery) -> Response:
     """List notes, newest first. `filter[kind]=note` leaves out rationales, which are never shown to members.
 

@@ -26,6 +26,7 @@ from app.core.panels import results
 from app.core.panels.results import Decided
 from app.core.people import profiles
 from app.core.upkeep import moving
+from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
 
@@ -102,6 +103,7 @@ def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
 @public.get("/notes/<note_id>/ratings")
 @public.input(Paged, location="query")
 @public.answers(RatingList, also=[400, 404])
+@may_be_old
 def list_ratings(note_id: str, query_data: Paged) -> Response:
     """List the ratings of a note's current text, newest first."""
     with wired().database.reading() as session:

@@ -36,6 +36,7 @@ from app.core.requests.reading import Acted
 from app.core.vocabulary import RequestStatus, Standing
 from app.core.webhooks import payloads
 from app.errors import Explained
+from app.process.replica_reads import may_be_old
 from app.wiring import wired
 
 _TIERS = {1: "immediate_action", 2: "community_review"}
@@ -112,6 +113,7 @@ _UNCHANGED = {field.name for field in fields(submitting.Submission)} - {"attachm
 @public.input(RequestQuery, location="query")
 @public.answers(RequestList, also=[400])
 @polls
+@may_be_old
 def list_requests(query_data: RequestQuery) -> Response:
     """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first.
 

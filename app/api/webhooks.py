@@ -35,6 +35,7 @@ from app.core.vocabulary import DeliveryState
 from app.core.webhooks import deliveries, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters, Line
+from app.process.replica_reads import may_be_old
 from app.wiring import base_url, wired
 
 PREFIX = "/webhooks"
@@ -141,6 +142,7 @@ def test_webhook(webhook_id: str) -> Response:
 @endpoints.get("/<string(length=36):webhook_id>/deliveries")
 @endpoints.input(DeliveryQuery, location="query")
 @endpoints.answers(DeliveryList, also=[400, 404])
+@may_be_old
 def list_deliveries(webhook_id: str, query_data: DeliveryQuery) -> Response:
     """List a webhook's deliveries, newest first, each with its last attempt."""
     actor = auth.actor()

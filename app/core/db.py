@@ -1,7 +1,9 @@
 """Sessions and transactions. Web, API, jobs and commands open them; ``core`` flushes and never commits."""
 
+import math
 import sqlite3
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +14,8 @@ import sqlalchemy.exc as sa_exc
 from sqlalchemy import event
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, SessionTransaction, mapped_column
 
-from app.core import clock, outbox, security_events
+from app.core import clock, outbox, replica, security_events
+from app.core.replica import Replica
 from app.core.types import UtcDateTime
 from app.core.write_lock import WriteLock
 
@@ -96,10 +99,14 @@ class Database:
 
     ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that added deliveries
     to send. ``info`` is copied into ``Session.info`` of every session, for objects that verbs need.
+    ``replica_url``: a streaming replica, which ``reading()`` reads within ``may_be_old()`` and nowhere else.
     """
 
-    def __init__(self, url: str, **engine_options: Any) -> None:
+    def __init__(self, url: str, *, replica_url: str = "", **engine_options: Any) -> None:
         self.engine = make_engine(url, **engine_options)
+        self.replica: Replica | None = None
+        if replica_url:
+            self.replica = Replica(make_engine(replica_url, **replica.options(engine_options)), self.engine)
         self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
@@ -114,18 +121,38 @@ class Database:
 
         On PostgreSQL each of its statements sees its own moment (READ COMMITTED); on SQLite they share one.
         """
-        with ReadingSession(self.engine, autoflush=False, info=self.info) as session:
+        engine = getattr(self._here, "reads", None) or self.engine
+        with ReadingSession(engine, autoflush=False, info=self.info) as session:
             yield session
+
+    @contextmanager
+    def may_be_old(self) -> Iterator[bool]:
+        """Within, ``reading()`` of this thread reads the replica, if there is a fit one. Yields whether it does."""
+        if self.replica is None or self.replica.state().why_not:
+            yield False
+            return
+        before, self._here.reads = getattr(self._here, "reads", None), self.replica.engine
+        try:
+            yield True
+        finally:
+            self._here.reads = before
+
+    def has_written(self, since: float) -> bool:
+        """Whether this thread has committed a transaction since this moment of ``time.perf_counter()``."""
+        return getattr(self._here, "wrote_at", -math.inf) >= since
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """One transaction: committed with its jobs when the block ends, rolled back when it raises.
 
         Raises:
-            RuntimeError: this thread has a writing transaction open already, and would wait for itself.
+            RuntimeError: this thread has a writing transaction open already, and would wait for itself; or it may read
+                what is old, and nothing is decided by that.
         """
         if getattr(self._here, "is_writing", False):
             raise RuntimeError("a writing transaction within another one")
+        if getattr(self._here, "reads", None) is not None:
+            raise RuntimeError("a writing transaction where the replica is read")
         self._here.is_writing = True
         try:
             with Session(self._writer, expire_on_commit=False, info=self.info) as session:
@@ -136,6 +163,7 @@ class Database:
                         session.begin()
                         yield session
                         self._commit(session)
+                        self._here.wrote_at = time.perf_counter()
                     except BaseException:
                         session.rollback()
                         raise
@@ -170,6 +198,8 @@ class Database:
 
     def dispose(self) -> None:
         self.engine.dispose()
+        if self.replica is not None:
+            self.replica.engine.dispose()
         if self._write_lock is not None:
             self._write_lock.close()
 

@@ -118,6 +118,17 @@ class Installation:
             f"Processes that have written no heartbeat for {tables.ALIVE_SECONDS:g} seconds and did not end in order.",
             value=len(workers.dead),
         )
+        if self._wiring.database.replica is not None:
+            state = self._wiring.database.replica.state()
+            yield GaugeMetricFamily(
+                "bridgenote_replica_is_read",
+                "1 if pages that may be seconds old are read from the replica, 0 if it lags or is away.",
+                value=not state.why_not,
+            )
+            if state.lag is not None:
+                yield GaugeMetricFamily(
+                    "bridgenote_replica_lag_seconds", "How far the replica is behind.", value=state.lag
+                )
         age = runtime.backup_age(self._wiring.settings)
         if age is not None:
             yield GaugeMetricFamily(
@@ -160,7 +171,11 @@ def _checks(database: Database, jobs_in_process: bool) -> dict[str, str]:
     except (sa.exc.SQLAlchemyError, OSError):
         log.warning("not ready", exc_info=True)
         return {"database": "fail: it cannot be written"}
-    return {"database": "ok", "migrations": _migrations(at), "jobs": _jobs(workers, jobs_in_process)}
+    checks = {"database": "ok", "migrations": _migrations(at), "jobs": _jobs(workers, jobs_in_process)}
+    if database.replica is not None:
+        why_not = database.replica.state().why_not
+        checks["replica"] = f"not read: {why_not}" if why_not else "ok"
+    return checks
 
 
 @cache

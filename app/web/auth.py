@@ -33,6 +33,7 @@ from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
+from app.process import replica_reads
 from app.web import community_choice, page, security
 from app.web.blueprint import web
 from app.wiring import own_path, wired
@@ -168,6 +169,9 @@ def guard() -> Response | None:
     if not getattr(view, "is_passive", False):
         _mark_seen()
     return None
+
+
+web.after_request(replica_reads.remember_write)
 
 
 def ask_to_sign_in() -> Response:

@@ -102,3 +102,25 @@ def test_what_mail_needs_is_named(given: dict[str, str], named: str) -> None:
 def test_links_in_mails_begin_with_the_public_address_or_where_it_listens() -> None:
     assert Settings(_env_file=None, public_url="https://m.example.org/").base_url == "https://m.example.org"
     assert Settings(_env_file=None, host="::1", port=9000).base_url == "http://[::1]:9000"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"replica_url": "postgresql://replica/x"}, "BRIDGENOTE_DATABASE_URL must be postgresql"),
+        (
+            {"replica_url": "postgresql://replica/x", "database_url": "sqlite:///some.db"},
+            "BRIDGENOTE_DATABASE_URL must be postgresql",
+        ),
+        (
+            {"replica_url": "sqlite:///some.db", "database_url": "postgresql://host/x"},
+            "BRIDGENOTE_REPLICA_URL must be postgresql",
+        ),
+    ],
+)
+def test_only_postgresql_has_a_replica(given: dict[str, str], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        Settings(_env_file=None, **given)
+    given = {"database_url": "postgres://host/x", "replica_url": "postgres://replica/x"}
+    options = Settings(_env_file=None, **given).database_options
+    assert options["replica_url"] == "postgresql+psycopg://replica/x"

@@ -60,6 +60,19 @@ def clock(wiring: Wiring) -> Iterator[Result]:
     yield ok(service_clock.iso(now))
 
 
+def replica(wiring: Wiring) -> Iterator[Result]:
+    if wiring.database.replica is None:
+        return
+    state = wiring.database.replica.state()
+    if state.why_not:
+        yield warn(
+            f"{state.why_not}; everything is read from the database itself",
+            "look into the replica's log, and at BRIDGENOTE_REPLICA_URL; it is read again once it is well",
+        )
+    else:
+        yield ok(f"{state.lag or 0:.1f} s behind, and read")
+
+
 def sealed(wiring: Wiring) -> Iterator[Result]:
     with wiring.database.reading() as session:
         unreadable = resealing.unreadable(session, wiring.sealer)

@@ -31,6 +31,7 @@ _WITHOUT_TABLES: tuple[tuple[str, Check], ...] = (
     ("database", database.reachable),
 )
 _WITH_TABLES: tuple[tuple[str, Check], ...] = (
+    ("replica", database.replica),
     ("clock", database.clock),
     ("sealed secrets", database.sealed),
     ("job engine", work.engine),

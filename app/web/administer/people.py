@@ -18,6 +18,7 @@ from app.core.people.members import Member
 from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
+from app.process.replica_reads import may_be_old
 from app.throttle import OverLimit
 from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
@@ -74,6 +75,7 @@ class MemberForm(Form):
 
 @web.get("/people")
 @auth.needs(Permission.MANAGE_PEOPLE)
+@may_be_old
 def people() -> Response:
     return _show()
 

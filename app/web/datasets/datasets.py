@@ -18,6 +18,7 @@ from app.core.permissions import Permission
 from app.core.review import fact_check_posts
 from app.core.services import calls
 from app.core.vocabulary import AfterReading, ClaimRating
+from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, veils
 from app.web.blueprint import web
 from app.web.categories import HIDDEN
@@ -93,6 +94,7 @@ class SearchForm(Form):
 
 @web.get("/datasets")
 @auth.needs(Permission.REVISE_POLICY)
+@may_be_old
 def list_datasets() -> Response:
     return _show(ImportForm())
 

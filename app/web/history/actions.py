@@ -15,6 +15,7 @@ from app.core.review.action_history import ActionChange
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import ActionVerb
+from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
@@ -56,6 +57,7 @@ CELLS: Mapping[str, Callable[[ActionChange], object]] = {
 
 @web.get("/history")
 @auth.needs(Permission.SEE_HISTORY)
+@may_be_old
 def history_page() -> Response:
     form = forms.queried(HistoryForm)
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
@@ -160,6 +162,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 
 @web.get("/history.csv")
 @auth.needs(Permission.SEE_HISTORY)
+@may_be_old
 def history_csv() -> Response:
     form = forms.queried(HistoryForm)
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()

@@ -13,6 +13,7 @@ from app.core.history import settings as setting_history
 from app.core.history.settings import AREA_OF, Area, SettingFilter
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission
+from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, typed
@@ -71,6 +72,7 @@ class SettingHistoryForm(Days, FilterForm):
 
 @web.get("/history/settings")
 @auth.needs(Permission.SEE_SETTINGS)
+@may_be_old
 def setting_history_page() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     form, holds = _filters(actor, community.id)
@@ -123,6 +125,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
 
 @web.get("/history/settings.csv")
 @auth.needs(Permission.SEE_SETTINGS)
+@may_be_old
 def setting_history_csv() -> Response:
     """Stream the changes that match the filters as CSV, one line for each changed value."""
     actor, community = auth.current_actor(), auth.current_community()

@@ -15,6 +15,7 @@ from app.core.insights import concerns, trends
 from app.core.insights.trend_figures import Totals, Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
+from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
@@ -65,6 +66,7 @@ class PeriodForm(FilterForm):
 
 @web.get("/insights")
 @auth.needs(Permission.SEE_HISTORY)
+@may_be_old
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
     period, query, base = _period(form), form.query(), _base(form)
@@ -90,6 +92,7 @@ def insights_page() -> Response:
 
 @web.get("/insights.csv")
 @auth.needs(Permission.SEE_HISTORY)
+@may_be_old
 def insights_csv() -> Response:
     """Return one table as CSV; for an invalid period, shows the page instead.
 

@@ -21,6 +21,7 @@ from app.core.permissions import Permission
 from app.core.raters import impact
 from app.core.raters.impact import Impact, NoteOutcome, NoteRow, RatingOutcome, RatingRow
 from app.core.vocabulary import HelpfulnessLevel
+from app.process.replica_reads import may_be_old
 from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
@@ -105,6 +106,7 @@ _NOTE_PREFIX = "notes"
 
 @web.get("/me")
 @auth.needs(Permission.RATE)
+@may_be_old
 def my_impact() -> Response:
     selection = forms.query_arg("show")
     actor, community = auth.current_actor(), auth.current_community()

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from flask import Response, url_for
-from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
 from app.core import clock
@@ -24,6 +23,7 @@ from app.core.thresholds.outcomes import Suggestion
 from app.core.thresholds.previews import Preview
 from app.core.thresholds.threshold_sets import Observed
 from app.core.vocabulary import Verb
+from app.process.replica_reads import may_be_old
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
@@ -70,10 +70,10 @@ def save_thresholds() -> Response:
     with wired().database.reading() as session:
         categories = threshold_sets.current(session, community.id).categories
         form = forms.posted(form_for(categories))
-        if form.preview.data:
-            return _preview(session, form, categories)
-        if form.suggest.data:
-            return _suggest(session, form)
+    if form.preview.data:
+        return _preview(form, categories)
+    if form.suggest.data:
+        return _suggest(form)
     if not form.validate():
         return _show(form, status=422)
     try:
@@ -124,29 +124,33 @@ def revert_thresholds(version: int) -> Response:
     return page.done(None, url_for("web.thresholds"), f"Version {version} is restored as version {number}.")
 
 
-def _preview(session: Session, form: ThresholdsForm, categories: Sequence[Any]) -> Response:
+@may_be_old
+def _preview(form: ThresholdsForm, categories: Sequence[Any]) -> Response:
     """Show what the typed values would have done; this needs no reason."""
     if not form.validate_thresholds():
         return _show(form, status=422)
     drafts = form.drafts(categories)
     try:
-        preview = previews.preview(session, auth.current_actor(), auth.current_community().id, drafts)
+        with wired().database.reading() as session:
+            preview = previews.preview(session, auth.current_actor(), auth.current_community().id, drafts)
     except Invalid as refusal:
         forms.explain(form, refusal, {"name": f"{ADD}name"})
         return _show(form, status=422)
     return _show(form, preview=preview)
 
 
-def _suggest(session: Session, form: ThresholdsForm) -> Response:
+@may_be_old
+def _suggest(form: ThresholdsForm) -> Response:
     """Fill in the Tier 1 values that past outcomes suggest; everything else stays as typed."""
     name = form.suggest_for.data or ""
     try:
         precision = precision_of(form)
         if name not in form.names:
             raise NotFound("category")
-        suggested = outcomes.suggest(
-            session, auth.current_actor(), auth.current_community().id, name, precision
-        )
+        with wired().database.reading() as session:
+            suggested = outcomes.suggest(
+                session, auth.current_actor(), auth.current_community().id, name, precision
+            )
     except ValidationError:
         return _show(form, status=422)
     if suggested.tier1 is not None:

@@ -20,6 +20,7 @@ from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.deliveries import Filters, Subjects
+from app.process.replica_reads import may_be_old
 from app.web import auth, curl_command, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
@@ -85,6 +86,7 @@ class DeliveriesForm(RangeForm):
 
 @web.get("/deliveries")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
+@may_be_old
 def deliveries_page() -> Response:
     form = forms.queried(DeliveriesForm)
     holds = form.validate()
