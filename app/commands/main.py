@@ -170,4 +170,7 @@ def main() -> None:
     """Run the command line and exit."""
     # Set before NumPy is imported: we have our own threads, and OpenBLAS threads would compete with them for the cores.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    # PostgreSQL's own variable: its lists of connections, and who waits for one, then name the command.
+    command = next((word for word in sys.argv[1:] if word in _COMMANDS), "")
+    os.environ.setdefault("PGAPPNAME", f"bridgenote {command}".strip())
     cli.main(prog_name="bridgenote" if "__main__" not in sys.argv[0] else "python -m app")

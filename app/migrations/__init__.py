@@ -13,6 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
+from app.core import waits
 from app.core.errors import Conflict
 
 BASELINE = "0060"
@@ -49,7 +50,11 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
 
     Raises ``Conflict`` if no migration leads there from the database's revision.
     """
-    with engine.execution_options(writing=True).connect() as connection, connection.begin():
+    with (
+        engine.execution_options(writing=True).connect() as connection,
+        connection.begin(),
+        waits.watched(connection, "Migrating the database"),
+    ):
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7241650001)"))
         at = MigrationContext.configure(connection).get_current_revision()

@@ -28,6 +28,7 @@ from app.core import clock
 from app.core.db import Database, is_unavailable
 from app.core.errors import Refused
 from app.core.outbound import AllowList
+from app.core.waits import Wait
 from app.process import tracing
 from app.settings import Settings
 from app.wiring import Wiring, wire, writes_to
@@ -78,6 +79,7 @@ def check(settings: Settings) -> Settings:
     """Check the settings that have their own syntax, and return all settings. Raises ``BadSetting``."""
     readers: dict[str, Callable[[str], Any]] = {
         "database_url": sa.make_url,
+        "replica_url": sa.make_url,
         "trusted_proxies": _read_networks,
         "webhook_allow_hosts": AllowList.parse,
     }
@@ -113,7 +115,7 @@ def await_database(settings: Settings, seconds: float | None = None) -> None:
     """
     seconds = START_SECONDS if seconds is None else seconds
     database = Database(settings.sqlalchemy_url, **settings.database_options)
-    until, is_first = time.monotonic() + seconds, True
+    until, wait = time.monotonic() + seconds, Wait()
     try:
         while database.engine.dialect.name != "sqlite":
             try:
@@ -122,14 +124,11 @@ def await_database(settings: Settings, seconds: float | None = None) -> None:
             except sa.exc.SQLAlchemyError as error:
                 if not is_unavailable(error) or time.monotonic() >= until:
                     raise
-                if is_first:
-                    limit = f", at most {seconds:.0f} s" if seconds < math.inf else ""
-                    log.warning(
-                        "Waiting for the database%s: %s", limit, getattr(error, "orig", None) or error
-                    )
-                is_first = False
+                limit = f", at most {seconds:.0f} s" if seconds < math.inf else ""
+                wait.say("", f"Waiting for the database{limit}", getattr(error, "orig", None) or error)
             time.sleep(_TRY_SECONDS)
     finally:
+        wait.end()
         database.dispose()
 
 

@@ -47,7 +47,7 @@ def serve(
     """
     trusted = parse_networks(trusted_proxies)
     try:
-        listener = _bind(host, port)
+        listener = bind(host, port)
     except OSError as error:
         # Errors of name resolution have negative numbers and their own text; the socket's text repeats the address.
         reason = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
@@ -121,7 +121,8 @@ class _RootLogger(Logger):
         self.error_log.propagate = True
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
+    """Listen there. Raises ``OSError``."""
     # Bound here, because gunicorn would try a taken port five times in five seconds.
     flags = socket.AI_PASSIVE
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)[0]

@@ -17,7 +17,7 @@ from app.core.communities import founding
 from app.demo import seed
 from app.demo.pictures import KeepPicture
 from app.demo.sign_ins import Demo
-from app.process import logs, runtime
+from app.process import logs, runtime, starting
 from app.process.serve import serve as serve_http
 from app.process.worker import WSGIApp
 from app.settings import Settings
@@ -33,11 +33,12 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     if demo and settings.is_demo_allowed and not settings.webhook_allow_hosts:
         # The demo's integration, `simulate`, listens there. Webhooks can reach nothing else on this machine.
         settings = settings.model_copy(update={"webhook_allow_hosts": SIMULATOR})
-    runtime.await_database(settings)
-    runtime.migrate(settings)
-    runtime.prepare_counts(settings)
-    shown = _demonstration(settings) if demo else None
-    token = _first_admin_token(settings)
+    with starting.answering(settings.host, settings.port):
+        runtime.await_database(settings)
+        runtime.migrate(settings)
+        runtime.prepare_counts(settings)
+        shown = _demonstration(settings) if demo else None
+        token = _first_admin_token(settings)
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:

@@ -98,7 +98,8 @@ def _await_answer(url: str, process: Process, log: Path) -> None:
             if httpx.get(f"{url}/api/public/v1/openapi.json", timeout=60).status_code == 200:
                 return
         except httpx.TransportError:
-            time.sleep(0.2)
+            pass
+        time.sleep(0.2)
     raise AssertionError(log.read_text())
 
 

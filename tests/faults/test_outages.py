@@ -235,19 +235,19 @@ def test_a_server_and_a_worker_wait_for_a_database_that_is_still_starting(
         place.service.launch()
         worker.launch()
         for log in (place.service.log, worker.log):
-            eventually(lambda log=log: _waits(log) == 1, "it says that it waits")
+            eventually(lambda log=log: _waits(log), "it says that it waits")
         own_server.start()
         eventually(place.service.answers, "the server answers")
         eventually(lambda: "is at work" in worker.log.read_text(), "the worker works")
         assert place.submit("first")[0] == 201
         eventually(place.is_scored, "the worker scores")
-        assert (_waits(place.service.log), _waits(worker.log)) == (1, 1)
+        said = _waits(place.service.log)
 
         own_server.stop()
         assert place.service.process is not None
         forked = next(pid for pid in _processes(place) if pid != place.service.process.pid)
         os.kill(forked, signal.SIGKILL)
-        eventually(lambda: _waits(place.service.log) == 2, "the one that replaces it waits")
+        eventually(lambda: _waits(place.service.log) > said, "the one that replaces it waits")
         own_server.start()
         eventually(lambda: place.submit("second")[0] in {200, 201}, "it goes on")
     finally:
