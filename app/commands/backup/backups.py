@@ -50,6 +50,18 @@ class Restored:
     files: int = 0
 
 
+def database_size(settings: Settings) -> int:
+    """The bytes of the database on PostgreSQL; 0 on SQLite, whose backup is a copy of its file."""
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
+    try:
+        if database.engine.dialect.name != "postgresql":
+            return 0
+        with database.reading() as session:
+            return int(session.scalar(sa.text("SELECT pg_database_size(current_database())")) or 0)
+    finally:
+        database.dispose()
+
+
 def back_up(settings: Settings, path: Path) -> int:
     """Write a backup of the database and the stored files to ``path``, mode 0600, and return its size in bytes.
 
@@ -99,6 +111,25 @@ def restore(
     with media.database_of(path, settings.data_dir) as database:
         restored = _restore(settings, database, force=force, score_waiting=score_waiting, say=say)
     return replace(restored, files=media.restore_files(path, media_store(settings)))
+
+
+def take_over(settings: Settings, *, score_waiting: bool = False) -> Restored:
+    """Do what ``restore`` does after the database was put back by PostgreSQL's own means.
+
+    Raises Conflict if it is in use, is none of this service, or is of another version than this code migrates.
+    """
+    url = sa.make_url(settings.sqlalchemy_url)
+    if url.get_backend_name() != "postgresql":
+        raise Conflict(f"Only PostgreSQL restores in place: {SQL_URL} names {url.get_backend_name()}")
+    database = Database(settings.sqlalchemy_url, **settings.database_options)
+    try:
+        with database.engine.connect() as connection:
+            postgres.check_unused(connection)
+        _check_revision(runtime.revision(database.engine))
+    finally:
+        database.dispose()
+    runtime.migrate(settings, filling=True)
+    return _looked_at(settings, _suspended(settings, score_waiting))
 
 
 def _restore(

@@ -14,6 +14,13 @@ from app.core.errors import Conflict
 from app.core.security_events import SecurityEvent
 from app.process import logs, runtime
 
+GB = 1024**3
+LARGE = 50 * GB
+PHYSICAL = (
+    "For large databases PostgreSQL's own way is faster and loses less: pg_basebackup and an archive of its log "
+    "(docs/run/large-databases.md)."
+)
+
 
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
@@ -23,25 +30,36 @@ def backup(file: Path) -> None:
     Keep the encryption key elsewhere: it is not in the file, which is signed with it, and a restore needs it.
     """
     settings = prepared_settings()
+    if (size := backups.database_size(settings)) > LARGE:
+        click.echo(f"The database has {size / GB:.0f} GB, and this writes all of it. {PHYSICAL}", err=True)
     size = backups.back_up(settings, file)
     runtime.record_backup(settings)
     click.echo(f"{file}: {size / 1024**2:.1f} MB. The encryption key is not in it: keep that elsewhere.")
 
 
 @click.command("restore")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--in-place", is_flag=True, help="No FILE: PostgreSQL itself has put the database back.")
 @click.option("--force", is_flag=True, help="Replace a database that is not empty.")
 @click.option(
     "--score-waiting", is_flag=True, help="Score what waited, even what may have been decided since."
 )
 @click.option("--unsigned", is_flag=True, help="Go on although no encryption key of this service signed it.")
-def restore(file: Path, force: bool, score_waiting: bool, unsigned: bool) -> None:
+def restore(file: Path | None, in_place: bool, force: bool, score_waiting: bool, unsigned: bool) -> None:
     """Put the backup FILE in the place of the database; no server or worker may run.
 
-    Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay.
+    Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay. With
+    --in-place that alone is done, to a database that PostgreSQL has restored from its own backup and log.
     """
-    result = backups.restore(
-        prepared_settings(), file, force=force, score_waiting=score_waiting, unsigned=unsigned, say=click.echo
+    if (file is not None) == in_place:
+        raise click.UsageError("Give either FILE or --in-place")
+    settings = prepared_settings()
+    result = (
+        backups.take_over(settings, score_waiting=score_waiting)
+        if file is None
+        else backups.restore(
+            settings, file, force=force, score_waiting=score_waiting, unsigned=unsigned, say=click.echo
+        )
     )
     security_events.log(
         SecurityEvent.RESTORED, revision=result.revision, is_history_intact=not result.broken, forced=force
