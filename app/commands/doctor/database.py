@@ -68,6 +68,7 @@ def replica(wiring: Wiring) -> Iterator[Result]:
         yield warn(
             f"{state.why_not}; everything is read from the database itself",
             "look into the replica's log, and at BRIDGENOTE_REPLICA_URL; it is read again once it is well",
+            "BridgenoteReplicaNotRead",
         )
     else:
         yield ok(f"{state.lag or 0:.1f} s behind, and read")

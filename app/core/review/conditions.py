@@ -1,7 +1,7 @@
 """What is late, failing, waiting or paused: one set of limits for lists, Insights, notices, mails and the doctor.
 
 Each community sets how long a backlog, a delay or a pause may last before its operators get a notice
-(``communities.settings``).
+(``communities.settings``). The limit of a replica is in ``core/replica.py``.
 """
 
 import uuid
