@@ -67,8 +67,8 @@ class Server:
     def start(self) -> None:
         options = (
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder} "
-            f"{self.options} -c fsync=off -c synchronous_commit=off "
-            "-c full_page_writes=off -c max_connections=300 -c timezone=UTC"
+            "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 "
+            f"-c timezone=UTC {self.options}"
         )
         subprocess.run(
             as_postgres(
@@ -89,7 +89,8 @@ class Server:
         )  # fmt: skip
 
 
-REPLICATING = "-c wal_level=replica -c max_wal_senders=4"
+REPLICATING = "-c wal_level=replica -c max_wal_senders=4 -c synchronous_commit=on"
+"""What is committed is sent to replicas at once."""
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import http.client
 import json
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -51,6 +52,11 @@ def _ask(port: int, path: str) -> tuple[int, object]:
         return answer.status, json.loads(answer.read())
 
 
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_a_server_that_waits_for_another_migration_says_so_in_its_log_and_at_its_port(
     postgres_server: postgres.Server, empty: str, tmp_path: Path
 ) -> None:
@@ -68,6 +74,7 @@ def test_a_server_that_waits_for_another_migration_says_so_in_its_log_and_at_its
             service.launch()
             held = f"Migrating the database: waiting for process {pid} (bridgenote migrate, idle in transaction, since "
             eventually(lambda: held in service.log.read_text(), "the log says who holds it up")
+            eventually(lambda: _is_open(settings.port), "the port answers")
             status, said = _ask(settings.port, "/readyz")
             assert isinstance(said, dict)
             assert (status, said["status"]) == (503, "not ready")
@@ -107,7 +114,7 @@ def test_a_client_that_sends_nothing_and_one_that_sends_too_much_hold_no_probe_u
         lock = f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
         with _holding(postgres_server, empty, "other", lock):
             service.launch()
-            eventually(lambda: "waiting for process" in service.log.read_text(), "it waits")
+            eventually(lambda: _is_open(settings.port), "it waits")
             with closing(http.client.HTTPConnection("127.0.0.1", settings.port)) as silent:
                 silent.connect()
                 for sent in (b"\x00" * 100_000, b"\r\n\r\n", b"GET"):
