@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.commands.doctor import work
+from app.commands.doctor import database, work
 from app.core.vocabulary import AttentionReason
 from tests.house.source import ROOT
 
@@ -33,6 +33,7 @@ HEALTHY = {
     'bridgenote_deliveries{state="done"}': "9x300",
     "bridgenote_failing_services": "0x300",
     **{f'bridgenote_attention{{reason="{reason}"}}': "0x300" for reason in AttentionReason},
+    "bridgenote_replica_is_read": "1x300",
     "bridgenote_backup_age_seconds": "93600x300",
 }
 """Series by minute of a service that nothing is wrong with, at the limits."""
@@ -53,6 +54,7 @@ FIRE = {
     "BridgenoteReviewsOverdue": {'bridgenote_attention{reason="overdue"}': "1x300"},
     "BridgenoteWebhookFails": {'bridgenote_attention{reason="webhook_failing"}': "1x300"},
     "BridgenoteActionsPaused": {'bridgenote_attention{reason="paused"}': "1x300"},
+    "BridgenoteReplicaNotRead": {"bridgenote_replica_is_read": "0x300"},
     "BridgenoteBackupLate": {"bridgenote_backup_age_seconds": "_x300"},
 }
 """What differs for each alert to fire, and no other."""
@@ -139,7 +141,8 @@ def test_each_alert_is_explained(source: str) -> None:
         page = (ROOT / "docs" / "run" / "operations.md").read_text()
         assert set(re.findall(r"^\| `(Bridgenote\w+)` \|", page, re.MULTILINE)) == set(_rules())
         return
-    named = set(re.findall(r'"(Bridgenote[A-Z]\w+)"', Path(work.__file__).read_text()))
+    checks = "".join(Path(module.__file__).read_text() for module in (database, work))
+    named = set(re.findall(r'"(Bridgenote[A-Z]\w+)"', checks))
     # What only Prometheus sees: a server that is gone, and what several servers say together.
     assert set(_rules()) - named == {"BridgenoteServerDown", "BridgenoteVersionsDiffer", "BridgenoteErrors"}
     assert named <= set(_rules())
