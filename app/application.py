@@ -11,7 +11,7 @@ from werkzeug.routing import MapAdapter
 
 from app import api, errors, web
 from app.api.blueprints import path_to_match
-from app.api.errors import render
+from app.api.doors import render
 from app.process import hosts, observing, tracing
 from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring

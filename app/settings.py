@@ -79,6 +79,9 @@ class Settings(ServerSettings):
     rate_limit_ai_notes: str = Field(
         "5 per minute; 20 per hour", description="AI notes per API key, and drafts of notes per moderator."
     )
+    rate_limit_scores: str = Field(
+        "600 per minute", description="Calls for scores per API key, beside its other calls."
+    )
     rate_limit_link_codes: str = Field(
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
     )

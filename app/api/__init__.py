@@ -11,12 +11,16 @@ from apiflask import APIFlask
 from app.api import (  # noqa: F401 - importing them registers their views
     batches,
     community_servers,
+    doors,
     field_clients,
     metrics,
     moderation_actions,
+    moderations,
     notes,
+    perspective,
     ratings,
     requests,
+    scores,
     user_profiles,
     webhooks,
 )
@@ -33,6 +37,10 @@ def register(app: APIFlask) -> None:
     app.register_blueprint(page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)
     app.register_blueprint(public, url_prefix=ALIAS_PREFIX, name="public_alias")
+    app.register_blueprint(scores.scores, url_prefix=PREFIX)
+    app.register_blueprint(scores.scores, url_prefix=ALIAS_PREFIX, name="scores_alias")
     app.register_blueprint(webhooks.endpoints, url_prefix=webhooks.PREFIX)
     app.register_blueprint(field_clients.clients)
+    app.register_blueprint(perspective.discovery)
+    app.register_blueprint(doors.doors)
     app.register_blueprint(metrics.metrics)

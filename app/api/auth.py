@@ -103,25 +103,26 @@ def known_caller_in(session: Session, community_id: uuid.UUID) -> Caller:
     return replace(current, actor=replace(current.actor, profile_id=profile.id))
 
 
-def authenticate(scope: Scope = Scope.ADAPTER) -> None:
+def authenticate(*scopes: Scope, limit: LimitName = "key", token: str | None = None) -> None:
     """Authenticate a call or refuse it. Runs as ``before_request`` of every blueprint of the API.
 
     Needs one database read, and a few more if the call names a user or a community. Writes only if the key's last
-    recorded use is older than a minute, or the asserted user is new or changed.
+    recorded use is older than a minute, or the asserted user is new or changed. The key needs one of ``scopes``.
+    ``token``: the key, where it is in neither of our headers.
     """
     request = flask.request
     with wired().database.reading() as session:
-        key = identify(session, request)
+        key = identify(session, request, token)
     flask.g.key_id = key.id
-    flask.g.standing = ("key", count("key", str(key.id)))
-    if scope.value not in key.scopes:
+    flask.g.standing = (limit, count(limit, str(key.id)))
+    if not {scope.value for scope in scopes} & set(key.scopes):
         raise Forbidden(NO_SCOPE)
     read_only = key.template is KeyTemplate.READ_ONLY
     if read_only and request.method not in SAFE_METHODS:
         raise Forbidden(READ_ONLY)
     asserted = acting.read(request.headers)
     caller, identity, profile = _resolve_caller(key, asserted, read_only)
-    profile = _record_use(key, asserted, identity, profile, read_only)
+    profile = _record_use(key, asserted, identity, profile, read_only or Scope.SCORES in scopes)
     if profile is not None:
         name = f"{asserted.username or asserted.user_id} via {key.name}"
         actor = replace(caller.actor, name=name[: limits.NAME_MAX], profile_id=profile.id)
@@ -145,14 +146,14 @@ def _resolve_caller(
         return caller, identity, _known_profile(session, identity)
 
 
-def identify(session: Session, request: Request) -> LiveKey:
+def identify(session: Session, request: Request, token: str | None = None) -> LiveKey:
     """Return the live API key in the headers.
 
-    A Bearer token with our prefix is used first; otherwise X-API-Key, even if there is an unrelated Bearer token. Two
-    different valid keys are refused. Unknown, malformed, revoked and expired keys get the same answer.
+    A Bearer token with our prefix is used first; otherwise X-API-Key, even if there is an unrelated Bearer token; then
+    ``token``. Two different valid keys are refused. Unknown, malformed, revoked and expired keys get the same answer.
     """
     bearer = _bearer(request)
-    other = request.headers.get("X-API-Key") or None
+    other = request.headers.get("X-API-Key") or token
     if bearer is None and other is None:
         raise Unauthenticated(MISSING)
     ours = bearer if bearer is not None and keys.looks_like_key(bearer) else None
@@ -215,15 +216,18 @@ def _known_profile(session: Session, identity: Identity | None) -> Profile | Non
 
 
 def _record_use(
-    key: LiveKey, asserted: Asserted, identity: Identity | None, profile: Profile | None, read_only: bool
+    key: LiveKey, asserted: Asserted, identity: Identity | None, profile: Profile | None, finds_only: bool
 ) -> Profile | None:
-    """Store the key's last use and the acting user's data if they changed. Returns the user's profile."""
+    """Store the key's last use and the acting user's data if they changed. Returns the user's profile.
+
+    ``finds_only``: no profile is made or changed.
+    """
     now = clock.now()
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
     is_poll = getattr(view, "is_poll", False)
     moments = [key.last_used_at, *([key.last_polled_at] if is_poll else [])]
     used = any(last is None or last < now - keys.LAST_USED_EVERY for last in moments)
-    changed = identity is not None and not read_only and _differs(profile, asserted)
+    changed = identity is not None and not finds_only and _differs(profile, asserted)
     if not used and not changed:
         return profile
     if not changed and flask.request.method in ("GET", "HEAD"):

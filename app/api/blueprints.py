@@ -13,6 +13,7 @@ from werkzeug.routing import BaseConverter
 from app.api import adapter, auth, parse
 from app.core import limits
 from app.core.vocabulary import Scope
+from app.throttle import LimitName
 
 PREFIX = "/api/public/v1"
 ALIAS_PREFIX = "/api/v2"
@@ -70,10 +71,13 @@ class Guarded(APIBlueprint):
         return declare
 
 
-def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> Guarded:
-    """Create a blueprint whose views all need a key with ``scope``. Its responses carry the rate limit headers."""
+def guarded(name: str, *scopes: Scope, limit: LimitName = "key", **options: Any) -> Guarded:
+    """Create a blueprint whose views all need a key with one of ``scopes``, by default that of integrations.
+
+    Its calls count against ``limit``, and its responses carry the rate limit headers.
+    """
     blueprint = Guarded(name, __name__, **options)
-    blueprint.before_request(partial(auth.authenticate, scope))
+    blueprint.before_request(partial(auth.authenticate, *(scopes or (Scope.ADAPTER,)), limit=limit))
     blueprint.before_request(_check_size)
     blueprint.before_request(_check_accept)
     blueprint.before_request(check_query_names)

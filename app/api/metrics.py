@@ -22,7 +22,7 @@ from app.core.vocabulary import Scope
 from app.process.observing import Answers, Installation
 from app.wiring import wired
 
-metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
+metrics = guarded("metrics", Scope.METRICS, enable_openapi=False)
 
 
 @metrics.get("/metrics")

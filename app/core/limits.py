@@ -33,6 +33,8 @@ BODY_MAX_BYTES = 1_048_576
 BATCH_MAX = 100
 """How many submissions one call may carry."""
 BATCH_MAX_BYTES = 4 * BODY_MAX_BYTES
+SCORES_BODY_MAX_BYTES = 8 * BODY_MAX_BYTES
+"""Bodies of calls for scores, which hold many texts."""
 PASSWORD_MIN = 8
 PASSWORD_MAX = 1_000
 CLAIM_MINUTES = 10
@@ -105,6 +107,7 @@ AUTHOR_NOTES = Most(200, "versions of the note about one author", "take it back 
 CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
 LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
 LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
+SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for scores")
 COUNTED = (
     WEBHOOKS,
     KEYS,
@@ -121,6 +124,7 @@ COUNTED = (
     CITED_PAGES,
     LINK_CODES,
     LINKED_PROFILES,
+    SCORED_TEXTS,
 )
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""
 

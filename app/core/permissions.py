@@ -22,6 +22,7 @@ class Permission(StrEnum):
     RATE = "rate"
     WRITE_NOTE = "write_note"
     SUBMIT = "submit"
+    SCORE = "score"
     ACKNOWLEDGE = "acknowledge"
     APPEAL = "appeal"
     SEE_QUEUE = "see_queue"
@@ -64,6 +65,7 @@ _KEYS_MAY = frozenset(
         Permission.RATE,
         Permission.WRITE_NOTE,
         Permission.SUBMIT,
+        Permission.SCORE,
         Permission.ACKNOWLEDGE,
         Permission.APPEAL,
         Permission.RETRY_SCORING,

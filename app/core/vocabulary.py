@@ -200,11 +200,13 @@ class KeyTemplate(StrEnum):
     ADAPTER = "adapter"
     READ_ONLY = "read-only"
     METRICS = "metrics"
+    SCORES = "scores"
 
 
 class Scope(StrEnum):
     ADAPTER = "platform:adapter"
     METRICS = "metrics:read"
+    SCORES = "scores:read"
 
 
 class EventName(StrEnum):

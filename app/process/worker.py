@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 WSGIApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
-MAX_BODY = limits.DATASET_FILE_BYTES + 1024 * 1024
+MAX_BODY = max(limits.DATASET_FILE_BYTES, limits.SCORES_BODY_MAX_BYTES) + 1024 * 1024
 """Maximum bytes of a body that are read. The application's limits are lower; the highest is that of a dataset file
 inside its form. ``connection.Parser`` describes how larger bodies are handled."""
 ARRIVAL_SECONDS = 60

@@ -154,6 +154,7 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     call("create_request", 200, body=body_of("create_request", "post"))
     decided = call("read_request", 200, request_id="post-1")["data"]["attributes"]
     call("list_requests", 200)
+    call("create_scores", 200, body=body_of("create_scores", "spam"))
     call("create_ai_note", 201, request_id="post-1")
     action = decided["action_id"]
     call(

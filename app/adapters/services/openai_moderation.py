@@ -4,23 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.adapters.services.http import bearer, member, model_of, post_json
+from app.core.classify.vendor_names import OPENAI
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
 
-CATEGORY_MAP: CategoryMap = {
-    "harassment": "toxicity",
-    "harassment/threatening": "threat",
-    "hate": "hate",
-    "hate/threatening": "hate",
-    "illicit": None,
-    "illicit/violent": None,
-    "self-harm": "self_harm",
-    "self-harm/intent": "self_harm",
-    "self-harm/instructions": "self_harm",
-    "sexual": "sexual",
-    "sexual/minors": "sexual",
-    "violence": "threat",
-    "violence/graphic": None,
-}
+CATEGORY_MAP: CategoryMap = {name: ours.category for name, ours in OPENAI.items()}
 BATCH = 16
 
 

@@ -9,18 +9,10 @@ from urllib.parse import quote
 
 from app.adapters.services.http import Refusal, member, post_json, read_object
 from app.core.classify.language import language_of
+from app.core.classify.vendor_names import PERSPECTIVE
 from app.core.services.kinds import ASK_WHEN, Answer, CategoryMap, Connection, Failure, Kind
 
-CATEGORY_MAP: CategoryMap = {
-    "TOXICITY": "toxicity",
-    "SEVERE_TOXICITY": "toxicity",
-    "INSULT": "toxicity",
-    "PROFANITY": "toxicity",
-    "IDENTITY_ATTACK": "hate",
-    "THREAT": "threat",
-    "SEXUALLY_EXPLICIT": "sexual",
-    "SPAM": "spam",
-}
+CATEGORY_MAP: CategoryMap = {name: ours.category for name, ours in PERSPECTIVE.items()}
 _UNSUPPORTED_KEPT = 1_000
 _unsupported: dict[tuple[str, str], frozenset[str]] = {}
 """By address and language, the attributes that a server refused. It forgets all when it is full."""

@@ -268,6 +268,7 @@ _TYPES = {
     "Webhook": "webhooks",
     "WebhookDelivery": "webhook-deliveries",
     "WebhookReplayRun": "webhook-replays",
+    "Scores": "scores",
 }
 
 

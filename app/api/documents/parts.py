@@ -38,6 +38,7 @@ All paths under `/api/public/v1` also answer under `/api/v2`. The interface is a
 
 TAGS: dict[str, str] = {
     "Requests": "Content submitted for moderation, and what became of it.",
+    "Scores": "Scores of texts at once, of which nothing is stored.",
     "Moderation actions": "What the platform should do, and what it did.",
     "Notes": "Explanations attached to content, written by people or drafted by AI, published by agreement.",
     "Ratings": "How helpful people found a note.",

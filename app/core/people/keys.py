@@ -30,6 +30,7 @@ _SCOPES = {
     KeyTemplate.ADAPTER: [Scope.ADAPTER.value],
     KeyTemplate.READ_ONLY: [Scope.ADAPTER.value],
     KeyTemplate.METRICS: [Scope.METRICS.value],
+    KeyTemplate.SCORES: [Scope.SCORES.value],
 }
 LAST_USED_EVERY = timedelta(minutes=1)
 DAYS_MAX = 365

@@ -36,6 +36,7 @@ PAGE_SIZE = 50
 TEMPLATES = {
     KeyTemplate.ADAPTER: "Platform adapter: submits, rates and carries out for its platform",
     KeyTemplate.READ_ONLY: "Read-only adapter: reads, and changes nothing",
+    KeyTemplate.SCORES: "Scores only: asks for scores of texts, of which nothing is stored, and nothing else",
     KeyTemplate.METRICS: "Metrics: reads figures for monitoring, and nothing else",
 }
 TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
