@@ -102,6 +102,9 @@ def render(explained: Explained) -> Response:
     status = 400 if explained.status == 422 else explained.status
     response = Response(json.dumps(body), status, mimetype="application/json")
     response.headers.update(explained.headers)
+    if explained.status == 401:
+        # Google's client for Python cannot read a challenge without a parameter.
+        response.headers["WWW-Authenticate"] = 'Bearer realm="bridgenote"'
     return response
 
 

@@ -25,6 +25,8 @@ JSON_API = "application/vnd.api+json"
 NESTING_MAX = 64
 ITEMS_MAX = 100
 """Most items of a list or object whose items are validated one by one. No field allows more."""
+STRINGS_MAX = 20_000
+"""Most strings, names of members included, of a body of more than ``limits.BODY_MAX_BYTES``."""
 _INTEGER_DIGITS = 20
 _TOP_MEMBERS = frozenset({"data", "jsonapi", "meta", "links"})
 _DATA_MEMBERS = frozenset({"type", "id", "attributes", "meta", "links"})
@@ -182,6 +184,8 @@ def loads(raw: bytes) -> Any:
 
     Lone surrogates are accepted here; fields that store text refuse them (422).
     """
+    if len(raw) > limits.BODY_MAX_BYTES:
+        _check_mostly_text(raw)
     if raw.startswith(b"\xef\xbb\xbf"):
         raise Malformed("Request body must not start with a byte order mark")
     try:
@@ -204,6 +208,25 @@ def loads(raw: bytes) -> Any:
         raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep") from error
     _check_nesting(value)
     return value
+
+
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def _check_mostly_text(raw: bytes) -> None:
+    """Refuse a large body that is not large for its texts: 8 MiB of brackets take seconds and half a gigabyte."""
+    at = outside = 0
+    for _ in range(STRINGS_MAX):
+        quote = raw.find(b'"', at)
+        outside += (quote if quote >= 0 else len(raw)) - at
+        string = _STRING.match(raw, quote) if quote >= 0 and outside <= limits.BODY_MAX_BYTES else None
+        if string is None:
+            break
+        at = string.end()
+    else:
+        raise Malformed(f"Request body has more than {STRINGS_MAX:,} strings")
+    if outside > limits.BODY_MAX_BYTES:
+        raise Malformed(f"Request body has more than {limits.BODY_MAX_BYTES:,} bytes beside its strings")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -265,7 +265,7 @@ def test_inputs_that_one_call_cannot_finish_are_too_large(
     doors: Doors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        text_scores.score_texts, "__kwdefaults__", {"processor_seconds": 0.0, "seconds": 20.0}
+        text_scores.score_texts, "__kwdefaults__", {"processor_seconds": 0.0, "seconds": 10.0}
     )
     assert "send fewer at once" in error_of(doors.moderate([HARMLESS] * 2), 413)["message"]
     large = b" " * (limits.SCORES_BODY_MAX_BYTES + 1)

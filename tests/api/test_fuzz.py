@@ -43,6 +43,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 DOCUMENT = f"{PREFIX}/openapi.json"
 PARTS = {
     "requests": r"^/api/public/v1/(requests(/\{request_id\}|/batch)?|openapi\.json)$",
+    "scores": r"^/api/public/v1/scores$",
     "actions": r"^/api/public/v1/moderation-actions",
     "communities and people": r"^/api/public/v1/(community-servers|user-profiles)/",
     "notes": r"^/api/public/v1/notes(/\{note_id\})?$",
@@ -76,6 +77,7 @@ PHASES = ("examples", "coverage", "fuzzing") if IS_LONG else ("examples", "cover
 ACCEPTED = ["2xx", "3xx", "401", "403", "404", "409", "429", "5xx"]
 BEYOND_SCHEMAS = {
     "list_requests": "since needs status=decided",
+    "create_scores": "which categories there are depends on the community",
     "list_moderation_actions": "limit beside page[size], offset beside page[number], limit with plain filters",
     "patch_request": "status moves from FAILED to PENDING only",
     "patch_moderation_action": "which moves are open depends on the action's state",

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.api import scores as scores_api
-from app.api.blueprints import ALIAS_PREFIX
+from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.core import limits
 from app.core.db import Base
 from app.core.models import Score
@@ -173,7 +173,7 @@ def test_a_body_may_be_larger_than_others_up_to_its_own_limit(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        text_scores.score_texts, "__kwdefaults__", {"processor_seconds": 0.0, "seconds": 20.0}
+        text_scores.score_texts, "__kwdefaults__", {"processor_seconds": 0.0, "seconds": 10.0}
     )
     texts = [f"{HARMLESS}. " * 1_400] * 50
     assert len(json.dumps(body(*texts))) > 2 * limits.BODY_MAX_BYTES
@@ -189,6 +189,22 @@ def test_a_body_may_be_larger_than_others_up_to_its_own_limit(
     )
     assert too_large.status_code == 413
     assert api.post("/requests", data=b" " * (limits.BODY_MAX_BYTES + 1)).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [(b"[],", "bytes beside its strings"), (b"1,", "bytes beside its strings"), (b'"",', "strings")],
+)
+def test_a_large_body_is_large_for_its_texts(api: Api, part: bytes, says: str) -> None:
+    raw = b"[" + part * (limits.SCORES_BODY_MAX_BYTES // len(part) - 2) + b"0]"
+    for path in (f"{PREFIX}/scores", "/v1/moderations"):
+        answer = api.client.post(path, data=raw, headers=api.headers, content_type="application/json")
+        assert answer.status_code == 400
+        assert answer.text.rstrip('"}]').find(says) > 0, answer.text
+    escaped = json.dumps(body('"\\' * 20_000)).ljust(2 * limits.BODY_MAX_BYTES).encode()
+    assert api.post("/scores", data=escaped, content_type="application/json").status_code == 400
+    spaced = json.dumps(body('"\\' * 20_000)).ljust(limits.BODY_MAX_BYTES + 50_000).encode()
+    assert api.post("/scores", data=spaced, content_type="application/json").status_code == 200
 
 
 def test_large_calls_leave_a_thread_to_others(api: Api, wiring: Wiring) -> None:

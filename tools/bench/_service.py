@@ -95,8 +95,10 @@ class Caller:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         self._headers = {"Content-Type": "application/json", **(headers or {})}
 
-    def call(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-        text = None if body is None else json.dumps(body)
+    def call(
+        self, method: str, path: str, body: object = None, *, raw: bytes | None = None
+    ) -> tuple[int, bytes]:
+        text = raw if body is None else json.dumps(body)
         self._connection.request(method, path, text, self._headers)
         response = self._connection.getresponse()
         return response.status, response.read()

@@ -18,41 +18,23 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from app.core.classify import Classifier, Context
 from app.core.classify.corpus import Example, own_examples
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.seed import SeedClassifier
 from tools.training import calibrating
-from tools.training.curves import RuleScores
+from tools.training.equivalence import area, reserved_scores
 from tools.training.examples import CATEGORIES, read_examples
-from tools.training.fitting import Floats, labels_of, matrix_of
-from tools.training.reserved import reserved_logits
+from tools.training.fitting import Floats, labels_of
 
 VARIABLE = "BRIDGENOTE_TRAINING_DATA"
 TIMED = 2_000
 
 
-def area(labels: Floats, scores: Floats) -> float:
-    """The probability that a post with label 1 scores above one with label 0 (area under the ROC curve)."""
-    ranks = rankdata(scores)
-    ones = int(labels.sum())
-    zeros = len(labels) - ones
-    return float((ranks[labels == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
-
-
 def quality(path: Path) -> None:
     examples = [*read_examples(path), *own_examples()]
-    matrix = matrix_of([example.text for example in examples])
-    logits = reserved_logits(matrix, examples, lambda message: print(message, file=sys.stderr, flush=True))
-    rules = RuleScores(examples)
-    points = calibrating.all_points(examples, logits, rules)
-    rated = np.array([example.template == "" for example in examples])
-    scores = {
-        name: np.fmax(np.interp(logits[name], points[name][0], points[name][1]), rules(name, rated))
-        for name in points
-    }
+    scores = reserved_scores(examples, lambda message: print(message, file=sys.stderr, flush=True))
     sources = np.array([example.source for example in examples])
     print(
         f"{'category':<10} {'source':<20} {'posts':>7} {'AUC':>5} {'caught':>7} {'raised':>7}   (above 0.55)"

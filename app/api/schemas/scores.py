@@ -53,7 +53,7 @@ class TextCategoryScore(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    category: str = Field(description="The category.")
+    category: str = Field(description="What the text was scored for, such as `spam`.")
     score: float = Field(ge=0, le=1, description="The score, from 0 to 1: the highest of all scorers.")
     scorer: str = Field(
         description="Who gave it, such as `builtin.rules`, `builtin.seed` or a connected service."
@@ -67,7 +67,7 @@ class TextResult(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    scores: list[TextCategoryScore] = Field(description="The scores, the highest first.")
+    scores: list[TextCategoryScore] = Field(description="What the text was scored, a category each, the highest first.")
     not_scored: list[str] = Field(
         description="The categories without a score, and those in which a scorer that must be heard did not answer. "
         "That is not 0."

@@ -12,7 +12,7 @@ from app.core.thresholds.routing import CategoryRule
 
 PROCESSOR_SECONDS = 2.0
 """Processor time that the texts of one call may take: a thousand ordinary posts, or some 300,000 characters."""
-SECONDS = 20.0
+SECONDS = 10.0
 """After this time no further text of a call is begun: connected services are asked about one text after the other."""
 
 
