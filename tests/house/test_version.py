@@ -24,4 +24,4 @@ def test_the_command_line_and_the_interface_state_it(client: FlaskClient) -> Non
 
 def test_the_changelog_begins_with_it() -> None:
     headings = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")]
-    assert headings[0] == f"## {__version__}"
+    assert headings[headings[0] == "## Unreleased"] == f"## {__version__}"

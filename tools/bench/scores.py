@@ -86,7 +86,7 @@ def large(running: Service, caller: Caller) -> None:
         threads = [threading.Thread(target=send) for _ in range(count)]
         for thread in threads:
             thread.start()
-        taken = []
+        taken: list[float] = []
         while any(thread.is_alive() for thread in threads) or len(taken) < 20:
             begin = time.perf_counter()
             caller.call("GET", f"{API}/requests")

@@ -24,7 +24,7 @@ with parameters of its own is 406. A method that a path does not have is 405, wi
 **Strictness.** Unknown attributes are 422; unknown query parameters whose name, decoded and in lower case, \
 begins with `filter`, `page`, `fields`, `sort` or `include`, and repeated parameters, are 400; other unknown ones are \
 ignored. An `id` in the body of a creation is 403. Text and ids are kept exactly as given; NUL \
-and lone surrogates are refused. A body is at most 1 MiB, that of a batch 4 MiB.
+and lone surrogates are refused. A body is at most 1 MiB, that of a batch 4 MiB, of scores 8 MiB.
 
 **Pages.** Follow `links.next`: it neither misses nor repeats a row while others come and go.
 
@@ -54,7 +54,8 @@ SECURITY_SCHEMES: dict[str, Any] = {
     "bearer": {
         "type": "http",
         "scheme": "bearer",
-        "description": "An API key with the scope `platform:adapter`, as a Bearer token.",
+        "description": "An API key with the scope `platform:adapter`, as a Bearer token. For scores, `scores:read` is "
+        "enough.",
     },
     "key": {
         "type": "apiKey",

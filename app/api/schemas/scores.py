@@ -67,7 +67,9 @@ class TextResult(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    scores: list[TextCategoryScore] = Field(description="What the text was scored, a category each, the highest first.")
+    scores: list[TextCategoryScore] = Field(
+        description="What the text was scored, a category each, the highest first."
+    )
     not_scored: list[str] = Field(
         description="The categories without a score, and those in which a scorer that must be heard did not answer. "
         "That is not 0."

@@ -42,7 +42,7 @@ OPENAI: Mapping[str, Counterpart] = {
     "sexual/minors": Counterpart(
         "sexual", "about minors: the same score as sexual, and no means to find abuse"
     ),
-    "violence": Counterpart("threat", "about violence that is told of: announcing or wishing it counts"),
+    "violence": Counterpart("threat", "about violence in news or stories: announcing or wishing it counts"),
     "violence/graphic": Counterpart(None, "scored"),
 }
 """By category."""
