@@ -53,7 +53,7 @@ def create_app(wiring: Wiring, version: str) -> APIFlask:
     app.extensions[EXTENSION] = wiring
     app.config.update(
         SECRET_KEY=wiring.settings.secret_key.get_secret_value(),
-        # ``api.parse`` limits bodies to 1 MiB and explains its 413; werkzeug's own limit is not needed.
+        # ``api.parse`` limits bodies and explains its 413; werkzeug's own limit is not needed.
         MAX_CONTENT_LENGTH=None,
         PROPAGATE_EXCEPTIONS=False,
         VERSION=version,

@@ -203,7 +203,7 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
     ),
     413: (
         "TooLarge",
-        "The body is larger than the call takes: 1 MiB, a batch 4 MiB.",
+        "The body is larger than the call takes: 1 MiB, a batch 4 MiB, scores 8 MiB.",
         "Request body is larger than 1048576 bytes",
     ),
     415: (
