@@ -51,6 +51,27 @@ def test_only_admins_open_the_page_and_the_refusal_names_their_role(
     assert minted(wiring, "Mine") == []
 
 
+def test_a_key_for_scores_alone_is_minted_by_its_template(
+    visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient
+) -> None:
+    admin = visit(cast.admin)
+    form = {
+        "name": "Comments",
+        "template": "scores",
+        "may_assert_staff": "y",
+        "reason": "Coral asks for scores",
+    }
+    answer = admin.post("/keys", communities=str(cast.community_id), **form)
+    text = text_in(answer.text)
+    assert works(client, cast, text) == 403
+    asked = {"data": {"type": "scores", "attributes": {"texts": ["Good morning"]}}}
+    scored = client.post("/api/public/v1/scores", json=asked, headers={"Authorization": f"Bearer {text}"})
+    assert scored.status_code == 200
+    (key,) = minted(wiring, "Comments")
+    assert (key.scopes, key.may_assert_staff) == (["scores:read"], False)
+    assert "Scores only" in admin.get(URL).text
+
+
 def test_a_key_is_shown_once_and_sending_the_form_again_mints_nothing(
     visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient
 ) -> None:
