@@ -105,7 +105,7 @@ class Replay:
 def body_of(operation: str, name: str, **changes: Any) -> Any:
     """An example body, with other ids."""
     body = example_bodies.BODIES[operation][name][1]
-    if "data" not in body:
+    if "data" not in body or isinstance(body["data"], list):
         return body | changes
     data = body["data"]
     given = {key: changes.pop(key) for key in ("id",) if key in changes}
@@ -154,6 +154,7 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     call("create_request", 200, body=body_of("create_request", "post"))
     decided = call("read_request", 200, request_id="post-1")["data"]["attributes"]
     call("list_requests", 200)
+    call("create_requests", 200, body=body_of("create_requests", "posts"))
     call("create_scores", 200, body=body_of("create_scores", "spam"))
     call("create_ai_note", 201, request_id="post-1")
     action = decided["action_id"]
