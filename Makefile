@@ -56,7 +56,7 @@ bench: ## Measure: figures, no verdicts
 	@scripts/setup dev
 	@scripts/bench
 
-bench-scale: ## Pages and calls at many requests beside few; OPTIONS="--large 100000", OPTIONS=--help
+bench-scale: ## Every page, and every list by its filters, at a million posts; OPTIONS="--copies 8", OPTIONS=--help
 	@scripts/setup dev
 	@scripts/system-packages postgresql
 	@$(BIN)/python -m tools.bench.scale $(OPTIONS)

@@ -60,6 +60,7 @@ from app.core.vocabulary import (
 )
 from tests import bulk
 from tests.cast import Cast
+from tools.bench.scale import copies as repeating
 from tools.bench.scale import life
 
 DAYS = 300
@@ -126,6 +127,8 @@ DATASET = "checks"
 BUSY_SHARE = 1 / 42
 """Of how many notes at home the cast's rater rates one: 5,000 of 1,000,000 posts."""
 PANEL_SHARE = 0.05
+FEW = 0.001
+"""The share of posts and actions with a value of a filter that few have."""
 
 
 class Writer:
@@ -202,8 +205,11 @@ class Filler:
     On PostgreSQL two processes write them: one those of the home community, which has most, one those of all others.
     """
 
-    def __init__(self, database: Database, people: Cast, requests: int, seed: int = 7) -> None:
+    def __init__(
+        self, database: Database, people: Cast, requests: int, seed: int = 7, copies: int = 1
+    ) -> None:
         self._database, self._cast, self._requests = database, people, requests
+        self._copies = copies
         self._seed = seed
         self._chance = random.Random(seed)  # noqa: S311 - the same rows each time
         self._write = Writer(database)
@@ -218,13 +224,21 @@ class Filler:
             self._beside(begin, (True, False))
         else:
             self._posts(begin, (True, False))
+        if self._copies > 1:
+            repeating.repeat(self._database, self._copies, timedelta(days=DAYS) / self._copies)
         with self._database.engine.connect().execution_options(writing=True) as connection:
             bulk.rater_days(connection)
             connection.commit()
 
     def live(self) -> None:
         """Write what does not come with posts."""
-        life.add(self._write, self._cast, self._requests, clock.now() - timedelta(days=DAYS), self._id)
+        life.add(
+            self._write,
+            self._cast,
+            self._requests * self._copies,
+            clock.now() - timedelta(days=DAYS),
+            self._id,
+        )
 
     def _beside(self, begin: datetime, parts: tuple[bool, ...]) -> None:
         # A connection belongs to one process.
@@ -242,7 +256,7 @@ class Filler:
         """Write the posts of the home community, of all others, or both."""
         where = random.Random(self._seed)  # noqa: S311
         self._chance = random.Random(f"{self._seed} {at_home}")  # noqa: S311
-        step = timedelta(days=DAYS) / self._requests
+        step = timedelta(days=DAYS) / self._requests / self._copies
         for number in range(self._requests):
             is_home = where.random() < BIG_SHARE
             if is_home in at_home:
@@ -274,7 +288,7 @@ class Filler:
             ).one()
 
     def _people(self, at: datetime) -> None:
-        count = max(40, self._requests // 100)
+        count = max(40, self._requests * self._copies // 100)
         self._raters = [self._id(at) for _ in range(count)]
         self._author = self._id(at)
         for number, profile_id in enumerate((*self._raters, self._author)):
@@ -310,6 +324,9 @@ class Filler:
             [*self._chance.choices(_WORDS, k=self._chance.randint(8, 40)), *self._sometimes(RARE)]
         )
 
+    def _few(self, few: Any, many: Any) -> Any:
+        return few if self._chance.random() < FEW else many
+
     def _sometimes(self, shares: Mapping[str, float]) -> list[str]:
         """Each of the words with its probability."""
         return [word for word, share in shares.items() if self._chance.random() < share]
@@ -322,13 +339,16 @@ class Filler:
         # The open ones are among the last, as in a queue that people work on.
         is_open = acted and number > self._requests * 0.8 and chance.random() < 0.28
         scored = at + timedelta(seconds=1)
-        categories = chance.sample(CATEGORIES, 3)
+        first, *others = chance.sample(CATEGORIES, 3)
+        categories = [self._few("doxxing", first), *others]
         scores = sorted((round(chance.random() ** 4, 4) for _ in categories), reverse=True)
         if acted:
             scores[0] = round(chance.uniform(0.56, 0.99), 4)
+        author = f"author-{chance.randrange(max(50, self._requests // 50))}"
         post = {
-            "author": f"author-{chance.randrange(max(50, self._requests // 50))}",
-            "language": chance.choice(("en", "en", "en", "de", "und")),
+            "author": "author-busy" if chance.random() < 0.05 else author,
+            "language": self._few("fi", chance.choice(("en", "en", "en", "de", "und"))),
+            "channel": self._few("channel-quiet", f"channel-{number % 40}"),
         }
         self._write.add(
             Request,
@@ -342,7 +362,7 @@ class Filler:
             content=content,
             content_sha256=hashlib.sha256(content.encode()).hexdigest(),
             platform_message_id=f"m-{number}",
-            platform_channel_id=f"channel-{number % 40}",
+            platform_channel_id=post["channel"],
             platform_author_id=post["author"],
             language=post["language"],
             requested_at=at,
@@ -392,10 +412,12 @@ class Filler:
         is_open: bool,
         author: str,
         language: str,
+        channel: str,
     ) -> None:
         chance = self._chance
+        action_type = self._few(ActionType.WARN, ActionType.HIDE)
         facts = {
-            "action_type": ActionType.HIDE.value,
+            "action_type": action_type.value,
             "category": category,
             "author": author,
             "language": language,
@@ -411,16 +433,17 @@ class Filler:
             **same,
             id=note_id,
             request_id=request_id,
-            author_id=self._author,
+            author_id=self._few(self._raters[0], self._author),
             author_ref="bridgenote",
             summary=f"This looks like {category}.",
-            classification=Classification.MISLEADING,
+            classification=self._few(Classification.NOT_MISLEADING, Classification.MISLEADING),
+            platform_message_id=self._few(f"m-{request_id}", None),
             status=NoteStatus.NEEDS_MORE_RATINGS
             if is_open
             else NoteStatus.CURRENTLY_RATED_HELPFUL
             if helpful
             else NoteStatus.CURRENTLY_RATED_NOT_HELPFUL,
-            rationale=True,
+            rationale=self._few(False, True),
             ratings_count=rated,
         )
         moments = {
@@ -436,8 +459,8 @@ class Filler:
             **({} if is_open else moments),
             id=action_id,
             request_id=request_id,
-            action_type=ActionType.HIDE,
-            action_tier=ActionTier.CONSENSUS,
+            action_type=action_type,
+            action_tier=self._few(ActionTier.IMMEDIATE, ActionTier.CONSENSUS),
             action_state=state,
             review_group=ReviewGroup.COMMUNITY,
             category=category,
@@ -445,6 +468,10 @@ class Filler:
             evidence={"score": score, "category": category, "scores": {category: score}, "details": {}},
             decided_verb="hide",
             note_id=note_id,
+            platform_author_id=author,
+            platform_channel_id=channel,
+            language=language,
+            urgent_at=at,
         )
         self._entry(
             community_id, at, "action.under_review", "action", action_id, ActionState.UNDER_REVIEW, **facts

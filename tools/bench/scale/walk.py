@@ -22,17 +22,18 @@ from sqlalchemy.engine import Connection
 from werkzeug.test import TestResponse
 
 from app.core import clock
-from app.core.models import Account, Action, Delivery, HistoryEntry, Profile, Request, Webhook
-from app.core.people import sessions
+from app.core.models import Account, Action, Delivery, HistoryEntry, Note, Profile, Request, Webhook
+from app.core.people import keys, sessions
+from app.core.permissions import SYSTEM
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.drafts import draft_of
-from app.core.vocabulary import ActionState
+from app.core.vocabulary import ActionState, KeyTemplate
 from app.wiring import Wiring
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
-from tools.bench.scale.fill import RARE, REQUESTERS
+from tools.bench.scale import lists
+from tools.bench.scale.fill import RARE
+from tools.bench.scale.lists import PUBLIC
 
-TIMES = 21
-WARM_UP = 2
 READS = ("SELECT", "WITH")
 Send = Callable[[], TestResponse]
 
@@ -58,9 +59,10 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Figures:
-    """One page or call: milliseconds, statements, and the most blocks one call touched (None on SQLite)."""
+    """One page or call: milliseconds, statements, and the blocks that one call touched (None on SQLite)."""
 
     name: str
+    group: str
     p50: float
     p95: float
     statements: int
@@ -68,34 +70,39 @@ class Figures:
     worst: str = ""
 
 
-def measure(name: str, calls: Sequence[tuple[Recorder, Send]]) -> list[Figures]:
-    """Make the same call of several databases, by turns, so that what else the machine does falls on all of them.
+@dataclass(frozen=True)
+class Visit:
+    """A page or a call. ``group``: the visits of which only the most expensive are printed."""
+
+    name: str
+    send: Send
+    group: str
+
+
+def measure(recorder: Recorder, visit: Visit, times: int) -> Figures:
+    """Make the same call so often, and once more to see its statements.
 
     Raises:
         SystemExit: it was refused.
     """
-    times: list[list[float]] = [[] for _ in calls]
-    for turn in range(WARM_UP + TIMES):
-        for (_, send), of_one in zip(calls, times, strict=True):
-            begin = time.perf_counter()
-            answer = send()
-            if turn >= WARM_UP:
-                of_one.append((time.perf_counter() - begin) * 1000)
-            if answer.status_code >= 400:
-                raise SystemExit(f"{name} answered {answer.status_code}: {answer.text[:300]}")
-    return [_figures(name, *call, sorted(of_one)) for call, of_one in zip(calls, times, strict=True)]
-
-
-def _figures(name: str, recorder: Recorder, send: Send, times: Sequence[float]) -> Figures:
-    """The figures of one database; ``times`` are in order. One call more is made to see its statements."""
+    took: list[float] = []
     with recorder.recording() as sent:
-        send()
+        answer = visit.send()
+        # A file is written while it is read.
+        answer.get_data()
         statements = list(sent)
+    if answer.status_code >= 400:
+        raise SystemExit(f"{visit.name} answered {answer.status_code}: {answer.text[:300]}")
+    for _ in range(times):
+        begin = time.perf_counter()
+        visit.send().get_data()
+        took.append((time.perf_counter() - begin) * 1000)
+    took.sort()
     blocks, worst = None, ""
     if recorder.engine.dialect.name == "postgresql":
         blocks, worst = counted_blocks(recorder.engine, statements)
-    p95 = times[math.ceil(0.95 * len(times)) - 1]
-    return Figures(name, statistics.median(times), p95, len(statements), blocks, worst)
+    p95 = took[math.ceil(0.95 * times) - 1]
+    return Figures(visit.name, visit.group, statistics.median(took), p95, len(statements), blocks, worst)
 
 
 def counted_blocks(engine: sa.Engine, statements: Sequence[tuple[str, Any]]) -> tuple[int, str]:
@@ -121,27 +128,42 @@ def _blocks(connection: Connection, statement: str, parameters: Any) -> int:
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
 
 
-def visits(app: Flask, wiring: Wiring, cast: Cast, requests: int) -> dict[str, Send]:
-    """What to call, by name: the pages of an admin and of a rater, and the calls of an integration.
+def visits(app: Flask, wiring: Wiring, cast: Cast, requests: int) -> Iterator[Visit]:
+    """What to call: the pages of an admin and of a rater, the calls of an integration, and every list by its filters.
 
     The addresses are of things that are in this database, which has so many ``requests``.
     """
-    found = _Found.read(wiring, cast.community_id)
+    found = _Found.read(wiring, cast)
     admin, rater = _signed_in(app, wiring, cast.admin), _signed_in(app, wiring, cast.rater)
     client = app.test_client()
     metrics = {"Authorization": f"Bearer {cast.metrics_key}"}
-    return {
+    with wiring.database.writing() as session:
+        key = keys.mint(session, SYSTEM, "All communities", KeyTemplate.ADAPTER, None).text
+    everywhere = {"Authorization": f"Bearer {key}"}
+
+    def totals() -> TestResponse:
+        # They are counted once a minute.
+        wiring.last_totals.by_communities.clear()
+        return client.get("/metrics", headers=metrics)
+
+    whole = {
         **{name: partial(admin.get, path) for name, path in _pages(found).items()},
         "what-if": _what_if(admin, wiring, cast),
         **{f"{name}, rater": partial(rater.get, path) for name, path in _pages_of_raters(found).items()},
-        **{
-            name: partial(client.get, path, headers=cast.headers)
-            for name, path in _calls(found, cast, requests).items()
-        },
-        "metrics": partial(client.get, "/metrics", headers=metrics),
+        "metrics": totals,
         "API POST request": _posting_requests(client, cast),
         "API POST rating": _posting_ratings(client, cast, found),
     }
+    for name, path in _calls(found, cast, requests).items():
+        whole[name] = partial(client.get, path, headers=cast.headers)
+        whole[f"{name}, everywhere"] = partial(client.get, path, headers=everywhere)
+    for name, send in whole.items():
+        yield Visit(name, send, name)
+    for one in lists.addresses(lists.samples(found), found.webhook):
+        send = partial(admin.get, one.path)
+        if one.name.startswith("API"):
+            send = partial(client.get, one.path, headers=everywhere if one.everywhere else cast.headers)
+        yield Visit(one.name, send, one.group)
 
 
 @dataclass(frozen=True)
@@ -153,15 +175,22 @@ class _Found:
     entry: uuid.UUID
     number: int
     delivery: uuid.UUID
-    endpoint: uuid.UUID
+    webhook: uuid.UUID
+    quiet_webhook: uuid.UUID
     post: str
+    post_of_note: uuid.UUID
     note: uuid.UUID
+    author: uuid.UUID
     halfway: uuid.UUID
     drawn: uuid.UUID
+    rater: uuid.UUID
+    busy: uuid.UUID
+    """The rater with most ratings."""
 
     @classmethod
-    def read(cls, wiring: Wiring, community_id: uuid.UUID) -> "_Found":
+    def read(cls, wiring: Wiring, cast: Cast) -> "_Found":
         """The newest of each."""
+        community_id = cast.community_id
         with wiring.database.reading() as session:
 
             def newest(model: Any, *where: Any, column: str = "id", by: str = "created_at") -> Any:
@@ -171,24 +200,31 @@ class _Found:
                     .where(model.community_id == community_id, *where)
                     .order_by(order)
                     .limit(1)
-                ).one()
+                ).first()
+
+            def profile(number: int) -> uuid.UUID:
+                name = f"member-{number}"
+                wanted = sa.select(Profile.id).where(Profile.platform == "bench")
+                return session.scalars(wanted.where(Profile.platform_user_id == name)).one()
 
             is_open = Action.action_state == ActionState.UNDER_REVIEW
+            webhook = newest(Delivery, column="webhook_id")
             return cls(
                 open_item=newest(Action, is_open),
                 done=newest(Action, Action.action_state == ActionState.CONFIRMED),
                 entry=newest(HistoryEntry, HistoryEntry.object_type == "action", by="number"),
                 number=newest(HistoryEntry, column="number", by="number"),
                 delivery=newest(Delivery),
-                endpoint=newest(Webhook),
+                webhook=webhook,
+                quiet_webhook=newest(Webhook, Webhook.id != webhook),
                 post=newest(Request, column="request_id"),
+                post_of_note=newest(Note, Note.platform_message_id.is_not(None), column="request_id"),
                 note=newest(Action, is_open, column="note_id"),
+                author=newest(Note, column="author_id"),
                 halfway=session.scalars(_halfway(community_id)).one(),
-                drawn=session.scalars(
-                    sa.select(Profile.id).where(
-                        Profile.platform == "bench", Profile.platform_user_id == "member-0"
-                    )
-                ).one(),
+                drawn=profile(0),
+                rater=profile(1),
+                busy=cast.rater.profile_id,
             )
 
 
@@ -211,60 +247,31 @@ def _signed_in(app: Flask, wiring: Wiring, person: Person) -> FlaskClient:
     return client
 
 
-_NOBODY = {"type": "delete", "category": "none", "language": "xx", "author": "nobody", "actor": "nobody"}
-"""For each filter of the history a value without a match."""
-
-
 def _pages(found: _Found) -> dict[str, str]:
     since = quote(clock.iso(clock.now() - timedelta(minutes=5)))
     return {
-        "queue, oldest": "/review?sort=oldest",
-        "queue, score": "/review?sort=score",
-        "queue, category": "/review?category=spam",
-        "queue, search": "/review?q=harbour+quay",
-        "queue, ratings": "/review?sort=ratings",
-        "queue, ratings, half-way": f"/review?sort=ratings&after={found.halfway}",
         "queue, half-way": f"/review?after={found.halfway}",
-        **{
-            f"queue, no {name}": f"/review?{name}=none"
-            for name in ("author", "channel", "language", "category")
-        },
-        **{f"queue, search {word}": f"/review?q={word}" for word in (*RARE, "zeppelin")},
+        "queue, ratings, half-way": f"/review?sort=ratings&after={found.halfway}",
         "queue, id": f"/review?q={found.post}",
         "queue, what is new": f"/review/new-count?since={since}&shown=0",
         "item, moderator": f"/review/{found.open_item}",
         "item, decided": f"/review/{found.done}",
-        "second look": "/second-look",
-        "history": "/history",
+        "second look, deep": "/second-look?page=20",
         "history, deep": f"/history?older={found.number // 3}",
-        "history, state": "/history?state=dismissed",
-        "history, category": "/history?category=spam",
-        "history, author": "/history?author=author-7",
-        "history, actor": "/history?actor=Moderator",
-        "history, week": "/history?from=2026-06-01&to=2026-06-07",
-        "history, language": "/history?language=de",
-        "history, search": "/history?q=harbour+quay",
-        "history, type": "/history?type=hide",
-        **{f"history, no {name}": f"/history?{name}={value}" for name, value in _NOBODY.items()},
-        "history, no type and language": "/history?type=delete&language=de",
-        **{f"history, search {word}": f"/history?q={word}" for word in (*RARE, "zeppelin")},
-        "history, search reasons": "/history?q=the+council",
-        "history, search reasons and category": "/history?q=the+council&category=spam",
         "history, search, deep": f"/history?q=the+council&older={found.number // 3}",
-        "history, CSV of a rare word": "/history.csv?q=meteor",
         "history, id": f"/history?q={found.post}",
         "history entry": f"/history/{found.entry}",
-        "history, settings": "/history/settings",
+        **{
+            f"{name}, search {word}": f"{path}?q={quote(word)}"
+            for name, path in (("queue", "/review"), ("history", "/history"), ("CSV", "/history.csv"))
+            for word in (*RARE, "harbour quay", "Because of")
+        },
         "insights 7": "/insights?days=7",
         "insights 90": "/insights?days=90",
         "thresholds": "/thresholds",
         "classifiers": "/classifiers",
         "webhooks": "/endpoints",
-        "webhook": f"/endpoints/{found.endpoint}",
-        "deliveries": "/deliveries",
-        "deliveries, dead": "/deliveries?state=dead",
-        "deliveries, event": "/deliveries?event=note.status_changed",
-        "deliveries, request": f"/deliveries?q={found.post}",
+        "webhook": f"/endpoints/{found.webhook}",
         "delivery": f"/deliveries/{found.delivery}",
         "replay": "/deliveries/replay?which=all",
         "reasons": "/reasons",
@@ -273,10 +280,7 @@ def _pages(found: _Found) -> dict[str, str]:
         "people": "/people",
         "people, search": "/people?q=Member+77",
         "people, nobody": "/people?q=zeppelin",
-        "datasets": "/datasets",
         "datasets, deep": "/datasets?page=200",
-        "datasets, none": "/datasets?q=zeppelin",
-        "datasets, one": "/datasets?dataset=checks-0&rating=false",
     }
 
 
@@ -290,41 +294,19 @@ def _pages_of_raters(found: _Found) -> dict[str, str]:
 
 
 def _calls(found: _Found, cast: Cast, requests: int) -> dict[str, str]:
-    """The interface's lists and documents; the deep page is two thirds of the way."""
+    """The interface's documents and the deep pages of its lists, two thirds of the way."""
     deep = max(1, int(requests * 0.6 * 0.66) // 100)
-    root = "/api/public/v1"
+    third = max(1, deep // 6)
+    by_requester = "filter[requested_by]=bench"
     return {
-        "API requests": f"{root}/requests?page[size]=100",
-        "API requests, deep": f"{root}/requests?page[size]=100&page[number]={deep}",
-        "API requests, status": f"{root}/requests?filter[status]=COMPLETED&page[size]=100",
-        "API notes": f"{root}/notes?page[size]=100",
-        "API actions": f"{root}/moderation-actions?page[size]=100",
-        "API actions, state": f"{root}/moderation-actions?filter[action_state]=confirmed&page[size]=100",
-        "API decisions": f"{root}/requests?status=decided&since=2026-11-01T00:00:00Z&page[size]=100",
-        **{
-            f"API requests by {name}": f"{root}/requests?filter[requested_by]={name}&page[size]=100"
-            for name in ("bench", *REQUESTERS, "nobody")
-        },
-        "API requests by bench, deep": (
-            f"{root}/requests?filter[requested_by]=bench&page[size]=100&page[number]={deep}"
-        ),
-        "API requests, dataset": f"{root}/requests?filter[dataset_name]=checks&page[size]=100",
-        "API requests, no dataset": f"{root}/requests?filter[dataset_name]=none",
-        "API requests, no item": f"{root}/requests?filter[dataset_item_id]=none",
-        "API notes, deep": f"{root}/notes?page[size]=100&page[number]={max(1, deep // 6)}",
-        "API notes, no message": f"{root}/notes?filter[platform_message_id]=none",
-        "API notes, no author": f"{root}/notes?filter[author_id]=nobody",
-        "API notes, drawn rater": f"{root}/notes?filter[drawn_rater_id]={found.drawn}",
-        "API notes, nobody drawn": f"{root}/notes?filter[drawn_rater_id]=nobody",
-        "API actions, tier": f"{root}/moderation-actions?filter[action_tier]=tier_2_consensus&page[size]=100",
-        "API actions, no tier": f"{root}/moderation-actions?filter[action_tier]=tier_1_immediate",
-        "API actions, tier and state": (
-            f"{root}/moderation-actions?filter[action_tier]=tier_2_consensus&filter[action_state]=confirmed"
-        ),
-        "API actions, deep": f"{root}/moderation-actions?page[size]=100&page[number]={max(1, deep // 6)}",
-        "API request": f"{root}/requests/{found.post}",
-        "API note": f"{root}/notes/{found.note}",
-        "API ratings of a note": f"{root}/notes/{found.note}/ratings",
+        "API requests, deep": f"{PUBLIC}/requests?page[size]=100&page[number]={deep}",
+        "API requests by one, deep": f"{PUBLIC}/requests?{by_requester}&page[size]=100&page[number]={deep}",
+        "API decisions": f"{PUBLIC}/requests?status=decided&since=2026-11-01T00:00:00Z&page[size]=100",
+        "API notes, deep": f"{PUBLIC}/notes?page[size]=100&page[number]={third}",
+        "API actions, deep": f"{PUBLIC}/moderation-actions?page[size]=100&page[number]={third}",
+        "API request": f"{PUBLIC}/requests/{found.post}",
+        "API note": f"{PUBLIC}/notes/{found.note}",
+        "API ratings of a note": f"{PUBLIC}/notes/{found.note}/ratings",
         "API scoring analysis": f"/api/v2/community-servers/{cast.community_id}/scoring-analysis",
     }
 
