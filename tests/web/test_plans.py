@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.models import (
     Account,
     Action,
@@ -52,12 +52,13 @@ OTHERS = {
     "second look, search": 2_300,
     # The newest 3,000 entries with their texts.
     "history, search for a common reason": 6_500,
-    "webhooks": 200,
+    "webhooks": 600,
     "webhook": 250,
     "deliveries of an event": 800,
     "deliveries of a rare event": 200,
     "replay": 400,
     # These count every row of a table, or of several.
+    "requests, deep": 2_300,
     "requests of a status, deep": 2_300,
     "scoring analysis": 2_300,
     "metrics": 4_000,
@@ -243,6 +244,10 @@ def _webhook(wiring: Wiring, cast: Cast) -> uuid.UUID:
     with wiring.database.writing() as session:
         webhook = Webhook(community_id=cast.community_id, url="https://forum.example/hook", secret=b"sealed")
         session.add(webhook)
+        # As many as a community may have; nothing is sent to the others.
+        for number in range(1, limits.WEBHOOKS.number):
+            url = f"https://forum.example/hook-{number}"
+            session.add(Webhook(community_id=cast.community_id, url=url, secret=b"sealed"))
         session.flush()
         return webhook.id
 
