@@ -131,6 +131,9 @@ CALLS = {
     "notes of a status": "/api/public/v1/notes?filter[status]=NEEDS_MORE_RATINGS&page[size]=100",
     "decisions": "/api/public/v1/requests?status=decided&since=2020-01-01T00:00:00Z&page[size]=100",
     "requests completed since": f"/api/public/v1/requests?filter[completed_at__gte]={SINCE}&page[size]=100",
+    "requests of a status completed since": (
+        f"/api/public/v1/requests?filter[completed_at__gte]={SINCE}&filter[status]=FAILED"
+    ),
     "actions changed since": f"/api/public/v1/moderation-actions?filter[updated_at__gte]={SINCE}",
     "notes changed since": f"/api/public/v1/notes?filter[updated_at__gte]={SINCE}&page[size]=100",
     "requests of a status, deep": (

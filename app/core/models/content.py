@@ -84,8 +84,15 @@ class Request(Stamped, Base):
         ),
         sa.Index("ix_requests_community_id_scored_at", "community_id", "scored_at"),
         # What was completed since a client last asked, by a key of one community and of all.
-        sa.Index("ix_requests_community_id_completed_at_id", "community_id", "completed_at", "id"),
-        sa.Index("ix_requests_completed_at_id", "completed_at", "id"),
+        sa.Index(
+            "ix_requests_community_id_completed_at_id",
+            "community_id",
+            "completed_at",
+            "id",
+            "withdrawn_at",
+            "status",
+        ),
+        sa.Index("ix_requests_completed_at_id", "completed_at", "id", "withdrawn_at", "status"),
         sa.Index("ix_requests_request_id", "request_id"),
         sa.Index(
             "ix_requests_content_kept",
