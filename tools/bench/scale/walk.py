@@ -233,7 +233,7 @@ def _halfway(community_id: uuid.UUID) -> sa.Select[uuid.UUID]:
     queued = sa.select(Action.id).where(
         Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW
     )
-    half = sa.select(sa.func.count() / 2).select_from(queued.subquery()).scalar_subquery()
+    half = sa.select(sa.func.count() // 2).select_from(queued.subquery()).scalar_subquery()
     return queued.order_by(Action.created_at, Action.id).offset(half).limit(1)
 
 
