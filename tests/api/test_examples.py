@@ -154,6 +154,11 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     call("create_request", 200, body=body_of("create_request", "post"))
     decided = call("read_request", 200, request_id="post-1")["data"]["attributes"]
     call("list_requests", 200)
+    call(
+        "create_request",
+        201,
+        body=body_of("create_request", "post", request_id="post-8", platform_message_id="message-8"),
+    )
     call("create_requests", 200, body=body_of("create_requests", "posts"))
     call("create_scores", 200, body=body_of("create_scores", "spam"))
     call("create_ai_note", 201, request_id="post-1")
