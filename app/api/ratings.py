@@ -52,15 +52,10 @@ def create_rating(json_data: RatingCreate) -> Response:
     auth.count("ratings", str(person_id))
     with wired().database.writing() as session:
         caller = auth.caller_in(session, community_id)
-        rater = moving.ensure(session, caller.actor, identity, session.get_one(Community, community_id))
-        rated = ratings.rate(
-            session,
-            caller.actor,
-            notes.get(session, caller.actor, json_data.note_id),
-            rater,
-            json_data.helpfulness_level,
-            rater_ref=json_data.rater_id,
-        )
+        rater = moving.ensure(session, caller.actor, identity, community)
+        note = notes.get(session, caller.actor, json_data.note_id)
+        level, ref = json_data.helpfulness_level, json_data.rater_id
+        rated = ratings.rate(session, caller.actor, note, rater, level, rater_ref=ref)
         shown = _show_given(session, rated)
         return jsonapi.answer_resource(shown, 201 if rated.is_new else 200, located=rated.is_new)
 

@@ -96,33 +96,33 @@ def exclusion_reason(
     if note.author_id in person.ids:
         return Exclusion.AUTHOR
     request = session.get(Request, note.request_id) if note.request_id else None
-    is_grave = action is not None and action.action_type in GRAVE
-    return _excluded(session, note.community_id, rater, person, request, is_grave=is_grave, at=at)
+    community = session.get_one(Community, note.community_id)
+    return excluded(session, community, rater, person, request, action, at=at)
 
 
 def sample_exclusion_reason(session: Session, sample: SampledPost, rater: Profile) -> Exclusion | None:
     """Why this rater's answer about a sample does not count; None when it does. Nothing happens to the post."""
     request = session.get(Request, sample.request_id)
-    return _excluded(
-        session, sample.community_id, rater, person_of(session, rater), request, is_grave=False, at=None
-    )
+    community = session.get_one(Community, sample.community_id)
+    return excluded(session, community, rater, person_of(session, rater), request)
 
 
-def _excluded(
+def excluded(
     session: Session,
-    community_id: uuid.UUID,
+    community: Community,
     rater: Profile,
     person: Person,
     request: Request | None,
+    action: Action | None = None,
     *,
-    is_grave: bool,
-    at: datetime | None,
+    at: datetime | None = None,
 ) -> Exclusion | None:
+    """As ``exclusion_reason``, for callers that have loaded all that it depends on. It sends no statement."""
     if request is not None:
+        is_grave = action is not None and action.action_type in GRAVE
         reason = of_post(person, request, is_grave=is_grave)
         if reason is not None:
             return reason
-    community = session.get_one(Community, community_id)
     settings = community_settings.for_community(community, community_settings.defaults(session))
     if settings.min_trust_level is not None:
         # Only this community's platform and the rater's own count: a trust level elsewhere says nothing here.

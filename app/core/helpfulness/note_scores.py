@@ -5,7 +5,7 @@ sums, however many ratings there are.
 """
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -64,16 +64,28 @@ class Scored:
 
 def in_force(session: Session, community_id: uuid.UUID) -> Fit:
     """The fit that scores the community's notes now."""
+    return _fit(session, community_id, *session.execute(_in_force(community_id)).one())
+
+
+def _in_force(community_id: uuid.UUID) -> sa.Select[Any]:
     in_force_now = sa.and_(
         ScoringModel.community_id == ScoringState.community_id,
         ScoringModel.version == ScoringState.model_version,
     )
-    stored_settings, model = session.execute(
+    return (
         sa.select(Community.settings, ScoringModel)
         .outerjoin(ScoringState, ScoringState.community_id == Community.id)
         .outerjoin(ScoringModel, in_force_now)
         .where(Community.id == community_id)
-    ).one()
+    )
+
+
+def _fit(
+    session: Session,
+    community_id: uuid.UUID,
+    stored_settings: Mapping[str, Any],
+    model: ScoringModel | None,
+) -> Fit:
     settings = community_settings.parse_stored(stored_settings, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)
@@ -94,8 +106,7 @@ def current(session: Session, note: Note) -> Scored:
 
     The caller holds the community's lock.
     """
-    fit = in_force(session, note.community_id)
-    row = _row(session, note, fit)
+    fit, row, _ = _stored(session, note)
     if _is_current(row, note):
         return Scored(fit, Sums.from_list(row.sums))
     return Scored(fit, _rebuild(session, note, fit, row))
@@ -103,8 +114,7 @@ def current(session: Session, note: Note) -> Scored:
 
 def read(session: Session, note: Note) -> Scored:
     """Like ``current``, but writes nothing: for callers that only read."""
-    fit = in_force(session, note.community_id)
-    row = _row(session, note, fit)
+    fit, row, _ = _stored(session, note)
     return Scored(
         fit, Sums.from_list(row.sums) if _is_current(row, note) else _from_ratings(session, note, fit)
     )
@@ -138,13 +148,12 @@ def rating_changed(
 
     The caller holds the community's lock, has written the rating, and flushes.
     """
-    fit = in_force(session, note.community_id)
-    row = _row(session, note, fit)
-    if not _is_current(row, note):
+    fit, row, rater = _stored(session, note, rater_id)
+    is_first = row is None and before is None and note.ratings_count == 0
+    if not is_first and not _is_current(row, note):
         note.rating_changes += 1
         return Scored(fit, _rebuild(session, note, fit, row))
-    rater = raters(session, fit, [rater_id]).get(rater_id)
-    sums = Sums.from_list(row.sums)
+    sums = Sums.from_list(row.sums) if row is not None else Sums.zero()
     if before is not None:
         sums = sums.minus(fit.model_of(note), rater, before)
     if after is not None:
@@ -226,18 +235,19 @@ def raters(session: Session, fit: Fit, profile_ids: Collection[uuid.UUID]) -> di
             RaterParameters.profile_id.in_(profile_ids),
         )
     )
-    return {
-        row.profile_id: Rater(
-            intercept=row.intercept,
-            factor=row.factor,
-            kept=row.kept,
-            volume=row.volume,
-            correlated=row.correlated,
-            acting_intercept=row.acting_intercept,
-            acting_factor=row.acting_factor or 0.0,
-        )
-        for row in rows
-    }
+    return {row.profile_id: _rater(row) for row in rows}
+
+
+def _rater(row: RaterParameters) -> Rater:
+    return Rater(
+        intercept=row.intercept,
+        factor=row.factor,
+        kept=row.kept,
+        volume=row.volume,
+        correlated=row.correlated,
+        acting_intercept=row.acting_intercept,
+        acting_factor=row.acting_factor or 0.0,
+    )
 
 
 def acting_factors(
@@ -255,8 +265,34 @@ def acting_factors(
     return RaterParameters.acting_factor if model.of_acting else RaterParameters.factor, rows
 
 
-def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
-    return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
+def _stored(
+    session: Session, note: Note, rater_id: uuid.UUID | None = None
+) -> tuple[Fit, NoteSums | None, Rater | None]:
+    """The fit in force with its sums of the note and its parameters of a rater; one statement, for each rating asks."""
+    version = sa.func.coalesce(ScoringModel.version, NOT_FITTED)
+    settings, model, row, parameters = session.execute(
+        _in_force(note.community_id)
+        .add_columns(NoteSums, RaterParameters)
+        .outerjoin(
+            NoteSums,
+            sa.and_(
+                NoteSums.community_id == Community.id,
+                NoteSums.version == version,
+                NoteSums.note_id == note.id,
+            ),
+        )
+        .outerjoin(
+            RaterParameters,
+            sa.and_(
+                RaterParameters.community_id == Community.id,
+                RaterParameters.version == version,
+                RaterParameters.profile_id == rater_id,
+            ),
+        )
+        .execution_options(populate_existing=True)
+    ).one()
+    fit = _fit(session, note.community_id, settings, model)
+    return fit, row, None if parameters is None else _rater(parameters)
 
 
 def _is_current(row: NoteSums | None, note: Note) -> TypeGuard[NoteSums]:

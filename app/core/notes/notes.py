@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, limits
 from app.core.actions.moves import begin, make_move
@@ -16,7 +16,6 @@ from app.core.history import chain as history
 from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Request
-from app.core.models.notes import about_withdrawn
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
@@ -39,12 +38,12 @@ def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
     Raises NotFound if it is deleted, unknown or belongs to another community. Only its author reads one whose post was
     withdrawn, because it may quote it.
     """
-    note = session.get(Note, note_id)
-    present = note if note is not None and note.deleted_at is None else None
-    note = require_found(actor, Permission.READ, present, "note")
-    if session.scalar(sa.select(about_withdrawn()).where(Note.id == note.id)) and not is_author(
-        session, actor, note
-    ):
+    found = session.scalars(
+        sa.select(Note).where(Note.id == note_id, Note.deleted_at.is_(None)).options(joinedload(Note.request))
+    ).first()
+    note = require_found(actor, Permission.READ, found, "note")
+    is_withdrawn = note.request is not None and note.request.withdrawn_at is not None
+    if is_withdrawn and not note.rationale and not is_author(session, actor, note):
         raise NotFound("note")
     return note
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
@@ -18,10 +19,11 @@ from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.ids import new_id
-from app.core.models import Action, Note, Panel, Profile, Rating
+from app.core.models import Action, Community, Hold, Note, Panel, Profile, RaterDay, Rating, Request
 from app.core.notes import blindness, rater_days, verdicts
 from app.core.panels import panels, seats
 from app.core.people import profiles
+from app.core.periods import day_of
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
@@ -82,16 +84,17 @@ def rate(
         raise Forbidden("rater_id must be the acting user")
     named_id = rater.id
     rater = profiles.hold_canonical(session, rater)
+    request = session.get(Request, note.request_id) if note.request_id else None
+    # As late as possible: while this rater reads and writes, all others of the community wait.
     serialise(session, note.community_id)
-    session.refresh(note)
+    _, community, action, newest, rating, held, known_day = _reread(session, note, rater)
     if note.deleted_at is not None:
         raise NotFound("note")
-    if profiles.are_one(session, note.author_id, rater.id):
+    person = eligibility.person_of(session, rater)
+    if note.author_id in person.ids:
         raise Forbidden("You cannot rate your own note")
-    action = verdicts.action_of(session, note)
     if blindness.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
-    rating = by_rater(session, note.id, rater.id)
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled(SETTLED)
@@ -99,7 +102,7 @@ def rate(
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
     is_added = rating is None or rating.note_version != note.version
-    exclusion = eligibility.exclusion_reason(session, note, rater, action)
+    exclusion = eligibility.excluded(session, community, rater, person, request, action)
     if rating is None:
         rating = Rating(
             id=new_id(),
@@ -122,23 +125,68 @@ def rate(
     rating.exclusion_reason = exclusion.value if exclusion is not None else None
     rating.reasons = list(reasons)
     session.flush()
-    if is_new:
+    if is_new and known_day != day_of(rating.created_at):
         rater_days.add(session, rating)
     if before != level.value:
         what = "rating.given" if is_new else "rating.changed"
         replaced = {"helpfulness_level": before} if before else {}
         after = {"helpfulness_level": level.value, "note_id": str(note.id)}
         _record(session, actor, rating, what, before=replaced, after=after)
-    _second_look_on_first_rating(session, actor, note, action)
+    if action is not None and not held:
+        _second_look_on_first_rating(session, actor, action)
     state = action.action_state if action is not None else None
-    newest = verdicts.newest_panel(session, action)
     panel = _open_panel(newest, action)
     if panel is not None:
         seats.answer(session, panel, rater.id)
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
     note.ratings_count += is_added
-    verdicts.follow(session, note, action, newest, scored, cause=f"rating {rating.id}")
+    verdicts.follow(session, note, action, newest, scored, cause=f"rating {rating.id}", held=held)
     return Rated(rating, is_new, action, state)
+
+
+class _Reread(NamedTuple):
+    """What a rating depends on: the note with its community, the action whose rationale it is, that action's newest
+    panel, this rater's rating, whether ``verdicts.is_held``, and today, if ``rater_days`` has it of the rater."""
+
+    note: Note
+    community: Community
+    action: Action | None
+    panel: Panel | None
+    rating: Rating | None
+    held: bool
+    day: int | None
+
+
+def _reread(session: Session, note: Note, rater: Profile) -> _Reread:
+    """Read all of it as it is now that the community is locked, by one statement."""
+    row = session.execute(
+        sa.select(
+            Note,
+            Community,
+            Action,
+            Panel,
+            Rating,
+            sa.exists().where(sa.or_(Hold.note_id == Note.id, Hold.action_id == Action.id)),
+            RaterDay.day,
+        )
+        .join(Community, Community.id == Note.community_id)
+        .outerjoin(Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None)))
+        .outerjoin(Panel, Panel.id == panels.newest_by_id())
+        .outerjoin(Rating, sa.and_(Rating.note_id == Note.id, Rating.rater_id == rater.id))
+        .outerjoin(
+            RaterDay,
+            sa.and_(
+                RaterDay.community_id == Community.id,
+                RaterDay.day == day_of(clock.now()),
+                RaterDay.rater_id == rater.id,
+            ),
+        )
+        .where(Note.id == note.id)
+        .order_by(Action.created_at.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).one()
+    return _Reread(*row)
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
@@ -288,13 +336,11 @@ def _rescored(
     return note_scores.rating_changed(session, note, rater_id, before, after)
 
 
-def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
+def _second_look_on_first_rating(session: Session, actor: Actor, action: Action) -> None:
     """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integrate/api.md)."""
     if (
-        action is not None
-        and action.action_tier is ActionTier.IMMEDIATE
+        action.action_tier is ActionTier.IMMEDIATE
         and action.action_state is ActionState.APPLIED
-        and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
         actions.open_second_look(session, actor, action, reason=Reason("A member rated the decision"))

@@ -57,6 +57,19 @@ def newest(session: Session, action_id: uuid.UUID) -> Panel | None:
     return newest_of(session, [action_id]).get(action_id)
 
 
+def newest_by_id() -> sa.ScalarSelect[uuid.UUID]:
+    """SQL: the id of the newest panel of ``Action``, for a statement that reads it."""
+    newest_first = (Panel.ended_at.is_(None).desc(), Panel.opened_at.desc())
+    return (
+        sa.select(Panel.id)
+        .where(Panel.action_id == Action.id)
+        .order_by(*newest_first)
+        .limit(1)
+        .correlate(Action)
+        .scalar_subquery()
+    )
+
+
 def newest_of(session: Session, action_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Panel]:
     """The newest panel of each of these actions that has had one. An open one is always the newest."""
     rows = session.scalars(

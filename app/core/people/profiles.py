@@ -195,8 +195,9 @@ def hold_canonical(session: Session, profile: Profile) -> Profile:
     if profile.platform == WEB:
         return profile
     serialise(session, profile.id)
-    account_id = session.scalar(sa.select(Profile.account_id).where(Profile.id == profile.id))
-    return (find(session, WEB, str(account_id)) if account_id else None) or profile
+    row = sa.select(Profile).where(Profile.id == profile.id)
+    session.scalars(row.execution_options(populate_existing=True)).first()
+    return canonical(session, profile)
 
 
 def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
