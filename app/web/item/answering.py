@@ -3,14 +3,14 @@
 import uuid
 from dataclasses import dataclass
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from wtforms import Form, RadioField, StringField
 from wtforms.validators import InputRequired
 
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
-from app.core.errors import Conflict, Forbidden, NotFound
-from app.core.helpfulness import eligibility
+from app.core.errors import Conflict, Forbidden, NotFound, Settled
 from app.core.models import Action, Profile, SampledPost
 from app.core.notes import blindness, ratings
 from app.core.notes.blindness import is_decided, is_for_raters
@@ -49,24 +49,27 @@ def count_rating() -> None:
     wired().throttle.hit("ratings", str(auth.current_profile_id()))
 
 
-def find(session: Session, action_id: uuid.UUID, *, enter: bool = True) -> Action:
+def find(session: Session, action_id: uuid.UUID, *, enter: bool = True, was_answered: bool = False) -> Action:
     """Return the item if the reader may rate it, and make its community the current one, unless ``enter`` is false.
 
-    Raises the same NotFound for withdrawn, foreign and staff's items.
+    ``was_answered``: the reader could rate it a moment ago, but their answer may have sent it to the moderators. Raises
+    the same NotFound for withdrawn, foreign and staff's items.
     """
     action = actions.with_content(session, auth.current_actor(), action_id)
-    is_staff = auth.may(Permission.MODERATE, action.community_id)
-    if action.request.withdrawn_at is not None or not (is_for_raters(action) or is_staff):
+    is_theirs = was_answered or is_for_raters(action) or auth.may(Permission.MODERATE, action.community_id)
+    if action.request.withdrawn_at is not None or not is_theirs:
         raise NotFound("item")
     if enter:
         auth.enter(action.community_id)
     return action
 
 
-def find_asked(session: Session, asked_id: uuid.UUID, *, enter: bool = True) -> Asked:
+def find_asked(
+    session: Session, asked_id: uuid.UUID, *, enter: bool = True, was_answered: bool = False
+) -> Asked:
     """Return the item, as ``find`` does, or the sample with this id."""
     try:
-        return find(session, asked_id, enter=enter)
+        return find(session, asked_id, enter=enter, was_answered=was_answered)
     except NotFound:
         sample = samples.find(session, auth.current_actor(), asked_id)
         if sample is None:
@@ -77,7 +80,7 @@ def find_asked(session: Session, asked_id: uuid.UUID, *, enter: bool = True) -> 
 
 
 def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
-    """Store an answer, as a rating of the rationale note or about a sample.
+    """Store an answer, as a rating of the rationale note or about a sample. For the page, read the item again.
 
     Raises:
         Conflict: the item was decided while the rater was reading it.
@@ -89,19 +92,13 @@ def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
     if note is None or action.restores_id is not None:
         raise NotFound("question")
     profile = session.get_one(Profile, auth.current_profile_id())
-    session.refresh(note)
-    session.refresh(action)
-    is_late = is_decided(action) and ratings.by_rater(session, note.id, profile.id) is None
-    if blindness.is_closed(note, action) or is_late:
-        raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
         ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])
-    except Forbidden:
-        session.refresh(action)
-        if blindness.is_closed(note, action):
+    except Forbidden as refusal:
+        is_late = isinstance(refusal, Settled) and ratings.by_rater(session, note.id, profile.id) is None
+        if is_late or blindness.is_closed(note, action):
             raise Conflict(DECIDED_MEANWHILE, action.id) from None
         raise
-    session.refresh(action)
     return Answered(Progress(note.ratings_count, ratings_needed()), is_decided(action))
 
 
@@ -135,7 +132,8 @@ def take_back(session: Session, asked: Asked) -> None:
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:
     """Return the ids of the reader's profiles: the account's own, and those linked to it."""
-    return eligibility.person_of(session, session.get_one(Profile, auth.current_profile_id())).ids
+    own = sa.select(Profile.id).where(Profile.account_id == auth.current_reader().account.id)
+    return frozenset(session.scalars(own))
 
 
 def ratings_needed() -> int:

@@ -64,12 +64,14 @@ def answer_item(action_id: uuid.UUID) -> Response:
     answering.count_rating()
     status, message = 200, "Your answer is saved."
     with wired().database.writing() as session:
-        action = answering.find_asked(session, action_id)
         try:
-            answering.record_answer(session, action, form.answer.data)
+            answering.record_answer(session, answering.find_asked(session, action_id), form.answer.data)
         except (Conflict, Settled) as refusal:
             status = 409 if isinstance(refusal, Conflict) else 422
-            message, action = f"{refusal.detail}.", answering.find_asked(session, action_id)
+            message = f"{refusal.detail}."
+    # After the commit: other raters wait for it, and need not wait for this page.
+    with wired().database.reading() as session:
+        action = answering.find_asked(session, action_id, was_answered=True)
         item_question = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return _asked_again(action_id, message, status, item_question, moderates=moderates)

@@ -144,6 +144,9 @@ def rate_note(note_id: uuid.UUID) -> Response:
                 HelpfulnessLevel(form.level.data),
                 reasons=form.reasons,
             )
+    # After the commit: other raters wait for it, and need not wait for this page.
+    with wired().database.reading() as session:
+        row = find(session, note_id)
         action = action_of(session, row)
         context = note_context(session, row, action)
     context |= {"on": "item" if on_item else "note", "focus": True, "swapped_why": not on_item}

@@ -116,7 +116,10 @@ def answer_card(action_id: uuid.UUID) -> Response:
         except (Conflict, Settled) as refusal:
             # The answer has no typed text that could be lost, so the next card replaces this one anyway.
             status, message = 409, f"{refusal.detail}."
+    # After the commit: other raters wait for it, and need not wait for this page.
+    with wired().database.reading() as session:
         done = cards.today(session)
+        action = answering.find_asked(session, action_id, was_answered=True)
         line = folded_item(session, action, done, may_pause=answered is not None)
         counter = cards.counter(session, done)
     return page.done(

@@ -55,8 +55,11 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
                 message = "Thank you. Your rating is saved."
         except Forbidden as refusal:
             status, message = 409, f"{DECIDED if note.locked else refusal.detail}."
+    # After the commit: other raters wait for it, and need not wait for this page.
+    with wired().database.reading() as session:
         done = cards.today(session)
-        line, counter = folded_note(session, note, done), cards.counter(session, done)
+        line = folded_note(session, notes.get(session, actor, note_id), done)
+        counter = cards.counter(session, done)
     return page.done(
         "rate/_folded.html",
         url_for("web.help_needed", done=note_id if status == 200 else None),
