@@ -45,12 +45,14 @@ def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 60) -
 
 
 @contextlib.contextmanager
-def running(command: Sequence[str], port: int, environment: dict[str, str], log: Path) -> Iterator[None]:
+def running(
+    command: Sequence[str], port: int, environment: dict[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as file:
         process = subprocess.Popen(command, env=environment, stdout=file, stderr=file, start_new_session=True)
         try:
             wait_for(port, process)
-            yield
+            yield process
         finally:
             process.send_signal(signal.SIGTERM)
             try:

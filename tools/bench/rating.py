@@ -108,6 +108,7 @@ class Bench:
                     "csrf_token": found[1],
                     f"note-{note_id}-level": level,
                     f"note-{note_id}-good": "clear",
+                    f"note-{note_id}-bad": "unclear",
                 },
                 headers={"HX-Request": "true"},
             )
