@@ -64,20 +64,42 @@ class Scored:
 
 def in_force(session: Session, community_id: uuid.UUID) -> Fit:
     """The fit that scores the community's notes now."""
-    return _fit(session, community_id, *session.execute(_in_force(community_id)).one())
+    return _fit(session, community_id, *session.execute(_IN_FORCE, {"community": community_id}).one())
 
 
-def _in_force(community_id: uuid.UUID) -> sa.Select[Any]:
-    in_force_now = sa.and_(
-        ScoringModel.community_id == ScoringState.community_id,
-        ScoringModel.version == ScoringState.model_version,
+_IN_FORCE = (
+    sa.select(Community.settings, ScoringModel)
+    .outerjoin(ScoringState, ScoringState.community_id == Community.id)
+    .outerjoin(
+        ScoringModel,
+        sa.and_(
+            ScoringModel.community_id == ScoringState.community_id,
+            ScoringModel.version == ScoringState.model_version,
+        ),
     )
-    return (
-        sa.select(Community.settings, ScoringModel)
-        .outerjoin(ScoringState, ScoringState.community_id == Community.id)
-        .outerjoin(ScoringModel, in_force_now)
-        .where(Community.id == community_id)
+    .where(Community.id == sa.bindparam("community"))
+)
+_VERSION = sa.func.coalesce(ScoringModel.version, NOT_FITTED)
+_STORED = (
+    _IN_FORCE.add_columns(NoteSums, RaterParameters)
+    .outerjoin(
+        NoteSums,
+        sa.and_(
+            NoteSums.community_id == Community.id,
+            NoteSums.version == _VERSION,
+            NoteSums.note_id == sa.bindparam("note"),
+        ),
     )
+    .outerjoin(
+        RaterParameters,
+        sa.and_(
+            RaterParameters.community_id == Community.id,
+            RaterParameters.version == _VERSION,
+            RaterParameters.profile_id == sa.bindparam("rater"),
+        ),
+    )
+    .execution_options(populate_existing=True)
+)
 
 
 def _fit(
@@ -269,28 +291,8 @@ def _stored(
     session: Session, note: Note, rater_id: uuid.UUID | None = None
 ) -> tuple[Fit, NoteSums | None, Rater | None]:
     """The fit in force with its sums of the note and its parameters of a rater; one statement, for each rating asks."""
-    version = sa.func.coalesce(ScoringModel.version, NOT_FITTED)
-    settings, model, row, parameters = session.execute(
-        _in_force(note.community_id)
-        .add_columns(NoteSums, RaterParameters)
-        .outerjoin(
-            NoteSums,
-            sa.and_(
-                NoteSums.community_id == Community.id,
-                NoteSums.version == version,
-                NoteSums.note_id == note.id,
-            ),
-        )
-        .outerjoin(
-            RaterParameters,
-            sa.and_(
-                RaterParameters.community_id == Community.id,
-                RaterParameters.version == version,
-                RaterParameters.profile_id == rater_id,
-            ),
-        )
-        .execution_options(populate_existing=True)
-    ).one()
+    which = {"community": note.community_id, "note": note.id, "rater": rater_id}
+    settings, model, row, parameters = session.execute(_STORED, which).one()
     fit = _fit(session, note.community_id, settings, model)
     return fit, row, None if parameters is None else _rater(parameters)
 

@@ -157,36 +157,39 @@ class _Reread(NamedTuple):
     day: int | None
 
 
+_REREAD = (
+    sa.select(
+        Note,
+        Community,
+        Action,
+        Panel,
+        Rating,
+        sa.exists().where(sa.or_(Hold.note_id == Note.id, Hold.action_id == Action.id)),
+        RaterDay.day,
+    )
+    .join(Community, Community.id == Note.community_id)
+    .outerjoin(Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None)))
+    .outerjoin(Panel, Panel.id == panels.newest_by_id())
+    .outerjoin(Rating, sa.and_(Rating.note_id == Note.id, Rating.rater_id == sa.bindparam("rater")))
+    .outerjoin(
+        RaterDay,
+        sa.and_(
+            RaterDay.community_id == Community.id,
+            RaterDay.day == sa.bindparam("today"),
+            RaterDay.rater_id == sa.bindparam("rater"),
+        ),
+    )
+    .where(Note.id == sa.bindparam("note"))
+    .order_by(Action.created_at.desc())
+    .limit(1)
+    .execution_options(populate_existing=True)
+)
+
+
 def _reread(session: Session, note: Note, rater: Profile) -> _Reread:
     """Read all of it as it is now that the community is locked, by one statement."""
-    row = session.execute(
-        sa.select(
-            Note,
-            Community,
-            Action,
-            Panel,
-            Rating,
-            sa.exists().where(sa.or_(Hold.note_id == Note.id, Hold.action_id == Action.id)),
-            RaterDay.day,
-        )
-        .join(Community, Community.id == Note.community_id)
-        .outerjoin(Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None)))
-        .outerjoin(Panel, Panel.id == panels.newest_by_id())
-        .outerjoin(Rating, sa.and_(Rating.note_id == Note.id, Rating.rater_id == rater.id))
-        .outerjoin(
-            RaterDay,
-            sa.and_(
-                RaterDay.community_id == Community.id,
-                RaterDay.day == day_of(clock.now()),
-                RaterDay.rater_id == rater.id,
-            ),
-        )
-        .where(Note.id == note.id)
-        .order_by(Action.created_at.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
-    ).one()
-    return _Reread(*row)
+    which = {"note": note.id, "rater": rater.id, "today": day_of(clock.now())}
+    return _Reread(*session.execute(_REREAD, which).one())
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating) -> None:
