@@ -72,6 +72,21 @@ def test_twenty_equal_ratings_at_once_are_one_row_and_one_201(api: Api, app: Fla
         assert session.scalar(sa.select(sa.func.count(Rating.id))) == 1
 
 
+@pytest.mark.both_databases
+def test_a_rating_takes_few_statements_and_half_of_them_before_the_lock_of_its_community(
+    api: Api, wiring: Wiring, jobs: InlineEngine, counting: Callable[[], Any]
+) -> None:
+    notes = [made(api), rationale_of(api, wiring, jobs)]
+    for note, rater in ((notes[0], "first"), (notes[1], "first"), (made(api), "known")):
+        rate(api, note, rater_id=rater)
+    for note in notes:
+        with counting() as sent:
+            assert rate(api, note, rater_id="known").status_code == 201
+        assert sent.count <= 20, sent.statements
+        locks = [number for number, text in enumerate(sent.statements, 1) if "pg_advisory" in text]
+        assert not locks or sent.count - locks[-1] <= 10, sent.statements[locks[-1] :]
+
+
 def test_the_rater_is_a_profile_uuid_a_platform_id_or_the_acting_user(api: Api) -> None:
     note = made(api)
     profile = api.get("/user-profiles/lookup?platform=discourse&platform_user_id=7").json["data"]["id"]
