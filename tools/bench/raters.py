@@ -158,17 +158,26 @@ def serving(url: str, folder: Path) -> Iterator[tuple[int, int]]:
         yield port, process.pid
 
 
+_COMMIT = "COMMIT"
+
+
 def statements(bench: Bench, raters: Raters, kind: str) -> tuple[int, int]:
     """How many statements one call sends, and how many of them hold the community's lock."""
     seen: list[str] = []
-    listening = (sa.Engine, "before_cursor_execute", lambda *given: seen.append(given[2]))
+    listening = [
+        (sa.Engine, "before_cursor_execute", lambda *given: seen.append(given[2])),
+        (sa.Engine, "commit", lambda _: seen.append(_COMMIT)),
+    ]
     send = inside(bench.app)
     raters.rate(send, kind)
-    sa.event.listen(*listening)
+    for one in listening:
+        sa.event.listen(*one)
     raters.rate(send, kind)
-    sa.event.remove(*listening)
+    for one in listening:
+        sa.event.remove(*one)
     locks = [number for number, text in enumerate(seen) if "pg_advisory_xact_lock" in text]
-    return len(seen), len(seen) - 1 - locks[-1] if locks else 0
+    locked = seen.index(_COMMIT, locks[-1]) - locks[-1] - 1 if locks else 0
+    return len(seen) - seen.count(_COMMIT), locked
 
 
 def measure(
