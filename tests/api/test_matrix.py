@@ -27,6 +27,11 @@ SKIPPED = ("/api/v2",)
 
 # For a call without a key, by an adapter's, a read-only adapter's, a Metrics key, an adapter of another community.
 TABLE = """
+GET    /$discovery/rest                                                           200 200 200 200 200
+POST   /api/public/v1/scores                                                      401 422 403 403 422
+POST   /v1/moderations                                                            401 400 403 403 400
+POST   /v1alpha1/comments:analyze                                                 401 400 403 403 400
+POST   /v1alpha1/comments:suggestscore                                            401 200 403 403 200
 GET    /api/public/v1/community-servers/<reference>                               401 200 200 403 404
 GET    /api/public/v1/community-servers/lookup                                    401 422 422 403 422
 GET    /api/public/v1/docs                                                        200 200 200 200 200

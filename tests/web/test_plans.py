@@ -59,6 +59,7 @@ OTHERS = {
     "replay": 400,
     # These count every row of a table, or of several.
     "requests, deep": 2_300,
+    "requests of a status completed since": 2_300,
     "requests of a status, deep": 2_300,
     "scoring analysis": 2_300,
     "metrics": 4_000,
