@@ -31,6 +31,7 @@ class Permission(StrEnum):
     RETRY_SCORING = "retry_scoring"
     SEE_WEBHOOKS = "see_webhooks"
     MANAGE_WEBHOOKS = "manage_webhooks"
+    PREVIEW_POLICY = "preview_policy"
     REVISE_POLICY = "revise_policy"
     MANAGE_KEYS = "manage_keys"
     MANAGE_PEOPLE = "manage_people"
@@ -50,6 +51,7 @@ _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.RETRY_SCORING: Role.MODERATOR,
     Permission.SEE_WEBHOOKS: Role.OPERATOR,
     Permission.MANAGE_WEBHOOKS: Role.OPERATOR,
+    Permission.PREVIEW_POLICY: Role.OPERATOR,
     Permission.REVISE_POLICY: Role.OPERATOR,
     Permission.MANAGE_KEYS: Role.ADMIN,
     Permission.MANAGE_PEOPLE: Role.ADMIN,
@@ -74,6 +76,9 @@ _KEYS_MAY = frozenset(
     }
 )
 _READ_ONLY_KEYS_MAY = frozenset({Permission.READ, Permission.SEE_WEBHOOKS})
+_ASSISTANTS_MAY = frozenset(
+    {Permission.READ, Permission.SEE_QUEUE, Permission.SEE_HISTORY, Permission.PREVIEW_POLICY}
+)
 _STAFF_CALLS = frozenset({Permission.MODERATE})
 _ARCHIVED_ALLOWS = frozenset(
     {
@@ -105,7 +110,8 @@ class Actor:
     """Who makes the call. ``communities`` None means every community; those in ``archived`` are read-only.
 
     ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or no user is
-    asserted and the key itself acts (docs/integrate/api.md).
+    asserted and the key itself acts (docs/integrate/api.md). ``assists``: it reads for a moderator
+    (docs/integrate/assistants.md).
     """
 
     kind: Literal["system", "account", "key"]
@@ -118,6 +124,7 @@ class Actor:
     communities: frozenset[uuid.UUID] | None = frozenset()
     staff: bool = False
     read_only: bool = False
+    assists: bool = False
     may_open_communities: bool = False
     archived: frozenset[uuid.UUID] = frozenset()
 
@@ -166,6 +173,8 @@ def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> boo
     if is_closed(actor, permission, community_id):
         return False
     if actor.kind == "key":
+        if actor.assists:
+            return permission in _ASSISTANTS_MAY
         if actor.read_only:
             return permission in _READ_ONLY_KEYS_MAY
         return permission in _KEYS_MAY or (actor.staff and permission in _STAFF_CALLS)

@@ -201,12 +201,14 @@ class KeyTemplate(StrEnum):
     READ_ONLY = "read-only"
     METRICS = "metrics"
     SCORES = "scores"
+    ASSISTANTS = "assistants"
 
 
 class Scope(StrEnum):
     ADAPTER = "platform:adapter"
     METRICS = "metrics:read"
     SCORES = "scores:read"
+    ASSISTANTS = "assistants:read"
 
 
 class EventName(StrEnum):

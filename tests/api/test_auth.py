@@ -1,6 +1,7 @@
 """Who may call: every form of credentials, X-Adapter headers, limits (docs/integrate/api.md)."""
 
 import re
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from flask.testing import FlaskClient
 
 from app.api.blueprints import guarded
 from app.core import clock
@@ -296,3 +298,23 @@ def test_a_refused_url_is_repeated_without_its_secrets(api: Api, url: str) -> No
         assert answer.status_code in {400, 422}
         assert "hush" not in answer.text
         assert "[hidden]" in answer.text or answer.status_code == 400
+
+
+def test_a_key_for_assistants_reaches_no_call(
+    app: Flask, client: FlaskClient, wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session:
+        key = keys.mint(session, SYSTEM, "Helper", KeyTemplate.ASSISTANTS, [cast.community_id]).text
+    asked = 0
+    for rule in app.url_map.iter_rules():
+        if not rule.rule.startswith(("/api/", "/metrics", "/v1")):
+            continue
+        path = re.sub(r"<[^>]+>", str(uuid.uuid4()), rule.rule)
+        for method in sorted((rule.methods or set()) - {"OPTIONS", "HEAD"}):
+            given = {"json": {}} if method != "GET" else {}
+            if client.open(path, method=method, **given).status_code == 200:
+                continue  # for everybody: the documents
+            answer = client.open(path, method=method, headers={"Authorization": f"Bearer {key}"}, **given)
+            asked += 1
+            assert answer.status_code == 403, f"{method} {path}: {answer.status_code} {answer.text[:200]}"
+    assert asked > 40

@@ -31,6 +31,7 @@ _SCOPES = {
     KeyTemplate.READ_ONLY: [Scope.ADAPTER.value],
     KeyTemplate.METRICS: [Scope.METRICS.value],
     KeyTemplate.SCORES: [Scope.SCORES.value],
+    KeyTemplate.ASSISTANTS: [Scope.ASSISTANTS.value],
 }
 LAST_USED_EVERY = timedelta(minutes=1)
 DAYS_MAX = 365

@@ -131,7 +131,7 @@ def preview(
     Raises:
         Invalid: as ``threshold_sets.revise``, for the values.
     """
-    require(actor, Permission.REVISE_POLICY, community_id)
+    require(actor, Permission.PREVIEW_POLICY, community_id)
     check_drafts(drafts)
     now = clock.now()
     before = [
@@ -153,7 +153,7 @@ def histograms(
     session: Session, actor: Actor, community_id: uuid.UUID
 ) -> tuple[int, Mapping[str, Sequence[int]]]:
     """The longest period in days, and ``Preview.histograms`` of it, without a preview."""
-    require(actor, Permission.REVISE_POLICY, community_id)
+    require(actor, Permission.PREVIEW_POLICY, community_id)
     since = clock.now() - timedelta(days=PERIODS[-1])
     return PERIODS[-1], _histograms(post_scores.read_columns(session, community_id, since))
 
