@@ -102,7 +102,7 @@ image-check: ## Build it and run compose.yaml, alone and in full (root, Debian; 
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11
 	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
-	@uv export -q --frozen --no-dev --extra onnx --extra otel --no-emit-project --no-header --no-hashes --no-annotate -o constraints.txt
+	@uv export -q --frozen --no-dev --extra mcp --extra onnx --extra otel --no-emit-project --no-header --no-hashes --no-annotate -o constraints.txt
 	@uv export -q --frozen --group docs --no-emit-project --no-header -o requirements-dev.txt
 	@uv export -q --frozen --only-group setup --no-header -o requirements-setup.txt
 	@uv export -q --frozen --only-group audit --no-header -o requirements-audit.txt

@@ -116,6 +116,10 @@ class Settings(ServerSettings):
     rate_limit_test_posts: str = Field(
         "10 per minute; 100 per day", description="Test posts that one account sends from the dashboard."
     )
+    mcp_key: SecretStr = Field(
+        SecretStr(""),
+        description="API key of the template Assistants, for `mcp` over standard input and output.",
+    )
     note_writer: Literal["builtin", "openai_compatible"] = Field(
         "builtin", description="Who drafts AI notes; `builtin` quotes fact-checks and needs no model."
     )

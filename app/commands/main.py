@@ -30,6 +30,7 @@ _COMMANDS = {
         "app.commands.texts",
         "Match texts with fact-checked claims, one JSON object a line.",
     ),
+    "mcp": ("app.commands.mcp.command", "Let an assistant read the queue, items, statuses and figures."),
     "migrate": ("app.commands.running", "Bring the database to the version of this code."),
     "mint-key": ("app.commands.community", "Create an API key; the last line of the output is the key."),
     "move-to": ("app.commands.backup.command", "Copy the SQLite database into an empty PostgreSQL database."),

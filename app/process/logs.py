@@ -46,7 +46,7 @@ _LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*", re.MULTILINE)
 """The line of a traceback that names the error."""
-_QUIET = ("alembic", "dbos", "httpx", "httpcore", "urllib3")
+_QUIET = ("alembic", "dbos", "httpx", "httpcore", "mcp", "urllib3", "uvicorn")
 
 
 def configure(

@@ -92,7 +92,7 @@ def test_constraints_for_the_wheel_are_what_is_locked() -> None:
     """With hashes pip would ask for a hash of the wheel itself, too."""
     constraints, locked = _pinned("constraints.txt"), _locked()
     assert set(_pinned("requirements.txt")) < set(constraints)
-    assert {name for name, _ in constraints} >= {"onnxruntime", "tokenizers"}, "of the extra"
+    assert {name for name, _ in constraints} >= {"mcp", "onnxruntime", "tokenizers"}, "of the extras"
     for package, version in constraints:
         assert version in {entry["version"] for entry in locked[package]}, f"{package}: run `make lock`"
     assert "--hash" not in (ROOT / "constraints.txt").read_text()
