@@ -64,7 +64,7 @@ def repeat(database: Database, copies: int, span: timedelta) -> None:
 def _statement(table: sa.Table, copies: int, span: timedelta) -> str:
     names = ", ".join(f'"{column.name}"' for column in table.columns)
     values = ", ".join(_shifted(column, span) for column in table.columns)
-    source = f"generate_series(1, {copies - 1}) AS k, {table.name} AS t"
+    source = f"generate_series(CAST(1 AS bigint), {copies - 1}) AS k, {table.name} AS t"
     where = ""
     if table.name == "history":
         source += " JOIN last USING (community_id)"
