@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel image image-check lock audit
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel clients image image-check lock audit
 
 BIN := .venv/bin
 
@@ -92,6 +92,12 @@ wheel: ## Build the wheel into dist/, with the versions to install beside it
 	@$(BIN)/python -m hatchling build -t wheel
 	@cp constraints.txt dist/
 	@echo "dist/constraints.txt"
+
+clients: ## Make the generated parts of clients/ from the API again
+	@scripts/setup dev
+	@mkdir -p dist
+	@$(BIN)/python -m tools.clients.document >dist/openapi.json
+	@scripts/clients dist/openapi.json clients >/dev/null
 
 image: ## Build the container image by podman, docker or buildah
 	@scripts/image $(OPTIONS)

@@ -1,5 +1,7 @@
 """A webhook receiver, standard library only: verify, deduplicate, answer, then work and acknowledge.
 
+clients/python does the same as a package.
+
 BASE=http://127.0.0.1:8000 KEY=bnk_… SECRET=a-secret-of-mine INBOX=inbox.db python3 docs/receiver.py 8999
 """
 

@@ -15,7 +15,7 @@ from app.settings import Settings
 from tests.browser import screenshots
 from tests.house.source import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("clients/*/*.md"), *(ROOT / "docs").rglob("*.md")])
 LANDED = ROOT / "app" / "migrations" / "versions"
 """Migrations are never edited once they have landed, so their references may be old."""
 
@@ -94,7 +94,9 @@ def test_what_the_pages_name_is_there() -> None:
     missing, paths = [], 0
     for page in PAGES:
         text = page.read_text()
-        named = set(re.findall(r"`((?:app|docs|scripts|static|templates|tests|tools)/[\w/.-]*)`", text))
+        named = set(
+            re.findall(r"`((?:app|clients|docs|scripts|static|templates|tests|tools)/[\w/.-]*)`", text)
+        )
         paths += len(named)
         wrong = {path for path in named if not (ROOT / path).exists()}
         wrong |= set(re.findall(r"BRIDGENOTE_[A-Z_]*[A-Z]\b", text)) - settings

@@ -37,6 +37,7 @@ RIDDLES_STILL: tuple[str, ...] = ()
 """Folders and modules that are still to be rewritten. This list only gets shorter."""
 PAGES = (
     "README.md",
+    "clients/*/README.md",
     "Makefile",
     "docs/**/*.md",
     "CONTRIBUTING.md",

@@ -12,11 +12,11 @@ import sys
 import time
 from typing import Any
 
-import bridgenote_client
-from bridgenote_client import AuthenticatedClient, models
-from bridgenote_client.api.moderation_actions import list_moderation_actions
-from bridgenote_client.api.requests import create_request, read_request
-from bridgenote_client.models import (
+from bridgenote_client import generated
+from bridgenote_client.generated import AuthenticatedClient, models
+from bridgenote_client.generated.api.moderation_actions import list_moderation_actions
+from bridgenote_client.generated.api.requests import create_request, read_request
+from bridgenote_client.generated.models import (
     ErrorDocument,
     ModerationActionList,
     RequestCreate,
@@ -25,12 +25,12 @@ from bridgenote_client.models import (
     RequestDocument,
     RequestStatus,
 )
-from bridgenote_client.types import Unset
+from bridgenote_client.generated.types import Unset
 
 url, key, community = sys.argv[1:]
 modules = [
     importlib.import_module(module.name).__name__
-    for module in pkgutil.walk_packages(bridgenote_client.__path__, "bridgenote_client.")
+    for module in pkgutil.walk_packages(generated.__path__, f"{generated.__name__}.")
 ]
 
 

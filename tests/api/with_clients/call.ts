@@ -1,13 +1,12 @@
-// Submits a post with the generated client, reads it and lists its actions: `node call.ts URL KEY COMMUNITY` prints what
-// it read, as JSON. It is type-checked together with the client.
-import * as sdk from './bridgenote_client/index.ts';
-import { createClient } from './bridgenote_client/client/index.ts';
+// Submits a post with the installed package, reads it and lists its actions: `node call.ts URL KEY COMMUNITY` prints what
+// it read, as JSON. It is type-checked against the package.
+import * as sdk from 'bridgenote-client';
 
 declare const process: { argv: string[] };
 const [url, key, community] = process.argv.slice(2);
 if (url === undefined || key === undefined || community === undefined) throw new Error('usage: call.ts URL KEY COMMUNITY');
 
-const client = createClient({ baseUrl: url, auth: key });
+const client = sdk.connect(url, key);
 const path = { request_id: 'from-typescript' };
 const attributes: sdk.RequestCreateAttributes = {
     request_id: path.request_id,

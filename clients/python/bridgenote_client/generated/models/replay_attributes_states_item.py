@@ -1,0 +1,10 @@
+from enum import StrEnum
+
+
+class ReplayAttributesStatesItem(StrEnum):
+    DEAD = "dead"
+    DELIVERED = "delivered"
+    PARKED = "parked"
+
+    def __str__(self) -> str:
+        return str(self.value)
