@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +18,14 @@ import httpx
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
+from sqlalchemy.orm import Session
 
 from app.commands import main as cli
 from app.commands.opening import opened_wiring
 from app.core.communities import communities
 from app.core.db import Database
-from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
+from app.core.history import chain
+from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request, RetentionMark
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
@@ -321,6 +324,35 @@ def test_verify_history_names_the_first_altered_entry_and_exits_with_1(
     assert result.exit_code == 1
     assert f"entry {entries[2].number} " in result.stdout
     assert str(entries[2].id) in result.stdout
+
+
+def test_verify_history_goes_on_where_it_was_killed(
+    run: Run, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tier2 in ("0.4", "0.5", "0.6", "0.7"):
+        run("set-category", *HARBOUR, "--name", "spam", "--tier2", tier2)
+    with database.reading() as session:
+        (last,) = session.scalars(
+            sa.select(sa.func.max(HistoryEntry.number)).group_by(HistoryEntry.community_id)
+        ).all()
+    monkeypatch.setattr(chain, "STRETCH", 2)
+    walk, read = chain.stretch, []
+
+    def killed(session: Session, community_id: uuid.UUID, number: int, previous: str) -> chain.Stretch:
+        read.append((session, number))
+        if number == 2:
+            raise KeyboardInterrupt
+        return walk(session, community_id, number, previous)
+
+    monkeypatch.setattr(chain, "stretch", killed)
+    assert run("verify-history").exit_code != 0
+    with database.reading() as session:
+        assert session.scalars(sa.select(RetentionMark.verified_number)).all() == [2]
+    monkeypatch.setattr(chain, "stretch", walk)
+    assert f": {last - 2} new entries, unbroken" in run("verify-history", "--only-new").stdout
+    assert f": {last} entries, unbroken" in run("verify-history").stdout
+    assert ": 0 new entries, unbroken" in run("verify-history", "--only-new").stdout
+    assert len({id(session) for session, _ in read}) == len(read) == 2, "each stretch has its own transaction"
 
 
 def test_verify_history_compares_with_the_exported_heads(

@@ -8,8 +8,9 @@ it.
 import hashlib
 import secrets
 import uuid
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -180,43 +181,79 @@ def _plain(value: uuid.UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
+STRETCH = 20_000
+"""Entries that ``stretch`` reads: some seconds, so that no transaction sees an old database for long."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """``number`` and ``hash`` are of the last entry that holds, ``count`` entries after the one that it began with.
+
+    ``is_last``: the chain ends there, or breaks.
+    """
+
+    count: int
+    number: int
+    hash: str
+    is_last: bool
+    broken: Broken | None
+
+
 def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, Broken | None]:
     """Check one community's chain. Return the number of valid entries and the first broken one, or None.
 
     It goes on from the last entry that was removed (``upkeep.pruning``); with ``only_new`` from the last one that
     ``remember_verified`` noted, if that is a later one. That one must still be there, as it was noted.
     """
+    found = list(stretches(lambda: nullcontext(session), community_id, only_new=only_new))
+    return sum(one.count for one in found), found[-1].broken
+
+
+def stretches(
+    reading: Callable[[], AbstractContextManager[Session]], community_id: uuid.UUID, *, only_new: bool = False
+) -> Iterator[Stretch]:
+    """Check one community's chain as ``verify`` does, each stretch in a session of its own."""
+    with reading() as session:
+        at = start_of(session, community_id, only_new=only_new)
+    is_last = False
+    while not is_last:
+        with reading() as session:
+            found = stretch(session, community_id, *at)
+        yield found
+        at, is_last = (found.number, found.hash), found.is_last
+
+
+def stretch(session: Session, community_id: uuid.UUID, number: int, previous: str) -> Stretch:
+    """Check the next entries of a chain, from the one after the entry of this number and hash."""
     while True:
-        removed = _removed(session, community_id)
-        first, previous = start_of(session, community_id, only_new=only_new)
-        count, broken = _walk(session, community_id, first, previous)
-        broken = broken or marks.unlike_noted(session, community_id)
+        removed = start_of(session, community_id)
+        first = (number, previous) if number > removed[0] else removed
+        found = _walk(session, community_id, *first)
+        # Of every stretch: the caller may note how far it came.
+        broken = found.broken or marks.unlike_noted(session, community_id)
         # Entries that were removed while this read are not missing.
-        if broken is None or _removed(session, community_id) == removed:
-            return count, broken
-
-
-def _removed(session: Session, community_id: uuid.UUID) -> int:
-    known = session.get(RetentionMark, community_id, populate_existing=True)
-    return 0 if known is None else known.history_number
+        if broken is None or start_of(session, community_id) == removed:
+            return replace(found, broken=broken, is_last=found.is_last or broken is not None)
 
 
 _READ_AT_ONCE = 500
 
 
-def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
-    number = first
-    with closing(checked(session, community_id, first, previous)) as entries:
+def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> Stretch:
+    number, broken = first, None
+    with closing(checked(session, community_id, first, previous, STRETCH)) as entries:
         try:
             for entry, why in entries:
                 if why:
-                    return number - first, Broken(community_id, entry.number, entry.id, why)
-                number = entry.number
+                    broken = Broken(community_id, entry.number, entry.id, why)
+                    break
+                number, previous = entry.number, entry.hash
         except ValueError:
             # SQLite keeps anything in a column, such as half a JSON value or no time in a time.
             why = f"it, or one of the {_READ_AT_ONCE} entries from there on, cannot be read"
-            return number - first, Broken(community_id, number + 1, None, why)
-    return number - first, None
+            broken = Broken(community_id, number + 1, None, why)
+    count = number - first
+    return Stretch(count, number, previous, count < STRETCH, broken)
 
 
 def checked(
@@ -266,7 +303,7 @@ def _erased_people(session: Session, community_id: uuid.UUID) -> Mapping[uuid.UU
 
 def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, str]:
     """The number and hash of the entry after which ``verify`` begins: 0 and ``GENESIS`` at the very beginning."""
-    known = session.get(RetentionMark, community_id)
+    known = session.get(RetentionMark, community_id, populate_existing=True)
     if known is None:
         return 0, GENESIS
     if only_new and known.verified_number > known.history_number:
@@ -275,14 +312,14 @@ def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = Fals
 
 
 def remember_verified(session: Session, community_id: uuid.UUID, number: int) -> None:
-    """Note that the chain was found valid up to the entry of this number."""
+    """Note that the chain was found valid up to the entry of this number, if none later was."""
     last = session.scalars(
         sa.select(HistoryEntry.hash).where(
             HistoryEntry.community_id == community_id, HistoryEntry.number == number
         )
     ).first()
-    if last is not None:
-        known = marks.mark(session, community_id)
+    known = marks.mark(session, community_id)
+    if last is not None and number > known.verified_number:
         known.verified_number, known.verified_hash = number, last
         session.flush()
 
