@@ -163,9 +163,10 @@ def _connect(server: postgres.Server, name: str) -> psycopg.Connection:
 
 
 def _tables(connection: psycopg.Connection) -> list[sql.Identifier]:
+    # Of a table in parts the parts alone, which hold the rows.
     found = connection.execute(
-        "SELECT schemaname, tablename FROM pg_tables "
-        "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        "SELECT relnamespace::regnamespace::text, relname FROM pg_class WHERE relkind = 'r' "
+        "AND relpersistence = 'p' AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema')"
     )
     return [sql.Identifier(schema, table) for schema, table in found]
 

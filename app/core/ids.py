@@ -8,6 +8,7 @@ expires after ten minutes.
 import hashlib
 import secrets
 import uuid
+from datetime import UTC, datetime
 
 from uuid_utils.compat import uuid7
 
@@ -17,6 +18,20 @@ from app.core.errors import NotFound
 def new_id() -> uuid.UUID:
     """A new UUID v7. The ids of one process sort in the order of creation."""
     return uuid7()
+
+
+def first_id(moment: datetime) -> uuid.UUID:
+    """The bound below which lie all ids that were made before this moment."""
+    return uuid.UUID(int=int(moment.timestamp() * 1000) << 80)
+
+
+def made_at(identity: uuid.UUID) -> datetime:
+    """When an id was made, by the clock of the machine, to the millisecond.
+
+    Raises:
+        ValueError: it is not of version 7, so that it may lie beyond all years.
+    """
+    return datetime.fromtimestamp((identity.int >> 80) / 1000, UTC)
 
 
 def parse_id(text: str) -> uuid.UUID | None:

@@ -23,7 +23,7 @@ from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
 from app.core.webhooks.signing import USER_AGENT
-from app.jobs import attachments, fact_checks, mailing
+from app.jobs import attachments, fact_checks, mailing, parts
 from app.jobs.bodies import part, repeat
 from app.wiring import Wiring
 
@@ -87,22 +87,36 @@ def prune(wiring: Wiring) -> None:
     def since(days: int) -> datetime:
         return clock.now() - timedelta(days=days)
 
-    attempts_before = since(settings.keep_attempts_days)
+    with part("making the next parts of tables"):
+        parts.make_ahead(wiring.database)
     with part("removing attempts of deliveries"):
+        attempts_before = parts.drop_past(
+            wiring.database, since(settings.keep_attempts_days), "delivery_attempts"
+        )
         repeat(wiring.database, partial(deliveries.prune_attempts, older_than=attempts_before))
     with wiring.database.reading() as session:
         communities = pruning.communities(session)
-    for community_id in communities:
-        for what, days, verb, batch in (
-            ("deliveries", settings.keep_deliveries_days, pruning.prune_deliveries, pruning.BATCH),
-            ("events", settings.keep_deliveries_days, pruning.prune_events, pruning.BATCH),
-            ("scores", settings.keep_scores_days, pruning.prune_scores, pruning.BATCH),
-            ("the history", settings.keep_history_days, _prune_history, pruning.HISTORY_BATCH),
-        ):
-            if days:
-                before = since(days)
-                with part(f"removing {what} of community {community_id}"):
-                    repeat(wiring.database, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
+    for what, days, tables, verb, batch in (
+        (
+            "deliveries",
+            settings.keep_deliveries_days,
+            ("deliveries",),
+            pruning.prune_deliveries,
+            pruning.BATCH,
+        ),
+        ("events", settings.keep_deliveries_days, ("events",), pruning.prune_events, pruning.BATCH),
+        ("scores", settings.keep_scores_days, ("scores", "post_scores"), pruning.prune_scores, pruning.BATCH),
+        ("the history", settings.keep_history_days, ("history",), _prune_history, pruning.HISTORY_BATCH),
+    ):
+        if days:
+            with part(f"removing {what}"):
+                before = parts.drop_past(wiring.database, since(days), *tables)
+                for community_id in communities:
+                    with part(f"removing {what} of community {community_id}"):
+                        repeat(
+                            wiring.database,
+                            lambda session: verb(session, community_id, before) >= batch,  # noqa: B023 - called at once
+                        )
     with part("removing panels that ended"):
         repeat(wiring.database, tending.prune)
     with part("clearing away what imports left"):

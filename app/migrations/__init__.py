@@ -1,5 +1,6 @@
 """Alembic, run from code: there is no ini file to find or forget."""
 
+import importlib
 import logging
 import time
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ BRIDGE = "d12ee71a"
 
 LARGE = 100_000
 """A step that reads a table of so many rows says so: writers, and the start of the service, wait for it."""
+LOCK = sa.text("SELECT pg_advisory_xact_lock(7241650001)")
+"""PostgreSQL: held while a transaction changes tables, so that two processes that start together take turns."""
 log = logging.getLogger(__name__)
 
 
@@ -50,17 +53,27 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
 
     Raises ``Conflict`` if no migration leads there from the database's revision.
     """
+    if engine.dialect.name == "postgresql" and revision == "head":
+        _prepare(engine)
     with (
         engine.execution_options(writing=True).connect() as connection,
         connection.begin(),
         waits.watched(connection, "Migrating the database"),
     ):
         if connection.dialect.name == "postgresql":
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7241650001)"))
+            connection.execute(LOCK)
         at = MigrationContext.configure(connection).get_current_revision()
         if at is not None and (advice := way_to_migrate(at)):
             raise Conflict(f"The database is at version {at}. {advice}")
         command.upgrade(config(connection), revision)
+
+
+def _prepare(engine: sa.Engine) -> None:
+    """Do what the migrations ahead would otherwise do while others wait for their transaction."""
+    with engine.connect() as connection:
+        at = MigrationContext.configure(connection).get_current_revision()
+    if at is not None and BASELINE <= at < "0073" and not way_to_migrate(at):
+        importlib.import_module("app.migrations.versions.0073_months").prepare(engine)
 
 
 def downgrade(engine: sa.Engine, revision: str) -> None:

@@ -1,11 +1,13 @@
 """Migrations: the baseline makes the models' tables, and those after it go both ways with data, on both databases."""
 
+import re
 import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,20 +15,23 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from click.testing import CliRunner
+from sqlalchemy import event
 
 from app import migrations
 from app.commands.main import cli
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
 from app.core.factcheck import items, search
-from app.core.ids import new_id
-from app.core.models import Action, Decision, FactCheckItem, Removal, Request
+from app.core.ids import first_id, new_id
+from app.core.models import Action, Decision, Event, FactCheckItem, Removal, Request
 from app.core.people import accounts, mailed_links, members
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.drafts import CategoryDraft
-from app.core.vocabulary import ActionState, ActionType, RequestStatus, Role, UndoState
+from app.core.upkeep import months
+from app.core.upkeep.months import PARTED
+from app.core.vocabulary import ActionState, ActionType, EventName, RequestStatus, Role, UndoState
 from app.jobs.tables import is_foreign
 from app.process import runtime
 from tests import postgres
@@ -68,14 +73,158 @@ def test_the_migrated_tables_are_the_models(empty_engine: sa.Engine) -> None:
 
 
 def _is_known(difference: object, dialect: str) -> bool:
-    """Tables of others, and on SQLite the indexes that only PostgreSQL has; nothing else may differ."""
+    """Tables of others, on SQLite the indexes that only PostgreSQL has, and what goes with tables in parts."""
     if not isinstance(difference, tuple):
         return False
+    kind, subject = difference[:2]
+    if dialect == "postgresql" and kind == "add_fk":
+        return subject.elements[0].column.table.name in PARTED
+    if dialect == "postgresql" and kind == "add_constraint":
+        columns = ", ".join(subject.columns.keys())
+        return PARTED[subject.table.name].own == f"UNIQUE ({columns})"
+    if dialect == "postgresql" and kind in ("remove_table", "remove_index") and _is_part(subject):
+        return True
     if difference[0] == "add_index" and dialect == "sqlite":
         return bool(difference[1].dialect_kwargs.get("postgresql_using"))
     if difference[0] == "remove_index":
         return is_foreign(difference[1].table.name, None)
     return difference[0] == "remove_table" and is_foreign(difference[1].name, None)
+
+
+def _is_part(subject: sa.Table | sa.Index) -> bool:
+    name = subject.name if isinstance(subject, sa.Table) else subject.table.name
+    found = re.fullmatch(r"(.+)_(first|default|\d{4}_\d\d)", name)
+    return found is not None and found[1] in PARTED
+
+
+SCHEMA = """
+SELECT relname, relkind, attname, format_type(atttypid, atttypmod), attnotnull FROM pg_class
+JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = 'public'::regnamespace AND attnum > 0
+UNION ALL SELECT conrelid::regclass::text, contype, conname, pg_get_constraintdef(oid), convalidated
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+UNION ALL SELECT indrelid::regclass::text, 'i', indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisvalid
+FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE relnamespace = 'public'::regnamespace
+UNION ALL SELECT relname, 'b', '', pg_get_expr(relpartbound, oid), relispartition FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relispartition
+"""
+
+
+def _schema(engine: sa.Engine) -> set[tuple[object, ...]]:
+    with engine.connect() as connection:
+        return {tuple(row) for row in connection.exec_driver_sql(SCHEMA)}
+
+
+@pytest.fixture
+def before_parts(postgres_server: postgres.Server) -> Iterator[sa.Engine]:
+    """A PostgreSQL database of the version before tables in parts, with an event whose id is of a wrong clock."""
+    name = postgres_server.create()
+    engine = make_engine(postgres_server.url(name), connect_args={"options": "-c client_min_messages=debug1"})
+    migrations.upgrade(engine)
+    _write_event(engine, "c-1", new_id(), uuid.UUID(int=first_id(datetime(2031, 5, 6, tzinfo=UTC)).int + 5))
+    migrations.downgrade(engine, "0072")
+    yield engine
+    engine.dispose()
+    postgres_server.drop(name)
+
+
+def _write_event(engine: sa.Engine, community: str, *event_ids: uuid.UUID) -> None:
+    database = Database(engine.url.render_as_string(hide_password=False))
+    with database.writing() as session:
+        found = communities.find(session, "discourse", community)
+        found = found or communities.open_community(session, SYSTEM, "discourse", community)
+        for event_id in event_ids:
+            session.add(Event(id=event_id, community_id=found.id, name=EventName.DECISION, payload={}))
+    database.dispose()
+
+
+def test_an_existing_database_gets_the_parts_of_a_new_one_without_being_read(
+    before_parts: sa.Engine, postgres_server: postgres.Server
+) -> None:
+    said: list[str] = []
+
+    def listen(connection: Any, _record: object) -> None:
+        connection.add_notice_handler(lambda notice: said.append(notice.message_primary))
+
+    event.listen(before_parts, "connect", listen)
+    before_parts.dispose()
+    migrations.upgrade(before_parts)
+    for table in PARTED:
+        implied = f'partition constraint for table "{table}_first" is implied by existing constraints'
+        assert implied in said, "otherwise all of it is read under a lock that stops everyone"
+    name = postgres_server.create()
+    fresh = make_engine(postgres_server.url(name))
+    migrations.upgrade(fresh)
+    found, expected = (
+        {row for row in _schema(one) if "events" not in str(row)} for one in (before_parts, fresh)
+    )
+    assert found == expected
+    fresh.dispose()
+    postgres_server.drop(name)
+    with before_parts.connect() as connection:
+        (first, *_) = months.parts(connection, "events")
+        assert first.upper == first_id(datetime(2031, 7, 1, tzinfo=UTC)), (
+            "a wrong clock's rows lie in the first part"
+        )
+
+
+def test_others_write_while_the_rows_are_looked_at_that_become_the_first_part(
+    before_parts: sa.Engine,
+) -> None:
+    modes: dict[str, set[str]] = {}
+
+    def write(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if found := re.fullmatch(r"ALTER TABLE (\w+) VALIDATE CONSTRAINT \w+", statement):
+            table = found[1]
+            if table in modes:
+                return  # that is the migration itself, which finds it done
+            with engine.connect() as connection:
+                rows = connection.exec_driver_sql(
+                    "SELECT mode FROM pg_locks WHERE relation = %s::regclass AND pid <> pg_backend_pid()",
+                    (table,),
+                )
+                modes[table] = {mode for (mode,) in rows}
+            if table == "events":
+                _write_event(engine, "c-1", written)
+
+    written, engine = new_id(), make_engine(before_parts.url.render_as_string(hide_password=False))
+    event.listen(before_parts, "after_cursor_execute", write)
+    migrations.upgrade(before_parts)
+    event.remove(before_parts, "after_cursor_execute", write)
+    assert modes.keys() == PARTED.keys()
+    assert set().union(*modes.values()) == {"AccessShareLock", "ShareUpdateExclusiveLock"}, "no writer waits"
+    with engine.connect() as connection:
+        assert written in connection.scalars(sa.select(Event.id)).all()
+    engine.dispose()
+
+
+def test_a_migration_that_was_killed_while_it_looked_at_the_rows_goes_on(before_parts: sa.Engine) -> None:
+    def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "VALIDATE CONSTRAINT scores_first" in statement:
+            raise KeyboardInterrupt
+
+    event.listen(before_parts, "after_cursor_execute", kill)
+    with pytest.raises(KeyboardInterrupt):
+        migrations.upgrade(before_parts)
+    event.remove(before_parts, "after_cursor_execute", kill)
+    assert runtime.revision(before_parts) == "0072"
+    _write_event(before_parts, "c-1", new_id())
+    migrations.upgrade(before_parts)
+    assert runtime.revision(before_parts) == runtime.head()
+    with before_parts.connect() as connection:
+        assert connection.scalar(sa.select(sa.func.count()).select_from(Event)) == 3
+
+
+def test_what_lies_in_several_parts_is_in_one_table_again(before_parts: sa.Engine) -> None:
+    migrations.upgrade(before_parts)
+    moments = (datetime(2031, 7, 2, tzinfo=UTC), datetime(2045, 1, 1, tzinfo=UTC))
+    ids = [uuid.UUID(int=first_id(moment).int + 1) for moment in moments]
+    _write_event(before_parts, "c-1", *ids)
+    migrations.downgrade(before_parts, "0072")
+    with before_parts.connect() as connection:
+        assert set(ids) < set(connection.scalars(sa.select(Event.id)))
+        assert months.parts(connection, "events") == []
+        keys = sa.inspect(connection).get_foreign_keys("deliveries")
+        assert "events" in {key["referred_table"] for key in keys}
 
 
 def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engine) -> None:

@@ -300,7 +300,7 @@ def test_what_the_upkeep_removed_in_its_time_is_not_missing(
     wiring: Wiring, community: Cast, sender: RecordingSender
 ) -> None:
     exported = _exported(wiring, sender)
-    advance(days=150)
+    advance(days=200)
     wiring.settings.keep_history_days = 100
     factories.scored_action(wiring, community, request_id="later")
     exported += _exported(wiring, sender)

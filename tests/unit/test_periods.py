@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.core.errors import Invalid
 from app.core.periods import DAYS_MOST, Period
 from app.core.types import UtcDateTime
+from app.core.upkeep import months
 from app.wiring import Wiring
 
 PERIODS = (
@@ -46,3 +47,19 @@ def test_a_long_period_is_cut_into_weeks_and_a_silly_one_is_refused() -> None:
     for last in (day - timedelta(days=1), day + timedelta(days=DAYS_MOST)):
         with pytest.raises(Invalid):
             Period(day, last, ZoneInfo("UTC"))
+
+
+@pytest.mark.parametrize(
+    ("moment", "width", "later", "begin"),
+    [
+        ((2026, 1, 1), 1, 0, (2026, 1, 1)),
+        ((2026, 12, 31), 1, 1, (2027, 1, 1)),
+        ((2026, 11, 26), 3, 0, (2026, 10, 1)),
+        ((2026, 11, 26), 3, 2, (2027, 4, 1)),
+        ((2027, 3, 31), 3, 1, (2027, 4, 1)),
+    ],
+)
+def test_a_period_begins_with_its_first_month(
+    moment: tuple[int, int, int], width: int, later: int, begin: tuple[int, int, int]
+) -> None:
+    assert months.period(datetime(*moment, 13, 5, tzinfo=UTC), width, later) == datetime(*begin, tzinfo=UTC)

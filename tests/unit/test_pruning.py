@@ -72,7 +72,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         old = len(entries(session, cast))
         history.remember_verified(session, cast.community_id, old)
         assert history.verify(session, cast.community_id, only_new=True) == (0, None)
-    advance(days=150)
+    advance(days=200)
     prune(wiring)
     with wiring.database.reading() as session:
         assert len(entries(session, cast)) == old > 6, "kept for ever unless a setting says otherwise"
@@ -87,7 +87,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         )
         for only_new in (False, True):
             assert history.verify(session, cast.community_id, only_new=only_new) == (len(kept), None)
-    advance(days=150)
+    advance(days=200)
     prune(wiring)
     factories.scored_action(wiring, cast, request_id="newest")
     with wiring.database.writing() as session:
@@ -98,7 +98,7 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         session.execute(
             sa.update(HistoryEntry).where(HistoryEntry.id == new[1].id).values(what="nothing.at_all")
         )
-    advance(days=150)
+    advance(days=200)
     prune(wiring)
     with wiring.database.reading() as session:
         assert entries(session, cast)[0].id == new[1].id, (
@@ -159,7 +159,7 @@ def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast
     action_id = factories.scored_action(wiring, cast)
     advance(hours=2)
     roll_up(wiring.database)
-    advance(days=150)
+    advance(days=200)
     keep(wiring, history=100)
     factories.submit(wiring, cast, request_id="today")
     prune(wiring)
@@ -194,7 +194,7 @@ def test_figures_by_classifier_stay_when_scores_are_gone(wiring: Wiring, cast: C
 
     before = counted()
     assert {kind for kind, _, _ in before} == {OutcomeKind.CLASSIFIER, OutcomeKind.RECORD}
-    advance(days=150)
+    advance(days=200)
     keep(wiring, scores=100)
     prune(wiring)
     with wiring.database.writing() as session:
@@ -232,7 +232,7 @@ def test_scores_events_and_deliveries_go_after_their_days(
             session.add(delivery)
             session.flush()
             session.add(Attempt(delivery_id=delivery.id, at=clock.now(), status=500, milliseconds=3))
-    advance(days=120)
+    advance(days=140)
     factories.scored_action(wiring, cast, request_id="new")
     with wiring.database.writing() as session:
         fresh = Event(community_id=cast.community_id, name=EventName.DECISION, payload={})
@@ -270,7 +270,7 @@ def test_scores_that_a_review_kept_go_when_it_is_over(
 ) -> None:
     monkeypatch.setattr(pruning, "BATCH", 1)
     waiting = [factories.scored_action(wiring, cast, request_id=f"old-{number}") for number in range(2)]
-    advance(days=120)
+    advance(days=140)
     keep(wiring, scores=100)
 
     def left() -> set[uuid.UUID]:
@@ -300,7 +300,7 @@ def test_who_was_removed_stays_out_when_the_history_of_it_is_gone(wiring: Wiring
             Membership.account_id == account_id, Membership.community_id == cast.community_id
         )
         members.remove(session, SYSTEM, session.scalars(its).one(), "Spam")
-    advance(days=150)
+    advance(days=200)
     factories.scored_action(wiring, cast, request_id="newest")
     prune(wiring)
     with wiring.database.reading() as session:

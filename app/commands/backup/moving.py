@@ -160,7 +160,7 @@ def _drop_foreign_keys(target: sa.Connection) -> Sequence[tuple[str, str, str]]:
     """Some tables refer to each other, so no order of the tables would do. All rows are checked at the end."""
     found = target.exec_driver_sql(
         "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) "
-        "FROM pg_constraint WHERE contype = 'f' ORDER BY conname"
+        "FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 ORDER BY conname"
     )
     keys = [(table, name, definition) for table, name, definition in found]
     for table, name, _ in keys:

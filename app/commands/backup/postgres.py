@@ -20,8 +20,10 @@ Done = TypeVar("Done")
 DROP_ALL = """
 DO $$ DECLARE one record; BEGIN
   DROP SCHEMA IF EXISTS dbos CASCADE;
-  FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-    EXECUTE 'DROP TABLE public.' || quote_ident(one.tablename) || ' CASCADE';
+  -- Parts go with their table.
+  FOR one IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    AND relkind IN ('r', 'p') AND NOT relispartition LOOP
+    EXECUTE 'DROP TABLE public.' || quote_ident(one.relname) || ' CASCADE';
   END LOOP;
   -- The functions of our triggers stay when their tables go; those of extensions stay.
   FOR one IN SELECT oid::regprocedure::text AS name FROM pg_proc

@@ -9,7 +9,7 @@ from app import migrations
 from app.commands.doctor.findings import Result, fail, ok, warn
 from app.core import clock as service_clock
 from app.core.models import HistoryEntry
-from app.core.upkeep import resealing
+from app.core.upkeep import months, resealing
 from app.process import runtime
 from app.wiring import Wiring
 
@@ -42,6 +42,10 @@ def reachable(wiring: Wiring) -> Iterator[Result]:
             (migrations.way_to_migrate(at) if at else "")
             or "run `python -m app migrate`, or start the service, which does",
         )
+    elif not is_sqlite:
+        with engine.connect() as connection:
+            for fault in months.faults(connection):
+                yield warn(fault, "look in the log why the daily upkeep makes no parts of tables")
     yield ok(f"{engine.dialect.name} {_dotted(version)} at version {at}")
 
 

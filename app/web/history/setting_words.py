@@ -73,6 +73,7 @@ _SENTENCES: Mapping[str, str] = {
     "filter.deleted": "Shared filter deleted",
     "community.restored": "Service restored from a backup",
     "content.removed": "Old content removed",
+    "history.removed": "Old history removed",
 }
 _LABELS: Mapping[str, str] = {
     "is_active": "Active",
