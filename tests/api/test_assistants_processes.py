@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 import structlog
@@ -29,6 +28,7 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests import factories
+from tests.asynchronous import awaited
 from tests.cast import Cast
 from tests.faults.service import free_port
 from tests.faults.waiting import eventually
@@ -76,7 +76,7 @@ def test_an_assistant_reads_over_standard_input_and_output(wiring: Wiring, key: 
             return await _queue(client)
 
     with (tmp_path / "log").open("w") as log:
-        found = anyio.run(ask)
+        found = awaited(ask)
     assert found["count"] == 1
     assert factories.REVIEWED in found["items"][0]["post"]
     written = (tmp_path / "log").read_text()
@@ -175,7 +175,7 @@ def test_an_assistant_reads_over_http_with_a_key_in_each_request(
             headers = {**usual, **(changed or {})}
             return httpx.post(address, headers=headers, **({"json": message} | given)).status_code
 
-        assert anyio.run(ask, address, key)["count"] == 1
+        assert awaited(ask, address, key)["count"] == 1
         assert status() == 200
         assert status({"Authorization": ""}) == 401
         assert status({"Authorization": "Bearer bnk_wrong"}) == 401

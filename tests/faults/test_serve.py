@@ -371,7 +371,7 @@ def test_a_sender_that_waits_for_leave_is_refused_before_it_sends(start: Callabl
 def test_the_rest_of_a_refused_body_is_no_request(start: Callable[..., Server]) -> None:
     server = start()
     hidden = b"GET /crash HTTP/1.1\r\nHost: x\r\n\r\n"
-    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MAX_BODY + 1)
     with half_sent(server, head + hidden) as client:
         client.settimeout(60)
         client.sendall(hidden)
