@@ -184,9 +184,12 @@ class Dispatcher:
                 limit=limit,
                 lease_seconds=self._lease_seconds,
             )
-        if self._traces and claimed:
-            with self._database.reading() as session:
-                self._traced.update(delivery_queue.traces(session, [one.event_id for one in claimed]))
+            if self._traces and claimed:
+                # By delivery: an event may go to several webhooks.
+                of_events = delivery_queue.traces(session, [one.event_id for one in claimed])
+                self._traced.update(
+                    {one.delivery_id: of_events[one.event_id] for one in claimed if one.event_id in of_events}
+                )
         for one in claimed:
             # Ours already, with a lease that ran out while the database was away: its attempt still counts.
             if one.delivery_id not in self._sending:
@@ -220,7 +223,7 @@ class Dispatcher:
         name = payloads.name_of(claimed.payload)
         headers = signing.headers_for(body, str(claimed.event_id), name, claimed.secrets, timestamp)
         with tracing.span(
-            "deliver", self._traced.pop(claimed.event_id, None), delivery_id=str(claimed.delivery_id)
+            "deliver", self._traced.pop(claimed.delivery_id, None), delivery_id=str(claimed.delivery_id)
         ):
             return self._sender.send(claimed.url, body, headers, claimed.deadline)
 

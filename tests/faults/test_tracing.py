@@ -88,6 +88,8 @@ def test_one_trace_leads_from_the_submission_to_the_delivery(
         url = f"{taker.url}/hook?token=of-the-receiver"
         body = {"url": url, "secret": "a secret of mine", "platform_community_server_id": "sea"}
         assert place.ask("POST", "/webhooks/register", body)[0] == 201
+        other = body | {"url": f"{taker.url}/hook-of-another"}
+        assert place.ask("POST", "/webhooks/register", other)[0] == 201
         attributes = {
             "request_id": "post",
             "requested_by": "ann",
@@ -96,7 +98,7 @@ def test_one_trace_leads_from_the_submission_to_the_delivery(
         }
         sent = {"data": {"type": "requests", "attributes": attributes}}
         assert place.ask("POST", "/api/public/v1/requests", sent, {"traceparent": CALLER})[0] == 201
-        eventually(taker.webhooks, "the decision arrives")
+        eventually(lambda: len(taker.webhooks()) >= 4, "the decision and its action arrive at both")
         trace_id = CALLER.split("-")[1]
 
         def own() -> dict[str, Span]:
