@@ -38,7 +38,7 @@ TEMPLATES = {
     KeyTemplate.READ_ONLY: "Read-only adapter: reads, and changes nothing",
     KeyTemplate.SCORES: "Scores only: asks for scores of texts, of which nothing is stored, and nothing else",
     KeyTemplate.METRICS: "Metrics: reads figures for monitoring, and nothing else",
-    KeyTemplate.ASSISTANTS: "Assistants: reads for a moderator, through `mcp` alone",
+    KeyTemplate.ASSISTANTS: "Assistants: reads for a moderator by the Model Context Protocol, and nothing else",
 }
 TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
 FIRST_KEY = {"name": "First key", "template": KeyTemplate.ADAPTER.value}
