@@ -25,12 +25,13 @@ from app.commands.mcp.items import (
 )
 from app.commands.mcp.reading import Call
 from app.core import clock, security_events
-from app.core.errors import Forbidden, Invalid, NotFound, Refused, TooMany, Unauthenticated
+from app.core.errors import Forbidden, NotFound, Refused, Unauthenticated
 from app.core.people import keys
 from app.core.people.keys import LiveKey
 from app.core.permissions import Actor
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import Scope
+from app.errors import explain
 from app.wiring import Wiring
 
 log = logging.getLogger(__name__)
@@ -152,11 +153,9 @@ def _record_use(wiring: Wiring, key: LiveKey) -> None:
         log.warning("the use of a key was not written: %s", error.orig)
 
 
-_STATUS = ((Invalid, 422), (Unauthenticated, 401), (Forbidden, 403), (NotFound, 404), (TooMany, 429))
-
-
 def _refusal(refused: Refused) -> tuple[int, str]:
     """The status that the API would answer with, and the sentence."""
-    status = next((status for kind, status in _STATUS if isinstance(refused, kind)), 400)
-    wait = f" Try again in {refused.retry_after} s." if isinstance(refused, TooMany) else ""
-    return status, f"{status}: {refused.detail}.{wait}"
+    explained = explain(refused)
+    seconds = explained.headers.get("Retry-After")
+    wait = f" Try again in {seconds} s." if seconds else ""
+    return explained.status, f"{explained.status}: {explained.detail}.{wait}"
