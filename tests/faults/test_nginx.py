@@ -121,6 +121,8 @@ def test_one_of_two_servers_dies_and_no_link_is_logged(servers: list[Service], t
         servers[0].kill()
         for _ in range(3):
             ask()
+        # nginx writes the line of a request after its answer.
+        eventually(lambda: len(proxy.log.read_text().splitlines()) >= 4 * 7, "the log has each request")
         lines = proxy.log.read_text().splitlines()
     finally:
         proxy.end()
