@@ -188,6 +188,34 @@ class LinkPurpose(StrEnum):
     FIRST_ADMIN = "first_admin"
 
 
+class SignInMethod(StrEnum):
+    """How a browser's session began."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a method
+    PASSKEY = "passkey"
+    PROVIDER = "provider"
+    LINK = "link"
+
+
+class SessionEnd(StrEnum):
+    """Why a session was ended by someone else than its own browser. People read it at their next page."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a reason
+    ELSEWHERE = "elsewhere"
+    ADMIN = "admin"
+    ROLES = "roles"
+    PROVIDER = "provider"
+
+
+class SignInStepPurpose(StrEnum):
+    """What a step of a sign-in that is not finished is for."""
+
+    PROVIDER = "provider"
+    PASSKEY = "passkey"
+    SECOND_FACTOR = "second_factor"
+    ADD_PASSKEY = "add_passkey"
+
+
 class Digest(StrEnum):
     """How often a member gets the mail about items that need help."""
 

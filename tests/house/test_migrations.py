@@ -99,7 +99,8 @@ def _is_part(subject: sa.Table | sa.Index) -> bool:
 
 SCHEMA = """
 SELECT relname, relkind, attname, format_type(atttypid, atttypmod), attnotnull FROM pg_class
-JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = 'public'::regnamespace AND attnum > 0
+JOIN pg_attribute ON attrelid = pg_class.oid
+WHERE relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
 UNION ALL SELECT conrelid::regclass::text, contype, conname, pg_get_constraintdef(oid), convalidated
 FROM pg_constraint WHERE connamespace = 'public'::regnamespace
 UNION ALL SELECT indrelid::regclass::text, 'i', indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisvalid

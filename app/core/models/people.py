@@ -12,7 +12,15 @@ from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.limits import UNCONFIRMED
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, MediaVeil, Role
+from app.core.vocabulary import (
+    Digest,
+    KeyTemplate,
+    LinkPurpose,
+    MediaVeil,
+    Role,
+    SessionEnd,
+    SignInMethod,
+)
 
 
 class Account(Stamped, Base):
@@ -29,6 +37,10 @@ class Account(Stamped, Base):
     on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never. ``key_bindings`` maps the
     dashboard's shortcut keys to those that they press instead. ``attention_mail``: whether an operator wants mail when
     something needs one.
+
+    ``totp_secret``: the secret of their codes (RFC 6238), sealed for the row's id; in use once ``totp_since`` is set.
+    ``totp_step``: the time step of the code that was used last. ``two_step_asked_at``: when they were first told that
+    their role requires a second factor.
     """
 
     __tablename__ = "accounts"
@@ -60,6 +72,10 @@ class Account(Stamped, Base):
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     attention_mail: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()
+    totp_secret: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+    totp_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    totp_step: Mapped[int | None] = mapped_column(sa.BigInteger)
+    two_step_asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")
 
@@ -70,7 +86,11 @@ class Account(Stamped, Base):
 
 
 class SignIn(Base):
-    """One signed-in browser: a server-side session that can be listed and revoked (ASVS 7.4)."""
+    """One signed-in browser: a server-side session that can be listed and revoked (ASVS 7.4).
+
+    ``proved_at``: when the person last proved who they are in this session; ``is_strong``: with a passkey, a second
+    factor or at a provider. ``provider_session``: the provider's ``sid``, for its back-channel logout.
+    """
 
     __tablename__ = "sign_ins"
 
@@ -81,6 +101,14 @@ class SignIn(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    end_reason: Mapped[SessionEnd | None] = mapped_column(word(SessionEnd))
+    method: Mapped[SignInMethod] = mapped_column(
+        word(SignInMethod), default=SignInMethod.PASSWORD, server_default="password"
+    )
+    proved_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    is_strong: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    provider_id: Mapped[uuid.UUID | None] = mapped_column()
+    provider_session: Mapped[str | None] = mapped_column(sa.String(255), index=True)
 
 
 class AccountLink(Base):
@@ -121,6 +149,7 @@ class Membership(Stamped, Base):
     """An account's role in one community.
 
     ``welcomed_at``: when they were shown the welcome page. ``practice``: their answers there, by example.
+    ``provider_id``: the provider whose groups gave the role, and take it back; None: people gave it.
     """
 
     __tablename__ = "memberships"
@@ -137,6 +166,7 @@ class Membership(Stamped, Base):
     role: Mapped[Role] = mapped_column(word(Role))
     welcomed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     practice: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict, server_default=sa.text("'{}'"))
+    provider_id: Mapped[uuid.UUID | None] = mapped_column()
 
     account: Mapped[Account] = relationship(lazy="raise", back_populates="memberships")
 

@@ -34,15 +34,22 @@ from app.core.models import (
     NoteDraft,
     Notice,
     OwnDataFile,
+    Passkey,
     Profile,
+    ProviderGroupMember,
     Rating,
+    RecoveryCode,
     Removal,
     Request,
     RulePackDraft,
     RulePackVersion,
     SavedFilter,
     SignIn,
+    SignInStep,
     ThresholdSet,
+)
+from app.core.models import (
+    Identity as ProviderIdentity,
 )
 from app.core.people import members, profiles
 from app.core.people.profiles import Identity
@@ -54,7 +61,21 @@ from app.core.upkeep.traces import Person
 from app.core.vocabulary import Digest, MediaVeil
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
-OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, NoteDraft, OwnDataFile)
+OWN: tuple[Any, ...] = (
+    SignIn,
+    SignInStep,
+    ProviderIdentity,
+    Passkey,
+    RecoveryCode,
+    AccountLink,
+    LinkCode,
+    Membership,
+    Removal,
+    SavedFilter,
+    Notice,
+    NoteDraft,
+    OwnDataFile,
+)
 """Tables with an ``account_id`` whose rows belong only to that account: they are deleted with it."""
 
 
@@ -318,6 +339,7 @@ def _empty(session: Session, account: Account) -> None:
     account.languages, account.avoided_categories, account.break_after_severe = [], [], None
     account.key_bindings = {}
     account.last_community_id = None
+    account.totp_secret = account.totp_since = account.totp_step = account.two_step_asked_at = None
     bulk.change(
         session,
         sa.update(Action)
@@ -355,6 +377,11 @@ def _delete(session: Session, model: Any, account: Account) -> int:
     if model is AccountLink:
         # Invitations from before the account existed contain only the e-mail address.
         theirs = sa.or_(theirs, model.email == account.email, model.previous_email == account.email)
+    if model is ProviderIdentity:
+        identities = sa.select(ProviderIdentity.id).where(theirs)
+        bulk.change(
+            session, sa.delete(ProviderGroupMember).where(ProviderGroupMember.identity_id.in_(identities))
+        )
     return bulk.change(session, sa.delete(model).where(theirs))
 
 

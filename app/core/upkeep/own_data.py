@@ -35,6 +35,8 @@ from app.core.models import (
     HistoryEntry,
     HistoryText,
     Hold,
+    Identity,
+    IdentityProvider,
     LinkCode,
     Membership,
     Note,
@@ -44,16 +46,19 @@ from app.core.models import (
     Overturn,
     OwnDataFile,
     PanelSeat,
+    Passkey,
     Profile,
     RaterDay,
     RaterParameters,
     Rating,
+    RecoveryCode,
     Removal,
     Request,
     SampleAnswer,
     SampledPost,
     SavedFilter,
     SignIn,
+    SignInStep,
     Skip,
 )
 from app.core.people import profiles
@@ -94,7 +99,7 @@ _OF_SAMPLE = (SampledPost, SampledPost.id == SampleAnswer.sample_id)
 _ACCOUNT = (
     "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
     "media_veil languages avoided_categories break_after_severe key_bindings digest digest_sent_at attention_mail "
-    "last_community_id"
+    "last_community_id totp_since two_step_asked_at"
 )
 _NOTE = (
     "id community_id request_id author_ref summary classification reasons sources version created_at updated_at "
@@ -108,6 +113,7 @@ _ATTACHMENT = "url kind alt filename width height size state media_type stored_s
 _POST = "id request_id community_id content requested_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
 _HOLD = "community_id action_id note_id verb reason comment author_text category due_at created_at"
+_SIGN_IN = "user_agent method created_at last_seen_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
     Part("account", Account, _ACCOUNT, by=("id",)),
@@ -172,7 +178,17 @@ PARTS = (
         },
     ),
     Part("skipped_notes", NoteSkip, "note_id created_at", by_profile=_PROFILE_ID),
-    Part("signed_in_browsers", SignIn, "user_agent created_at last_seen_at ended_at", by=_ACCOUNT_ID),
+    Part("signed_in_browsers", SignIn, _SIGN_IN, by=_ACCOUNT_ID),
+    Part(
+        "identities",
+        Identity,
+        "subject user_name claimed_groups created_at last_used_at refreshed_at deactivated_at",
+        by=_ACCOUNT_ID,
+        joined=(IdentityProvider, IdentityProvider.id == Identity.provider_id),
+        expressions={"issuer": IdentityProvider.issuer},
+    ),
+    Part("passkeys", Passkey, "name created_at last_used_at refused_at", by=_ACCOUNT_ID),
+    Part("recovery_codes", RecoveryCode, "used_at", by=_ACCOUNT_ID),
     Part(
         "mailed_links",
         AccountLink,
@@ -220,6 +236,7 @@ PARTS = (
 )
 NOT_HANDED_OUT: Mapping[Any, str] = {
     OwnDataFile: "it is this file",
+    SignInStep: "a sign-in that is not finished; it is gone after some minutes",
     RaterDay: "the days of the ratings handed out",
     RaterParameters: "computed anew from the ratings with every fit; it says on which side a person is, which no one "
     "is shown",

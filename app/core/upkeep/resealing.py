@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk
-from app.core.models import ConnectedService, FormerSecret, Webhook
+from app.core.models import Account, ConnectedService, FormerSecret, Identity, IdentityProvider, Webhook
 from app.core.sealing import SealBroken, Sealer
 
 SEALED: tuple[Any, ...] = (
@@ -18,6 +18,9 @@ SEALED: tuple[Any, ...] = (
     Webhook.previous_secret,
     FormerSecret.secret,
     ConnectedService.key,
+    IdentityProvider.client_secret,
+    Identity.refresh_token,
+    Account.totp_secret,
 )
 """The encrypted columns. Each value is sealed for the id of its row."""
 
