@@ -23,7 +23,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from app.core import security_events
 from app.core.errors import TooMany
-from app.core.limits import SIGN_IN_FAILURES
+from app.core.limits import NEW_DEVICE_MAILS, SIGN_IN_FAILURES
 from app.core.security_events import SecurityEvent
 from app.core.write_lock import WriteLock
 from app.settings import Settings
@@ -43,6 +43,7 @@ LimitName = Literal[
     "communities",
     "sign_in_address",
     "sign_in_failures",
+    "new_device_mails",
     "sign_up",
     "mail",
     "invitations",
@@ -199,6 +200,7 @@ class Throttle:
                 "sign_in_account": settings.rate_limit_sign_in_account,
                 "sign_in_address": settings.rate_limit_sign_in_address,
                 "sign_in_failures": f"{SIGN_IN_FAILURES} per day",
+                "new_device_mails": f"{NEW_DEVICE_MAILS} per day",
                 "sign_up": settings.rate_limit_sign_up,
                 "mail": settings.rate_limit_mail,
                 "invitations": settings.rate_limit_invitations,

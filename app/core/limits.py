@@ -52,6 +52,7 @@ CONFIRM_HOURS = 24
 RESET_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
+NEW_DEVICE_MAILS = 5
 SIGN_IN_FAILURES = 50
 """After how many failed sign-ins to an account on one day its owner is mailed."""
 BULK_MAX = 50

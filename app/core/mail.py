@@ -31,6 +31,7 @@ class Kind(StrEnum):
     EMAIL_CHANGED = "email_changed"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - the name of a mail
     SIGN_IN_FAILURES = "sign_in_failures"
+    NEW_DEVICE = "new_device"
     DIGEST = "digest"
     WEBHOOK_DISABLED = "webhook_disabled"
     ATTENTION = "attention"
@@ -85,12 +86,13 @@ def ask(
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
     entry_id: uuid.UUID | None = None,
+    sign_in_id: uuid.UUID | None = None,
     key: str | None = None,
 ) -> None:
     """Send a mail once this transaction commits: to the account, or to the e-mail address of the link.
 
-    ``entry_id`` is the history entry that the mail is about. ``key`` deduplicates: calls with the same key send one
-    mail.
+    ``entry_id`` is the history entry that the mail is about, ``sign_in_id`` the session. ``key`` deduplicates: calls
+    with the same key send one mail.
     """
     args: dict[str, Any] = {"kind": kind.value}
     if account_id is not None:
@@ -99,6 +101,8 @@ def ask(
         args["link_id"] = str(link_id)
     if entry_id is not None:
         args["entry_id"] = str(entry_id)
+    if sign_in_id is not None:
+        args["sign_in_id"] = str(sign_in_id)
     outbox.enqueue(session, MAIL_JOB, args, community_id=None, key=key)
 
 

@@ -27,6 +27,7 @@ def send(
     account_id: str | None = None,
     link_id: str | None = None,
     entry_id: str | None = None,
+    sign_in_id: str | None = None,
 ) -> None:
     """Write one mail, send it outside of any transaction, and record the state of its link.
 
@@ -42,6 +43,7 @@ def send(
             account_id=uuid.UUID(account_id) if account_id else None,
             link_id=link,
             entry_id=uuid.UUID(entry_id) if entry_id else None,
+            sign_in_id=uuid.UUID(sign_in_id) if sign_in_id else None,
         )
     if message is None:
         return

@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, ViewportSize, expect
 
 from app.core.models import Account
 from app.core.people import sessions
+from app.core.vocabulary import SessionEnd
 from tests.browser.accessibility import violations
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.live import DOUBTFUL, Service
@@ -18,7 +19,7 @@ NOTE = "Nobody claims a fact here,\nand the author says so."
 def end_sessions(service: Service, person: Person) -> None:
     with service.wiring.database.writing() as session:
         account = session.query(Account).filter_by(email=person.email).one()
-        sessions.end_all(session, account.id)
+        sessions.end_all(session, account.id, reason=SessionEnd.ELSEWHERE)
 
 
 def open_note(visitor: Visitor, action_id: str) -> Locator:

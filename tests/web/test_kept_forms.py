@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.core.models import Note
 from app.core.people import sessions
+from app.core.vocabulary import SessionEnd
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
@@ -53,7 +54,7 @@ def sign_in(
 
 def end_sessions(wiring: Wiring, person: Person) -> None:
     with wiring.database.writing() as session:
-        sessions.end_all(session, person.account_id)
+        sessions.end_all(session, person.account_id, reason=SessionEnd.ELSEWHERE)
 
 
 def notes(wiring: Wiring) -> list[str]:
@@ -89,7 +90,8 @@ def test_a_note_sent_after_the_session_ended_is_saved_after_a_sign_in_and_a_conf
         end_sessions(wiring, cast.rater)
     page = write(rater, path)
     assert page.status_code == 401
-    assert "You are signed out, so nothing was changed." in page.text
+    assert "You were signed out" in page.text
+    assert "Nothing was changed." in page.text
     # A wrong password and a missing one keep it too.
     page = sign_in(rater.client, page, cast.rater, "wrong password")
     assert page.status_code == 401

@@ -18,7 +18,7 @@ from app.core.mail import Kind
 from app.core.models import Account, Membership, Removal
 from app.core.people import accounts, mailed_links, sessions
 from app.core.security_events import SecurityEvent
-from app.core.vocabulary import LinkPurpose
+from app.core.vocabulary import LinkPurpose, SessionEnd
 
 BATCH = 100
 """Accounts deleted in one transaction."""
@@ -112,7 +112,7 @@ def reset(session: Session, token: str, password_hash: str) -> Account:
     account.password_hash = password_hash
     account.confirmed_at = account.confirmed_at or clock.now()
     mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
-    sessions.end_all(session, account.id)
+    sessions.end_all(session, account.id, reason=SessionEnd.PASSWORD)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
     security_events.log_at_commit(session, SecurityEvent.PASSWORD_CHANGED, account_id=account.id, by="reset")
     session.flush()
@@ -126,7 +126,7 @@ def change_password(session: Session, account: Account, password_hash: str, keep
     """
     account.password_hash = password_hash
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
-    sessions.end_all(session, account.id, but=keep)
+    sessions.end_all(session, account.id, reason=SessionEnd.PASSWORD, but=keep)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
     security_events.log_at_commit(session, SecurityEvent.PASSWORD_CHANGED, account_id=account.id, by="owner")
 

@@ -25,7 +25,7 @@ from app.core.people import accounts, own_data_files, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
 from app.core.security_events import SecurityEvent
-from app.core.vocabulary import ActionState, Role
+from app.core.vocabulary import ActionState, Role, SessionEnd
 
 SERVICE = uuid.UUID(int=0)
 """The lock for disabling accounts; no community has this id."""
@@ -172,7 +172,7 @@ def set_disabled(
     account.disabled_at = clock.now() if disabled else None
     session.flush()
     if disabled:
-        sessions.end_all(session, account.id)
+        sessions.end_all(session, account.id, reason=SessionEnd.ADMIN)
         own_data_files.remove(session, account.id)
         for membership in memberships:
             _let_go(session, membership)

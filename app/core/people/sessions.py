@@ -3,19 +3,36 @@
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from app.core import bulk, clock, ids, limits
+from app.core import bulk, clock, ids, limits, mail
 from app.core.errors import NotFound
+from app.core.mail import Kind
 from app.core.models import Account, SignIn
+from app.core.vocabulary import SessionEnd, SignInMethod
 
 SEEN_EVERY = timedelta(minutes=1)
+PROOF_LASTS = timedelta(minutes=10)
+"""How long a proof of who somebody is suffices for what asks for one (``is_proved``)."""
 
 
-def begin(session: Session, account: Account, user_agent: str) -> str:
-    """Start a server-side session. Return its token; the database stores only the token's hash."""
+def begin(
+    session: Session,
+    account: Account,
+    user_agent: str,
+    method: SignInMethod = SignInMethod.PASSWORD,
+    *,
+    is_strong: bool = False,
+    provider_id: uuid.UUID | None = None,
+    provider_session: str | None = None,
+) -> str:
+    """Start a server-side session. Return its token; the database stores only the token's hash.
+
+    ``is_strong``: it began with a passkey, a second factor or at a provider.
+    """
     token, now = ids.new_token(), clock.now()
     session.add(
         SignIn(
@@ -24,6 +41,11 @@ def begin(session: Session, account: Account, user_agent: str) -> str:
             user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
             created_at=now,
             last_seen_at=now,
+            method=method,
+            proved_at=now,
+            is_strong=is_strong,
+            provider_id=provider_id,
+            provider_session=provider_session,
         )
     )
     session.flush()
@@ -62,6 +84,27 @@ def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
     bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in_id).values(last_seen_at=clock.now()))
 
 
+def warn_of_new_device(session: Session, account: Account, token: str) -> None:
+    """Mail the owner that a session began in a browser where they had not signed in before; not their very first."""
+    sign_in = session.scalars(sa.select(SignIn).where(SignIn.token_hash == ids.token_digest(token))).one()
+    others = sa.select(SignIn.id).where(SignIn.account_id == account.id, SignIn.id != sign_in.id)
+    if session.scalar(others.limit(1)) is not None:
+        mail.ask(session, Kind.NEW_DEVICE, account_id=account.id, sign_in_id=sign_in.id)
+
+
+def is_proved(sign_in: SignIn) -> bool:
+    """Whether the person proved who they are within the last ten minutes (``PROOF_LASTS``)."""
+    return sign_in.proved_at is not None and clock.now() - sign_in.proved_at <= PROOF_LASTS
+
+
+def record_proof(session: Session, sign_in_id: uuid.UUID, *, is_strong: bool = False) -> None:
+    """Record that the person proved just now who they are. A session that was strong stays so."""
+    values: dict[str, object] = {"proved_at": clock.now()}
+    if is_strong:
+        values["is_strong"] = True
+    bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in_id).values(values))
+
+
 def end(session: Session, token: str) -> None:
     """End the session of this token, so that the cookie no longer works anywhere."""
     bulk.change(
@@ -72,18 +115,27 @@ def end(session: Session, token: str) -> None:
     )
 
 
-def end_all(session: Session, account_id: uuid.UUID, *, but: uuid.UUID | None = None) -> int:
-    """End all sessions of an account, except ``but``. Return how many were open."""
+def end_all(
+    session: Session,
+    account_id: uuid.UUID,
+    *,
+    but: uuid.UUID | None = None,
+    reason: SessionEnd | None = None,
+) -> int:
+    """End all sessions of an account, except ``but``. Return how many were open.
+
+    ``reason``: what their owner reads at their next page.
+    """
     return bulk.change(
         session,
         sa.update(SignIn)
         .where(SignIn.account_id == account_id, SignIn.ended_at.is_(None), SignIn.id != but)
-        .values(ended_at=clock.now()),
+        .values(ended_at=clock.now(), end_reason=reason),
     )
 
 
 def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> SignIn:
-    """End one of the account's own sessions.
+    """End one of the account's own sessions, from another browser of theirs.
 
     Raises:
         NotFound: the session is not theirs.
@@ -91,8 +143,29 @@ def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> S
     sign_in = session.get(SignIn, sign_in_id)
     if sign_in is None or sign_in.account_id != account_id:
         raise NotFound("session")
-    sign_in.ended_at = sign_in.ended_at or clock.now()
+    if sign_in.ended_at is None:
+        sign_in.ended_at, sign_in.end_reason = clock.now(), SessionEnd.ELSEWHERE
     return sign_in
+
+
+def why_over(
+    session: Session, token: str, *, idle: timedelta, longest: timedelta
+) -> SessionEnd | Literal["idle", "longest"] | None:
+    """Why the session of this token is over; None if it is not, its own browser ended it, or there is no such one.
+
+    Only the browser that had the session has the token, so nobody else learns of it.
+    """
+    sign_in = session.scalars(
+        sa.select(SignIn).where(SignIn.token_hash == ids.token_digest(token))
+    ).one_or_none()
+    if sign_in is None:
+        return None
+    if sign_in.ended_at is not None:
+        return sign_in.end_reason
+    now = clock.now()
+    if now - sign_in.created_at > longest:
+        return "longest"
+    return "idle" if now - sign_in.last_seen_at > idle else None
 
 
 def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> int:

@@ -5,13 +5,15 @@ import hmac
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
+from zoneinfo import ZoneInfo, available_timezones
 
 from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.mail import Kind, Message, one_line
-from app.core.models import Account, AccountLink, Community, HistoryEntry
-from app.core.people import mailed_links
+from app.core.models import Account, AccountLink, Community, HistoryEntry, SignIn
+from app.core.people import browsers, mailed_links
 from app.core.raters import digests
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import AttentionReason, LinkPurpose, Role
@@ -121,6 +123,7 @@ def write(
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
     entry_id: uuid.UUID | None = None,
+    sign_in_id: uuid.UUID | None = None,
 ) -> Message | None:
     """Write a mail, with a new token if it carries a link. None when there is nothing to send any more."""
     if kind in _WITH_LINK:
@@ -138,6 +141,8 @@ def write(
         return None
     if kind is Kind.ATTENTION:
         return _attention(session, mail_links, account, entry_id)
+    if kind is Kind.NEW_DEVICE:
+        return _new_device(session, mail_links, account, sign_in_id)
     if kind is Kind.DIGEST:
         return _digest(session, mail_links, account)
     return _fixed(mail_links, kind, account.email)
@@ -223,6 +228,29 @@ def _attention(
         "This mail is sent once, and again only after it has become clearly better and begun again.",
         f"Operators get this mail. Change that in Settings, or stop it here:\n{stop}",
         headers=_stopped_by(stop),
+    )
+
+
+def _new_device(
+    session: Session, mail_links: MailLinks, account: Account, sign_in_id: uuid.UUID | None
+) -> Message | None:
+    """The session that began in an unknown browser. None if it was pruned meanwhile."""
+    sign_in = session.get(SignIn, sign_in_id) if sign_in_id is not None else None
+    if sign_in is None:
+        return None
+    zone = ZoneInfo(account.timezone) if account.timezone in available_timezones() else UTC
+    began = sign_in.created_at.astimezone(zone)
+    return _message(
+        Kind.NEW_DEVICE,
+        account.email,
+        "A sign-in with a new browser",
+        "Your account was signed in to with a browser that had not been used for it before:",
+        f"Browser: {one_line(browsers.device(sign_in.user_agent))}\nTime: {began:%d %b %Y, %H:%M} "
+        f"({began.tzname()})\nWith: {browsers.way(sign_in)}",
+        "If this was you, nothing is to be done.",
+        "If it was not, choose another password at once, which signs out every browser: "
+        f"{mail_links.base_url}/forgot",
+        f"You get at most {limits.NEW_DEVICE_MAILS} of these mails a day.",
     )
 
 

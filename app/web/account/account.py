@@ -11,6 +11,7 @@ from app.core.mail import Kind
 from app.core.people import accounts, credentials, dashboard, passwords, sessions
 from app.core.raters import digests
 from app.core.upkeep import erasure
+from app.core.vocabulary import SessionEnd
 from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
@@ -105,7 +106,7 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
 def end_other_sessions() -> Response:
     who = auth.current_reader()
     with wired().database.writing() as session:
-        ended = sessions.end_all(session, who.account.id, but=who.sign_in.id)
+        ended = sessions.end_all(session, who.account.id, reason=SessionEnd.ELSEWHERE, but=who.sign_in.id)
     message = "Every other browser is signed out." if ended else "You are signed in on this browser only."
     return page.done(None, url_for("web.settings", _anchor="sessions"), message)
 

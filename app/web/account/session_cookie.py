@@ -5,8 +5,10 @@ row and signs nobody in. Attempts to sign in from a browser that has it are coun
 attempts from elsewhere do not lock the owner out (OWASP: "Slow down online guessing attacks with device cookies").
 """
 
-import re
 import secrets
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from flask import Response, current_app, request, session
@@ -14,33 +16,74 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from sqlalchemy.orm import Session
 
 from app.core import ids, security_events
+from app.core.errors import TooMany
 from app.core.models import Account
 from app.core.people import passwords, sessions
 from app.core.security_events import SecurityEvent
+from app.core.vocabulary import SessionEnd, SignInMethod
 from app.web import auth, community_choice
 from app.web.security import YEAR
 from app.wiring import wired
 
+_WHY: Mapping[str, str] = {
+    SessionEnd.PASSWORD: "You were signed out because your password was changed.",
+    SessionEnd.ELSEWHERE: "You were signed out from another browser of yours.",
+    SessionEnd.ADMIN: "You were signed out because an admin disabled your account.",
+    SessionEnd.ROLES: "You were signed out because your roles changed.",
+    SessionEnd.PROVIDER: "You were signed out because the provider that you sign in with ended your session.",
+    "idle": "You were signed out because you had not used this page for {idle} minutes.",
+    "longest": "You were signed out because you signed in more than {hours} hours ago.",
+}
 ACCOUNTS_MAX = 5
 """Accounts remembered in one browser; the one that signed in longest ago is forgotten first."""
 
 
-def begin(response: Response, account: Account, renewed_hash: str | None = None) -> None:
+def begin(
+    response: Response,
+    account: Account,
+    renewed_hash: str | None = None,
+    *,
+    method: SignInMethod = SignInMethod.PASSWORD,
+    is_strong: bool = False,
+    provider_id: uuid.UUID | None = None,
+    provider_session: str | None = None,
+) -> None:
     """Sign this browser in with a new token. A session that the browser already had ends.
 
-    ``renewed_hash``: a hash of the password to store in the place of the account's (``passwords.renewed_hash``).
+    ``renewed_hash``: a hash of the password to store in the place of the account's (``passwords.renewed_hash``). The
+    others are those of ``sessions.begin``. The owner gets a mail about a browser where they had not signed in before.
     """
+    is_new = remember(response, account.sign_in_name)
+    warns = is_new and _may_warn(account)
     with wired().database.writing() as writing:
         _end(writing)
         if renewed_hash is not None:
             passwords.renew_hash(writing, account, renewed_hash)
-        token = sessions.begin(writing, account, request.headers.get("User-Agent", ""))
-    is_new = remember(response, account.sign_in_name)
+        token = sessions.begin(
+            writing,
+            account,
+            request.headers.get("User-Agent", ""),
+            method=method,
+            is_strong=is_strong,
+            provider_id=provider_id,
+            provider_session=provider_session,
+        )
+        if warns:
+            sessions.warn_of_new_device(writing, account, token)
     event = SecurityEvent.NEW_DEVICE if is_new else SecurityEvent.SIGNED_IN
     security_events.log(event, account_id=account.id, client_ip=request.remote_addr)
     if account.last_community_id is not None:
         community_choice.forget_browser(response)
     _set(response, auth.cookie_name(), token, wired().settings.session_hours * 3600)
+
+
+def _may_warn(account: Account) -> bool:
+    """Whether the owner may get another mail about a new browser today: a storm of sign-ins is not one of mails."""
+    try:
+        wired().throttle.hit("new_device_mails", str(account.id))
+    except TooMany:
+        return False
+    return True
 
 
 def end(response: Response) -> None:
@@ -58,6 +101,18 @@ def end(response: Response) -> None:
     response.delete_cookie(
         auth.cookie_name(), path="/", secure=_is_production(), httponly=True, samesite="Lax"
     )
+
+
+def why_signed_out() -> str:
+    """Why the session that this browser had is over, in a sentence; empty if it had none or ended it itself."""
+    token = request.cookies.get(auth.cookie_name())
+    if not token:
+        return ""
+    settings = wired().settings
+    idle, longest = timedelta(minutes=settings.session_idle_minutes), timedelta(hours=settings.session_hours)
+    with wired().database.reading() as reading:
+        why = sessions.why_over(reading, token, idle=idle, longest=longest)
+    return _WHY[why].format(idle=settings.session_idle_minutes, hours=settings.session_hours) if why else ""
 
 
 def _end(writing: Session) -> None:
@@ -114,35 +169,3 @@ def _is_production() -> bool:
 
 def _device_name() -> str:
     return "__Host-bridgenote-device" if _is_production() else "bridgenote-device"
-
-
-_BROWSERS = (
-    ("Edge", r"\bEdgA?/|\bEdgiOS/"),
-    ("Opera", r"\bOPR/|\bOpera\b"),
-    ("Samsung Internet", r"\bSamsungBrowser/"),
-    ("Firefox", r"\bFirefox/|\bFxiOS/"),
-    ("Chrome", r"\bChrome/|\bCriOS/|\bChromium/"),
-    ("Safari", r"\bSafari/"),
-)
-_SYSTEMS = (
-    ("iPhone", r"\biPhone\b"),
-    ("iPad", r"\biPad\b"),
-    ("Android", r"\bAndroid\b"),
-    ("Windows", r"\bWindows\b"),
-    ("macOS", r"\bMacintosh\b|\bMac OS X\b"),
-    ("ChromeOS", r"\bCrOS\b"),
-    ("Linux", r"\bLinux\b"),
-)
-"""The order matters: a browser's User-Agent also contains names that are further down the list."""
-
-
-def device(user_agent: str) -> str:
-    """Return a name such as “Firefox on Linux”; for an unknown browser, the first word of its User-Agent."""
-    browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
-    if browser and system:
-        return f"{browser} on {system}"
-    return browser or system or user_agent.split("/")[0].strip()[:40] or "Unknown device"
-
-
-def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
-    return next((name for name, pattern in names if re.search(pattern, user_agent)), "")

@@ -134,7 +134,7 @@ def sign_in() -> Response:
     if auth.reader() is not None:
         return make_response(redirect(target, 303))
     # Query parameters must not fill in the password field.
-    return _show(SignInForm(next=target), 200)
+    return _show(SignInForm(next=target), 200, signed_out=session_cookie.why_signed_out())
 
 
 @web.post("/sign-in")
@@ -185,7 +185,10 @@ def ask_again(error: auth.SignedOut) -> Response:
     """Answer a form that was sent signed out: with a sign-in form that carries it along."""
     kept = of_request()
     form = SignInForm(next=kept.back if kept is not None else "/")
-    return _show(form, 401, kept=kept, signed_out=f"{error.detail}.")
+    why = session_cookie.why_signed_out()
+    return _show(
+        form, 401, kept=kept, signed_out=f"{why} Nothing was changed." if why else f"{error.detail}."
+    )
 
 
 def _count_attempt(sign_in_name: str) -> None:

@@ -14,7 +14,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
-from app.core.people import accounts, dashboard, mailed_links, sessions
+from app.core.people import accounts, browsers, dashboard, mailed_links, sessions
 from app.core.people.mailed_links import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
@@ -32,7 +32,6 @@ from app.web.account.forms import (
     offer_categories,
     run_form,
 )
-from app.web.account.session_cookie import device
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -202,7 +201,7 @@ def show(
     with wired().database.reading() as session:
         run = run or run_form(session, account)
         linked = linking.linked_to(session, account.id)
-        browsers = sessions.still_open(
+        signed_in = sessions.still_open(
             session,
             account.id,
             idle=timedelta(minutes=limits.session_idle_minutes),
@@ -228,8 +227,9 @@ def show(
         linked=linked,
         code=code,
         code_minutes=rules.LINK_CODE_MINUTES,
-        browsers=browsers,
+        browsers=signed_in,
         this_browser=who.sign_in.id,
-        device=device,
+        device=browsers.device,
+        way=browsers.way,
         password_min=rules.PASSWORD_MIN,
     )
