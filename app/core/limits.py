@@ -95,6 +95,7 @@ class Most(NamedTuple):
 
 WEBHOOKS = Most(20, "webhooks", "remove one first")
 KEYS = Most(100, "live API keys of its own", "revoke one first")
+GROUP_ROLES = Most(100, "groups with a role", "remove one first")
 INVITATIONS = Most(200, "open invitations", "withdraw one first")
 CATEGORIES = Most(50, "categories", "remove one first")
 RULES = Most(2_000, "rules of its own", "remove one first")
@@ -112,6 +113,7 @@ SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for
 COUNTED = (
     WEBHOOKS,
     KEYS,
+    GROUP_ROLES,
     INVITATIONS,
     CATEGORIES,
     RULES,

@@ -31,7 +31,9 @@ class SecurityEvent(StrEnum):
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - the name of an event
     EMAIL_CHANGED = "email.changed"
     ROLE_CHANGED = "role.changed"
+    LAST_ADMIN_KEPT = "role.last_admin_kept"
     SERVICE_ADMIN_MADE = "service_admin.made"
+    GROUPS_MAPPED = "groups.mapped"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     KEY_REFUSED = "key.refused"
@@ -46,6 +48,7 @@ _ALARMS = frozenset(
     {
         SecurityEvent.SIGN_IN_FAILED_OFTEN,
         SecurityEvent.SERVICE_ADMIN_MADE,
+        SecurityEvent.LAST_ADMIN_KEPT,
         SecurityEvent.RESTORED,
         SecurityEvent.ENCRYPTION_KEY_ROTATED,
     }

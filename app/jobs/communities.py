@@ -1,4 +1,4 @@
-"""Periodic jobs that go through the communities: panels, their own models, counts, and what needs an operator.
+"""Jobs that go through the communities: panels, their own models, counts, what needs an operator, roles by groups.
 
 What fails in one community does not keep the others. ``core`` has the steps; here they run in short transactions, and
 none is open while a panel's roll is read or a model is trained.
@@ -18,6 +18,7 @@ from app.core.learning import schedule, training
 from app.core.learning.schedule import Lease, Outdated
 from app.core.notes import verdicts
 from app.core.panels import opening, rolls, tending
+from app.core.people import group_roles
 from app.core.upkeep import attention
 from app.jobs.bodies import part
 
@@ -70,6 +71,16 @@ def _tend_due(database: Database, community_id: uuid.UUID) -> None:
             for note_id in advanced.released:
                 for note in opening.freed_notes(session, note_id):
                     verdicts.settle(session, note, "no panel could be drawn")
+
+
+def apply_group_roles(database: Database, provider_id: uuid.UUID) -> None:
+    """Give and take the roles of all people of a provider, some people in each transaction."""
+    last: uuid.UUID | None = None
+    while True:
+        with database.writing() as session:
+            last = group_roles.apply_next(session, provider_id, last)
+        if last is None:
+            return
 
 
 def learn_all(database: Database, *, seconds: float = LEARN_MOST_SECONDS) -> None:

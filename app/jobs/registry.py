@@ -16,7 +16,7 @@ from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.panels import tending
-from app.core.people import own_data_files
+from app.core.people import group_roles, own_data_files
 from app.core.raters import digests
 from app.core.requests import image_scoring, score_rows, submitting
 from app.core.requests import scoring as request_scoring
@@ -78,6 +78,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     by_id(replays.REPLAY_JOB, lambda replay_id: upkeep.replay(wiring, replay_id))
     jobs.register(mail.MAIL_JOB, partial(mailing.send, wiring), attempts=mailing.MAIL_ATTEMPTS)
     by_id(own_data_files.MAKE_JOB, lambda file_id: own_data.make(database, file_id), attempts=3)
+    by_id(group_roles.APPLY_JOB, lambda provider_id: communities.apply_group_roles(database, provider_id))
     by_id(imports.IMPORT_JOB, lambda import_id: fact_checks.run_import(database, import_id), attempts=3)
     # A fetch that fails is recorded, and the next one is the retry.
     by_id(

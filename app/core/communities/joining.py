@@ -11,7 +11,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.reason import Reason
-from app.core.models import Account, Community, Membership, Removal
+from app.core.models import Account, Community, IdentityProvider, Membership, Removal
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
@@ -73,7 +73,7 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
 
     Raises:
         NotFound: the account is not a member.
-        Conflict: it has a higher role, which others may rely on.
+        Conflict: it has a higher role, which others may rely on; or the groups of a provider give the role.
     """
     serialise(session, community_id)
     membership, community = _membership(session, account, community_id), session.get(Community, community_id)
@@ -83,6 +83,9 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         raise Conflict(
             f"You are {membership.role} of {community.name}. Ask an admin there to take that role first"
         )
+    if membership.provider_id is not None:
+        label = session.get_one(IdentityProvider, membership.provider_id).label
+        raise Conflict(f"The groups of {label} make you a {membership.role} here, and would do so again")
     session.delete(membership)
     session.flush()
     history.record(

@@ -149,7 +149,8 @@ class Membership(Stamped, Base):
     """An account's role in one community.
 
     ``welcomed_at``: when they were shown the welcome page. ``practice``: their answers there, by example.
-    ``provider_id``: the provider whose groups gave the role, and take it back; None: people gave it.
+    ``provider_id``: the provider whose groups gave the role, and take it back; None: people gave it. ``given_role``:
+    the role that people gave and that a provider raised; it comes back when the provider takes its own.
     """
 
     __tablename__ = "memberships"
@@ -167,6 +168,7 @@ class Membership(Stamped, Base):
     welcomed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     practice: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict, server_default=sa.text("'{}'"))
     provider_id: Mapped[uuid.UUID | None] = mapped_column()
+    given_role: Mapped[Role | None] = mapped_column(word(Role))
 
     account: Mapped[Account] = relationship(lazy="raise", back_populates="memberships")
 

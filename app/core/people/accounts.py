@@ -163,7 +163,10 @@ def give_role(
     *,
     cause: str = "",
 ) -> Membership:
-    """Give an account this role in a community, replacing its previous one. Callers check permissions."""
+    """Give an account this role in a community, replacing its previous one. Callers check permissions.
+
+    It is the account's own, also where a provider's groups gave the previous one (``people.group_roles``).
+    """
     membership = session.scalars(
         sa.select(Membership).where(
             Membership.account_id == account.id, Membership.community_id == community_id
@@ -176,7 +179,7 @@ def give_role(
         session.execute(
             sa.delete(Removal).where(Removal.account_id == account.id, Removal.community_id == community_id)
         )
-    membership.role = role
+    membership.role, membership.provider_id, membership.given_role = role, None, None
     session.flush()
     if before != role.value:
         history.record(

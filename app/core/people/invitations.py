@@ -205,6 +205,11 @@ def _join(session: Session, account: Account, offer: Offer, token: str) -> Membe
         )
     ).first()
     if membership is not None and membership.role.rank >= offer.role.rank:
+        if membership.provider_id is not None:
+            # What people give stays when the provider takes its own.
+            membership.given_role = max(
+                membership.given_role or offer.role, offer.role, key=lambda role: role.rank
+            )
         return membership
     # The account may have no membership at all yet: the actor needs none to accept.
     actor = Actor(kind="account", name=account.display_name, account_id=account.id)

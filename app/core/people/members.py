@@ -19,7 +19,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.reason import Reason
-from app.core.models import Account, Action, Community, Membership, Profile, Removal, SignIn
+from app.core.models import Account, Action, Community, IdentityProvider, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice
 from app.core.people import accounts, own_data_files, sessions
 from app.core.people.profiles import WEB
@@ -100,9 +100,12 @@ def change_role(
 
     Who does not moderate any more lets go of the items that they hold or are to decide.
 
+    A role above the one that a provider's groups gave is the member's own from then on.
+
     Raises:
         Forbidden: the old or the new role is above the actor's own.
-        Conflict: the actor is the last admin and would give up that role.
+        Conflict: the actor is the last admin and would give up that role; or a provider's groups give the old role, and
+            the new one is lower.
     """
     membership, actor_role = _locked(session, actor, membership_id, reason)
     before = membership.role
@@ -110,11 +113,14 @@ def change_role(
         return membership
     _refuse_above(actor_role, before, role)
     _keep_an_admin(session, actor, membership)
-    membership.role = role
+    if membership.provider_id is not None and role.rank < before.rank:
+        label = session.get_one(IdentityProvider, membership.provider_id).label
+        raise Conflict(f"The groups of {label} give this role. Change it there, or remove the member")
+    membership.role, membership.provider_id, membership.given_role = role, None, None
     session.flush()
     if role not in roles_with(Permission.MODERATE):
-        _let_go(session, membership)
-    _record_role(session, actor, membership, before.value, role.value, reason)
+        let_go(session, membership)
+    record_role(session, actor, membership, before, role, reason)
     return membership
 
 
@@ -130,12 +136,13 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     _refuse_above(actor_role, membership.role)
     _keep_an_admin(session, actor, membership)
     session.delete(membership)
-    _let_go(session, membership)
-    if actor.account_id != membership.account_id:
+    let_go(session, membership)
+    # Otherwise the provider's groups would bring back who removed themselves.
+    if actor.account_id != membership.account_id or membership.provider_id is not None:
         ids = {"community_id": membership.community_id, "account_id": membership.account_id}
         session.merge(Removal(**ids, removed_at=clock.now()))
     session.flush()
-    _record_role(session, actor, membership, membership.role.value, None, reason)
+    record_role(session, actor, membership, membership.role, None, reason)
     return membership
 
 
@@ -175,7 +182,7 @@ def set_disabled(
         sessions.end_all(session, account.id, reason=SessionEnd.ADMIN)
         own_data_files.remove(session, account.id)
         for membership in memberships:
-            _let_go(session, membership)
+            let_go(session, membership)
     event = SecurityEvent.ACCOUNT_DISABLED if disabled else SecurityEvent.ACCOUNT_ENABLED
     security_events.log_at_commit(session, event, actor, account_id=account.id)
     what = "account.disabled" if disabled else "account.enabled"
@@ -210,7 +217,7 @@ def refuse_last_admin(session: Session, actor: Actor) -> None:
         .execution_options(populate_existing=True)
     )
     for membership, name in memberships:
-        if _is_last_admin(session, membership):
+        if is_last_admin(session, membership):
             raise Conflict(
                 f"You are the last admin of {name}. Make another member an admin there or archive it first",
                 membership.community_id,
@@ -257,7 +264,7 @@ def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: st
     return membership, _role_now(session, actor, community_id)
 
 
-def _let_go(session: Session, membership: Membership) -> None:
+def let_go(session: Session, membership: Membership) -> None:
     """End the member's claims in the community, and their assignments to items that are or may come under review."""
     theirs = sa.update(Action).where(Action.community_id == membership.community_id)
     bulk.change(
@@ -304,11 +311,11 @@ def _refuse_above(actor_role: Role, *roles: Role) -> None:
 
 def _keep_an_admin(session: Session, actor: Actor, membership: Membership) -> None:
     """Refuse to let the actor leave a community without an admin. Another admin's action cannot: that admin stays."""
-    if membership.account_id == actor.account_id and _is_last_admin(session, membership):
+    if membership.account_id == actor.account_id and is_last_admin(session, membership):
         raise Conflict(LAST_ADMIN, membership.community_id)
 
 
-def _is_last_admin(session: Session, membership: Membership) -> bool:
+def is_last_admin(session: Session, membership: Membership) -> bool:
     other_admins = sa.and_(
         Membership.community_id == membership.community_id,
         Membership.role == Role.ADMIN,
@@ -327,10 +334,19 @@ def _any_active(session: Session, *conditions: Any) -> bool:
     return session.scalar(matching.limit(1)) is not None
 
 
-def _record_role(
-    session: Session, actor: Actor, membership: Membership, before: str, after: str | None, reason: str
+def record_role(
+    session: Session,
+    actor: Actor,
+    membership: Membership,
+    before: Role | None,
+    after: Role | None,
+    reason: str = "",
+    *,
+    cause: str = "",
 ) -> None:
+    """Record a changed role in the history and as a security event; None is no role."""
     account_id, community_id = membership.account_id, membership.community_id
+    role_before, role_after = (role.value if role is not None else None for role in (before, after))
     history.record(
         session,
         actor,
@@ -338,8 +354,8 @@ def _record_role(
         "role.given" if after is not None else "role.taken",
         "account",
         account_id,
-        before={"role": before},
-        after={"role": after},
-        reason=Reason(reason),
+        before={"role": role_before},
+        after={"role": role_after},
+        reason=Reason(reason, cause=cause),
     )
-    accounts.log_role_change(session, actor, account_id, community_id, before, after)
+    accounts.log_role_change(session, actor, account_id, community_id, role_before, role_after)

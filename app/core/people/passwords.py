@@ -24,6 +24,8 @@ from app.core.models import Account
 
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
+NO_PASSWORD = ""
+"""The ``password_hash`` of an account that has no password, such as one that a provider made."""
 _OURS = frozenset(
     {"bridgenote", "moderator", "rater", "fortnite", "instagram", "linkedin", "passphrase", "youtube"}
 )
@@ -61,7 +63,10 @@ def hash_password(password: str, email: str = "", field: str = "password") -> st
 
 
 def has_password(account: Account | None, password: str) -> bool:
-    """Whether ``password`` is the account's password. Without an account, the answer no takes the same time."""
+    """Whether ``password`` is the account's password.
+
+    Without an account, or for one that has none, the answer no takes the same time.
+    """
     return any(_is_hash_of(account, spelling) for spelling in _spellings(password))
 
 
@@ -85,7 +90,7 @@ def renew_hash(session: Session, account: Account, password_hash: str) -> None:
 
 
 def _is_hash_of(account: Account | None, spelling: str) -> bool:
-    password_hash = account.password_hash if account is not None else _unmatchable_hash()
+    password_hash = (account.password_hash if account is not None else "") or _unmatchable_hash()
     try:
         return hasher.verify(password_hash, spelling[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):

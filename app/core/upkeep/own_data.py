@@ -117,7 +117,12 @@ _SIGN_IN = "user_agent method created_at last_seen_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
     Part("account", Account, _ACCOUNT, by=("id",)),
-    Part("memberships", Membership, "community_id role welcomed_at practice created_at", by=_ACCOUNT_ID),
+    Part(
+        "memberships",
+        Membership,
+        "community_id role given_role welcomed_at practice created_at",
+        by=_ACCOUNT_ID,
+    ),
     Part("removed_from", Removal, "community_id removed_at", by=_ACCOUNT_ID),
     Part("profiles", Profile, _PROFILE, by=_ACCOUNT_ID),
     Part("ratings", Rating, _RATING, by_profile=("rater_id",), joined=_OF_NOTE, where=~Note.rationale),

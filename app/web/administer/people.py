@@ -246,7 +246,14 @@ def _show(
         )
         waiting = invitations.pending(session, actor, community.id)
         entries = community_revisions.changes(
-            session, actor, Permission.MANAGE_PEOPLE, community.id, "account", "invitation", "profile"
+            session,
+            actor,
+            Permission.MANAGE_PEOPLE,
+            community.id,
+            "account",
+            "invitation",
+            "profile",
+            "identity_provider",
         )
         named = members.names(session, [entry.object_id for entry, _ in entries])
     return page.render(

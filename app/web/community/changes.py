@@ -29,6 +29,7 @@ SENTENCES: Mapping[str, str] = {
     "key.revoked": "Key revoked",
     "role.given": "Role given",
     "role.taken": "No longer a member",
+    "groups.mapped": "Roles of groups changed",
     "account.disabled": "Account disabled",
     "account.enabled": "Account enabled",
     "invitation.sent": "Invitation sent",
@@ -38,6 +39,7 @@ SENTENCES: Mapping[str, str] = {
 }
 _LABELS: Mapping[str, str] = {
     "role": "Role",
+    "groups": "Groups",
     "template": "Template",
     "public_part": "Key",
     "category": "Category",
@@ -82,20 +84,21 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
         for change in _changes(entry.before, entry.after, name)
     ]
     named = about or str(entry.after.get("name") or entry.before.get("name") or "")
-    is_key = entry.object_type == "api_key"
+    is_named = entry.object_type in ("api_key", "identity_provider")
     return ChangeRow(
         at=entry.at,
         what=SENTENCES.get(entry.what, fallback),
-        about=named if is_key or about else "",
+        about=named if is_named or about else "",
         made_by=actor_name(text),
         reason=text.reason or cause_words(entry.cause),
-        changes=[line for line in lines if not (is_key and line.startswith("Name:"))],
+        changes=[line for line in lines if not (is_named and line.startswith("Name:"))],
     )
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> Sequence[str]:
     setting = community_settings.SETTINGS.get(name)
-    if setting is not None and setting.is_list and name in after:
+    is_list = name == "groups" or (setting is not None and setting.is_list)
+    if is_list and name in after:
         # Cut texts before and after would often be the same.
         return _of_lists(before.get(name) or "", after[name] or "")
     return [_change(before, after, name)]
