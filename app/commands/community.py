@@ -70,6 +70,7 @@ _VERBS = click.Choice([verb.value for verb in Verb])
 @click.option("--tier1-action", type=_VERBS)
 @click.option("--tier2-action", type=_VERBS)
 @click.option("--author-text", help="What authors are told with a warning; empty for the shipped text.")
+@click.option("--report-threshold", help="From which weight of reports on people are asked; empty for never.")
 @click.option("--reason", default="Set on the command line", show_default=True)
 def set_category(
     platform: str,
@@ -80,6 +81,7 @@ def set_category(
     tier1_action: str | None,
     tier2_action: str | None,
     author_text: str | None,
+    report_threshold: str | None,
     reason: str,
 ) -> None:
     """Set a category's thresholds and actions, making it when unknown: a new version of the thresholds.
@@ -98,10 +100,20 @@ def set_category(
                 draft = replace(draft, tier2_action=Verb(tier2_action))
             if author_text is not None:
                 draft = replace(draft, author_text=author_text.strip() or None)
+            if report_threshold is not None:
+                draft = replace(draft, report_threshold=_number_or_never(report_threshold))
             thresholds = threshold_sets.set_category(session, SYSTEM, place.id, draft, reason)
         alone = "never by itself" if tier1 is None else f"by itself above {tier1:g} ({draft.tier1_action})"
         click.echo(f"{place.name}, version {thresholds.version}:")
         click.echo(f"{name} goes to raters above {tier2:g} ({draft.tier2_action}), and acts {alone}.")
+
+
+def _number_or_never(text: str) -> float | None:
+    """The number that was typed; None for an empty text."""
+    try:
+        return float(text) if text.strip() else None
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number.", param_hint="'--report-threshold'") from None
 
 
 _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])

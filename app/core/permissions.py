@@ -20,6 +20,7 @@ class Permission(StrEnum):
 
     READ = "read"
     RATE = "rate"
+    REPORT = "report"
     WRITE_NOTE = "write_note"
     SUBMIT = "submit"
     SCORE = "score"
@@ -44,6 +45,7 @@ class Permission(StrEnum):
 _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.READ: Role.RATER,
     Permission.RATE: Role.RATER,
+    Permission.REPORT: Role.RATER,
     Permission.WRITE_NOTE: Role.RATER,
     Permission.SEE_QUEUE: Role.MODERATOR,
     Permission.MODERATE: Role.MODERATOR,
@@ -65,6 +67,7 @@ _KEYS_MAY = frozenset(
     {
         Permission.READ,
         Permission.RATE,
+        Permission.REPORT,
         Permission.WRITE_NOTE,
         Permission.SUBMIT,
         Permission.SCORE,

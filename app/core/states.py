@@ -1,6 +1,6 @@
 """The tables of state changes (moves): source and target state, verb, and who may make the move. Pure data.
 
-There is one table for actions, one for requests and one for notes. The dashboard's buttons, held decisions, the API's
+There is one table each for actions, requests, notes and reports. The dashboard's buttons, held decisions, the API's
 error answers and the tests read these tables. Only ``moves.make_move`` changes a state.
 """
 
@@ -11,14 +11,19 @@ from app.core.vocabulary import ActionState as A
 from app.core.vocabulary import ActionVerb as V
 from app.core.vocabulary import EventName as E
 from app.core.vocabulary import NoteStatus as N
+from app.core.vocabulary import ReportState as P
 from app.core.vocabulary import RequestStatus as R
 
 
 class Who(StrEnum):
-    """Who may make a move. A moderator is a person with that role, or a call with a staff API key."""
+    """Who may make a move. A reporter is a member, or an integration for a user.
+
+    A moderator is a person with that role, or a call with a staff API key.
+    """
 
     SERVICE = "service"
     INTEGRATION = "integration"
+    REPORTER = "reporter"
     RATER = "rater"
     MODERATOR = "moderator"
     OPERATOR = "operator"
@@ -100,7 +105,7 @@ def _by(*who: Who) -> frozenset[Who]:
 
 
 _SERVICE, _INTEGRATION, _RATER = Who.SERVICE, Who.INTEGRATION, Who.RATER
-_MODERATOR, _OPERATOR = Who.MODERATOR, Who.OPERATOR
+_MODERATOR, _OPERATOR, _REPORTER = Who.MODERATOR, Who.OPERATOR, Who.REPORTER
 
 ACTION = Machine(
     "action",
@@ -289,4 +294,17 @@ NOTE = Machine(
     ),
 )
 
-MACHINES = (REQUEST, NOTE, ACTION)
+REPORT = Machine(
+    "report",
+    "state",
+    P,
+    (
+        Move(None, P.OPEN, _by(_REPORTER), "a person reports a post"),
+        Move(P.OPEN, P.UPHELD, _by(_SERVICE), "the platform acted on the post", events=(E.REPORT_RESOLVED,)),
+        Move(P.OPEN, P.REJECTED, _by(_SERVICE), "the post was kept", events=(E.REPORT_RESOLVED,)),
+        Move(P.OPEN, P.UNDECIDED, _by(_SERVICE), "there was no decision", events=(E.REPORT_RESOLVED,)),
+        Move(P.OPEN, P.WITHDRAWN, _by(_REPORTER), "the reporter takes it back"),
+    ),
+)
+
+MACHINES = (REQUEST, NOTE, ACTION, REPORT)

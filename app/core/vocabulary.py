@@ -157,6 +157,44 @@ class Standing(StrEnum):
     SILENCED = "silenced"
 
 
+class ReportState(StrEnum):
+    """How far a report is. ``upheld``: the platform acted; ``rejected``: the post stays; ``undecided``: no decision."""
+
+    OPEN = "open"
+    UPHELD = "upheld"
+    REJECTED = "rejected"
+    UNDECIDED = "undecided"
+    WITHDRAWN = "withdrawn"
+
+
+class ReportOutcome(StrEnum):
+    """What the reporter hears: never the penalty, nor who decided."""
+
+    ACTED = "acted"
+    KEPT = "kept"
+    NONE = "none"
+
+
+OUTCOMES = {
+    ReportState.UPHELD: ReportOutcome.ACTED,
+    ReportState.REJECTED: ReportOutcome.KEPT,
+    ReportState.UNDECIDED: ReportOutcome.NONE,
+}
+"""What the reporter hears once a report is in this state."""
+
+
+class ReportOrigin(StrEnum):
+    """Where a report comes from. ``elsewhere``: an integration reports for a user of another platform than the post's.
+
+    ``author``: the post's author reports it, which counts nothing.
+    """
+
+    PLATFORM = "platform"
+    DASHBOARD = "dashboard"
+    ELSEWHERE = "elsewhere"
+    AUTHOR = "author"
+
+
 class ReviewGroup(StrEnum):
     """Who is asked in a review: all members, trusted ones, or the moderators."""
 
@@ -252,6 +290,7 @@ class EventName(StrEnum):
     NOTE_STATUS = "note.status_changed"
     REQUEST_COMPLETED = "request.completed"
     REVIEW_OPENED = "review.opened"
+    REPORT_RESOLVED = "report.resolved"
     PANEL_DRAWN = "panel.drawn"
     ATTENTION = "community.attention"
     TEST = "webhook.test"

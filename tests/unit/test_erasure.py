@@ -44,6 +44,7 @@ KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "author_notes": "a note about an author is the community's, without the moderator's name",
     "api_keys": "an integration's key is the community's",
     "holds": "undone, with what that brings",
+    "muted_reporters": "whom a moderator muted stays muted, without the moderator's name",
     "moderation_actions": "a claim is let go",
     "overturns": "what a moderator did for many actions at once is a decision",
     "profiles": "the link is taken off, the ratings stay",

@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from app.api.documents import events as document_events
 from app.api.schemas.webhooks import WebhookRegistration
 from app.core import clock
-from app.core.models import Action, Community, Event, Note, Panel, Webhook
+from app.core.ids import new_id
+from app.core.models import Action, Community, Event, Note, Panel, Report, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
-from app.core.vocabulary import ActionState, AttentionReason, EventName
+from app.core.vocabulary import ActionState, AttentionReason, EventName, ReportState
 from app.core.webhooks import catalogue, events, payloads, signing
 from app.core.webhooks.catalogue import EventKind, Receivers
 from app.core.webhooks.shapes import Field, Shape
@@ -63,6 +64,16 @@ def test_samples_have_the_keys_of_what_is_really_built(
         events.emit_test(session, session.get_one(Webhook, webhook_id))
         events.emit_panel(session, Panel(note_id=note.id), action, ["7"], clock.now())
         community = session.get_one(Community, cast.community_id)
+        report = Report(
+            id=new_id(),
+            community_id=cast.community_id,
+            report_id="r-1",
+            reporter_ref="7",
+            request_id=action.request_id,
+            state=ReportState.REJECTED,
+            outcome_text="It stays.",
+        )
+        events.emit_report(session, report)
         events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)
     with wiring.database.reading() as session:
         built = {event.name: event.payload for event in session.scalars(sa.select(Event))}
@@ -113,7 +124,9 @@ def test_an_event_that_is_declared_is_everywhere(
         assert part in listed, part
     form = operator.get("/endpoints").text
     assert "The day is over, only sent when ticked (day.ended)" in form
-    named = "community.attention, day.ended, panel.drawn, request.completed and review.opened"
+    named = (
+        "community.attention, day.ended, panel.drawn, report.resolved, request.completed and review.opened"
+    )
     assert f"Except {named}." in form
     assert "The day is over" in operator.get("/deliveries?state=dead").text, "the filter offers it"
     registered = operator.post(

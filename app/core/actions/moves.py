@@ -17,16 +17,17 @@ from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.reason import NO_REASON, Reason
-from app.core.models import Action, HistoryEntry, Note, Panel, Request
+from app.core.models import Action, HistoryEntry, Note, Panel, Report, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
-from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
+from app.core.states import ACTION, NOTE, REPORT, REQUEST, Machine, Move, When, Who
 from app.core.vocabulary import IN_REVIEW, ActionTier, EventName, RequestStatus
 from app.core.webhooks import events
 
-Stateful = Request | Note | Action
+Stateful = Request | Note | Action | Report
 
 _WHO_NEEDS = {
     Who.INTEGRATION: Permission.ACKNOWLEDGE,
+    Who.REPORTER: Permission.REPORT,
     Who.RATER: Permission.RATE,
     Who.MODERATOR: Permission.MODERATE,
     Who.OPERATOR: Permission.REVISE_POLICY,
@@ -34,7 +35,7 @@ _WHO_NEEDS = {
 
 
 def machine_of(subject: Stateful) -> Machine:
-    return {Request: REQUEST, Note: NOTE, Action: ACTION}[type(subject)]
+    return {Request: REQUEST, Note: NOTE, Action: ACTION, Report: REPORT}[type(subject)]
 
 
 def may(actor: Actor, move: Move, community_id: Any) -> bool:
@@ -259,6 +260,8 @@ def _record(
             events.emit_action(session, name, subject)
         elif isinstance(subject, Note) and name is EventName.NOTE_STATUS:
             events.emit_note(session, subject)
+        elif isinstance(subject, Report):
+            events.emit_report(session, subject)
     return entry
 
 

@@ -69,6 +69,7 @@ from app.core.models.people import (
     Removal,
     SignIn,
 )
+from app.core.models.reports import MutedReporter, Report
 from app.core.models.services import (
     ConnectedService,
     LearnedCategory,
@@ -124,6 +125,7 @@ __all__ = [
     "LinkCode",
     "MediaFile",
     "Membership",
+    "MutedReporter",
     "Note",
     "NoteDraft",
     "NoteSkip",
@@ -147,6 +149,7 @@ __all__ = [
     "RecoveryCode",
     "Removal",
     "Replay",
+    "Report",
     "Request",
     "RetentionMark",
     "Rollup",

@@ -70,6 +70,7 @@ class Category(Base):
     ``severity`` breaks ties between categories, higher first. ``observe_only``: the outcome is recorded with the
     score, but no action is opened. ``target_minutes``: within which time people should decide; None: by severity.
     ``author_text``: what the author of a post is told with a warning; None: the shipped text.
+    ``report_threshold``: the weight of open reports from which on people are asked about a post; None: never.
     """
 
     __tablename__ = "categories"
@@ -94,3 +95,4 @@ class Category(Base):
     on_error: Mapped[str] = mapped_column(sa.String(10), default="retry")
     target_minutes: Mapped[int | None] = mapped_column()
     author_text: Mapped[str | None] = mapped_column(sa.Text)
+    report_threshold: Mapped[float | None] = mapped_column(sa.Float, server_default=sa.text("2"))

@@ -159,10 +159,23 @@ class CategoryDraft:
         "the shipped text.",
         is_folded=True,
     )
+    report_threshold: float | None = _declare(
+        "Reports ask people",
+        default=2.0,
+        bounds=(0.5, 1_000.0),
+        enter="Enter a number from 0.5 to 1,000, such as 2, or leave it empty.",
+        empty="never",
+        api="report_threshold",
+        meaning="The weight of the reports of a post in this category from which on people are asked about it; null: "
+        "reports never ask them.",
+        is_folded=True,
+    )
     requires: tuple[str, ...] = _declare("requires", default=(), label="")
     on_error: str = _declare("When a required classifier fails", default="retry", label="")
 
 
+_TIERS = ("tier1", "tier2")
+"""Thresholds of scores, which are checked together."""
 _DECLARED = {one.name: one.metadata["field"] for one in fields(CategoryDraft) if one.metadata}
 FIELDS: dict[str, CategoryField] = {
     **{name: _DECLARED[name] for name in ("tier2", "tier2_action", "tier1")},
@@ -218,11 +231,12 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
             value = getattr(draft, name)
             if declared.most is not None and value is not None:
                 limits.text(value, name, declared.most)
-            if not declared.is_whole or declared.bounds is None or (value is None and declared.empty):
+            if name in _TIERS or declared.bounds is None or (value is None and declared.empty):
                 continue
             least, most = declared.bounds
             if not least <= value <= most:
-                raise Invalid.field(name, f"must be a whole number from {least} to {most:,}", value)
+                kind = "whole number" if declared.is_whole else "number"
+                raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:,g}", value)
 
 
 def plain(drafts: Iterable[CategoryDraft]) -> dict[str, Any]:
@@ -234,7 +248,7 @@ def _kept(draft: CategoryDraft) -> list[str]:
     return [name for name in FIELDS if name not in _ADDED or getattr(draft, name) is not None]
 
 
-_ADDED = ("target_minutes", "author_text")
+_ADDED = ("target_minutes", "author_text", "report_threshold")
 """Values that an entry leaves out while they are unset, as entries from before they existed do."""
 
 

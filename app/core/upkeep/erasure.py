@@ -30,6 +30,7 @@ from app.core.models import (
     Hold,
     LinkCode,
     Membership,
+    MutedReporter,
     Note,
     NoteDraft,
     Notice,
@@ -40,6 +41,7 @@ from app.core.models import (
     Rating,
     RecoveryCode,
     Removal,
+    Report,
     Request,
     RulePackDraft,
     RulePackVersion,
@@ -353,6 +355,7 @@ def _empty(session: Session, account: Account) -> None:
         .values(assigned_to_id=None, updated_at=Action.updated_at),
     )
     _remove_name(session, AuthorNote.account_name, AuthorNote.account_id == account.id)
+    _remove_name(session, MutedReporter.account_name, MutedReporter.account_id == account.id)
     for column, what in (
         (ThresholdSet.made_by, "policy.revised"),
         (RulePackVersion.made_by, "rules.revised"),
@@ -390,6 +393,7 @@ def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:
     return sa.union(
         sa.select(Rating.community_id).where(Rating.rater_id.in_(identities)),
         sa.select(Note.community_id).where(Note.author_id.in_(identities)),
+        sa.select(Report.community_id).where(Report.reporter_id.in_(identities)),
         sa.select(HistoryEntry.community_id).where(HistoryEntry.profile_id.in_(identities)),
     )
 
@@ -407,6 +411,7 @@ def _communities_of(session: Session, account: Account, people: Sequence[Profile
 def _kept(session: Session, people: Sequence[Profile]) -> dict[str, int]:
     identities = [profile.id for profile in people]
     counts = {"ratings": (Rating, Rating.rater_id), "notes": (Note, Note.author_id)}
+    counts["reports"] = (Report, Report.reporter_id)
     return {
         what: session.scalar(sa.select(sa.func.count()).select_from(model).where(column.in_(identities))) or 0
         for what, (model, column) in counts.items()

@@ -39,6 +39,7 @@ from app.core.models import (
     IdentityProvider,
     LinkCode,
     Membership,
+    MutedReporter,
     Note,
     NoteDraft,
     NoteSkip,
@@ -53,6 +54,7 @@ from app.core.models import (
     Rating,
     RecoveryCode,
     Removal,
+    Report,
     Request,
     SampleAnswer,
     SampledPost,
@@ -113,6 +115,10 @@ _ATTACHMENT = "url kind alt filename width height size state media_type stored_s
 _POST = "id request_id community_id content requested_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
 _HOLD = "community_id action_id note_id verb reason comment author_text category due_at created_at"
+_REPORT = (
+    "report_id community_id request_id reporter_ref category text origin state reported_at resolved_at outcome_text "
+    "created_at"
+)
 _SIGN_IN = "user_agent method created_at last_seen_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
@@ -214,6 +220,10 @@ PARTS = (
     Part(
         "notes_about_authors", AuthorNote, "community_id platform_author_id text created_at", by=_ACCOUNT_ID
     ),
+    Part("reports", Report, _REPORT, by_profile=("reporter_id",)),
+    # A moderator may take along whom they muted; a reporter, that they are muted, and why.
+    Part("muted_as_reporter", MutedReporter, "community_id until reason created_at", by_profile=_PROFILE_ID),
+    Part("reporters_muted", MutedReporter, "community_id until reason created_at", by=_ACCOUNT_ID),
     Part(
         "note_drafts",
         NoteDraft,

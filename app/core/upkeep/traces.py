@@ -24,10 +24,12 @@ from app.core.models import (
     Event,
     HistoryEntry,
     HistoryText,
+    MutedReporter,
     Note,
     NoteSkip,
     Profile,
     Rating,
+    Report,
     Request,
     SampleAnswer,
     SavedFilter,
@@ -65,8 +67,12 @@ def blanking(
     )
     blank = {"actor_name": "", "reason": "", "comment": "", "salt": "", "erased_at": clock.now()}
     yield from _in_parts(session, TEXTS, HistoryText.entry_id, texts, blank)
-    # The platform's user id is also stored with their ratings and notes.
-    for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
+    # The platform's user id is also stored with their ratings, notes and reports.
+    for model, column, ref in (
+        (Rating, Rating.rater_id, "rater_ref"),
+        (Note, Note.author_id, "author_ref"),
+        (Report, Report.reporter_id, "reporter_ref"),
+    ):
         for profile_id in profile_ids:
             named = sa.select(model.id).where(column == profile_id, getattr(model, ref) != str(profile_id))
             values = {ref: str(profile_id), "updated_at": model.updated_at}
@@ -105,6 +111,16 @@ def forget(
     gone["skips"] += bulk.change(
         session,
         sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
+    )
+    # What they reported counts on; their words, and why they were muted, go.
+    gone["texts of reports"] = bulk.change(
+        session,
+        sa.update(Report)
+        .where(Report.reporter_id.in_(profile_ids), Report.text.is_not(None))
+        .values(text=None, updated_at=Report.updated_at),
+    )
+    gone["muted reporters"] = bulk.change(
+        session, sa.delete(MutedReporter).where(MutedReporter.profile_id.in_(profile_ids))
     )
     # The seat is empty; the job draws the next person on its next run.
     gone["open seats"] = sum(seats.give_up(session, profile_id) for profile_id in profile_ids)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.core.errors import Invalid, Problem
-from app.core.models import Action, Community, Decision, Note, Request
+from app.core.models import Action, Community, Decision, Note, Report, Request
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -23,6 +23,7 @@ from app.core.vocabulary import (
     AttentionReason,
     EventName,
     NoteStatus,
+    ReportState,
     ReviewGroup,
     UndoState,
     Verb,
@@ -34,6 +35,7 @@ COMMUNITY = "019a8f00-0b6e-7c02-9a44-5d1f6e2b7a90"
 REQUEST = "019a8f00-5e1c-7a31-8f5e-3c1f0a9b7d10"
 ACTION = "019a8f00-5f0a-7d55-b0c2-8e7d6c5b4a39"
 NOTE = "019a8f00-5f0b-7e66-a1d3-9f8e7d6c5b40"
+REPORT = "019a8f00-5f0d-7a21-9c64-1e2d3c4b5a60"
 EVENT = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"
 POST = "post-1"
 """The post by the id that its platform gave it."""
@@ -119,6 +121,17 @@ def _note() -> Note:
     )
 
 
+def _report() -> Report:
+    return Report(
+        id=uuid.UUID(REPORT),
+        report_id="report-1",
+        reporter_ref="204",
+        request_id=uuid.UUID(REQUEST),
+        state=ReportState.UPHELD,
+        outcome_text="Thank you for your report. Something was done about the post.",
+    )
+
+
 def _of_action(name: EventName, state: ActionState, label: str, when: str, **more: Any) -> EventKind:
     """An event about an action that came into ``state``."""
     return EventKind(
@@ -201,6 +214,15 @@ _LIST = (
         when="People are asked about a post. Off unless a webhook names this event.",
         shape=shapes.REVIEW,
         sample=lambda community: payloads.review_event(community, _action(), timedelta(days=14)),
+        receivers=Receivers.NAMED,
+    ),
+    EventKind(
+        name=EventName.REPORT_RESOLVED,
+        label="Report resolved",
+        when="A report that a person made was resolved: the reporter can hear what became of it. Off unless a webhook "
+        "names this event.",
+        shape=shapes.REPORT,
+        sample=lambda community: payloads.report_event(community, _report()),
         receivers=Receivers.NAMED,
     ),
     EventKind(

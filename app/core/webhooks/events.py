@@ -11,7 +11,18 @@ from sqlalchemy.orm import Session
 
 from app.core import bulk, clock, outbox
 from app.core.ids import new_id
-from app.core.models import Action, Community, Decision, Delivery, Event, Note, Panel, Request, Webhook
+from app.core.models import (
+    Action,
+    Community,
+    Decision,
+    Delivery,
+    Event,
+    Note,
+    Panel,
+    Report,
+    Request,
+    Webhook,
+)
 from app.core.vocabulary import AttentionReason, EventName
 from app.core.webhooks import catalogue, payloads
 
@@ -71,6 +82,13 @@ def emit_note(session: Session, note: Note) -> Event:
     return _emit(
         session, EventName.NOTE_STATUS, community, payload, request_id=note.request_id, note_id=note.id
     )
+
+
+def emit_report(session: Session, report: Report) -> Event:
+    """Write what reporters hear about a report: its outcome, in the words stored with it."""
+    community = session.get_one(Community, report.community_id)
+    payload = payloads.report_event(community, report)
+    return _emit(session, EventName.REPORT_RESOLVED, community, payload, request_id=report.request_id)
 
 
 def _action_of(session: Session, note: Note) -> Action | None:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from app.core import clock
-from app.core.models import Action, Community, Decision, Note, Request
+from app.core.models import Action, Community, Decision, Note, Report, Request
 from app.core.questions import question_of
 from app.core.vocabulary import ActionState, ActionType, AttentionReason, EventName
 
@@ -166,6 +166,23 @@ def review_event(community: Community, action: Action, time: timedelta) -> dict[
             "review_group": action.review_group.value if action.review_group else None,
             "question": question_of(action.action_type, action.decided_verb),
             "closes_at": clock.iso(opened_at + time),
+        },
+    }
+
+
+def report_event(community: Community, report: Report) -> dict[str, Any]:
+    """``report.resolved`` in Shape A: what the reporter hears, and in which words."""
+    return {
+        "event": EventName.REPORT_RESOLVED.value,
+        "community_server_id": str(community.id),
+        "data": {
+            "id": str(report.id),
+            "report_id": report.report_id,
+            "reporter_id": report.reporter_ref,
+            "request_id": str(report.request_id),
+            "community_server_id": str(community.id),
+            "outcome": report.outcome.value if report.outcome else None,
+            "outcome_text": report.outcome_text,
         },
     }
 

@@ -15,6 +15,7 @@ from app.core.vocabulary import (
     AttentionReason,
     NoteKind,
     NoteStatus,
+    ReportOutcome,
     ReviewGroup,
     Undo,
     UndoState,
@@ -231,6 +232,22 @@ REVIEW = _shape_a(
     Field("review_group", ReviewGroup, "Who reviews it. Where it is `staff`, ask no members.", null=True),
     Field("question", _TEXT, "What to ask, such as `Should this post be hidden?`."),
     Field("closes_at", _TIME, "When the review ends without action unless it is decided before."),
+)
+REPORT = _shape_a(
+    "ReportEvent",
+    "A report was resolved: say so to its reporter, once. It says neither the penalty nor who decided. "
+    "`data.request_id` is our UUID. Only for webhooks that name this event.",
+    Field("id", _ID, "The report, by our UUID."),
+    Field("report_id", _TEXT, "The report, by your own id."),
+    Field("reporter_id", _TEXT, "The reporter, as it was sent."),
+    _POST,
+    Field("community_server_id", _ID, "The same community again, by our UUID."),
+    Field(
+        "outcome",
+        _one_of(*ReportOutcome),
+        "`acted`: something was done about the post. `kept`: it stays as it is. `none`: there was no decision.",
+    ),
+    Field("outcome_text", _TEXT, "What to tell the reporter, in the community's words.", null=True),
 )
 PANEL = _shape_a(
     "PanelEvent",
