@@ -5,8 +5,8 @@ from alembic import op
 
 from app.core.types import UtcDateTime
 
-revision = "0075"
-down_revision = "0074"
+revision = "0076"
+down_revision = "0075"
 branch_labels = None
 depends_on = None
 
