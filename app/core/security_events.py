@@ -25,6 +25,7 @@ class SecurityEvent(StrEnum):
     SIGN_IN_FAILED = "sign_in.failed"
     SIGN_IN_FAILED_OFTEN = "sign_in.failed_often"
     NEW_DEVICE = "sign_in.new_device"
+    PROVED_AGAIN = "sign_in.proved_again"
     THROTTLED = "request.throttled"
     CROSS_SITE = "request.cross_site"
     FORBIDDEN = "request.forbidden"

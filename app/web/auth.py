@@ -115,6 +115,20 @@ def passive(view: View) -> View:
     return view
 
 
+def asks_again(*, own: str = "") -> Callable[[View], View]:
+    """Mark a view that needs a proof of the last ten minutes that it is the person (``account/confirming.py``).
+
+    ``own``: the form's field with a password that the view checks itself. Where it is filled in, nothing else is asked.
+    """
+
+    def wrap(view: View) -> View:
+        view.asks_again = True  # type: ignore[attr-defined]
+        view.own_proof = own  # type: ignore[attr-defined]
+        return view
+
+    return wrap
+
+
 def needs(permission: Permission) -> Callable[[View], View]:
     """Require a permission in the current community for a view. Otherwise 403, with the role that is needed."""
 
@@ -183,11 +197,11 @@ def ask_to_sign_in() -> Response:
     view = current_app.view_functions.get(request.endpoint or "")
     if page.wants_part() and getattr(view, "is_passive", False):
         # 286 tells htmx to stop polling. Text being typed on that page stays.
-        sign_in_url = url_for("web.sign_in", next=_page_behind_part())
+        sign_in_url = url_for("web.sign_in", next=page_behind_part())
         return make_response(render_template("account/_signed_out.html", sign_in_url=sign_in_url), 286)
     if page.wants_part() and back is not None:
         response = make_response("", 401)
-        response.headers["HX-Redirect"] = url_for("web.sign_in", next=_page_behind_part())
+        response.headers["HX-Redirect"] = url_for("web.sign_in", next=page_behind_part())
         return response
     if back is not None:
         return make_response(redirect(url_for("web.sign_in", next=back), 303))
@@ -336,6 +350,6 @@ def _mark_seen() -> None:
             sessions.mark_seen(writing, who.sign_in.id)
 
 
-def _page_behind_part() -> str:
+def page_behind_part() -> str:
     """Return the page from which htmx sent the request, because the URL of a part shows only the part."""
     return safe_next(own_path(request.headers.get("HX-Current-URL", "")))

@@ -97,12 +97,19 @@ def is_proved(sign_in: SignIn) -> bool:
     return sign_in.proved_at is not None and clock.now() - sign_in.proved_at <= PROOF_LASTS
 
 
-def record_proof(session: Session, sign_in_id: uuid.UUID, *, is_strong: bool = False) -> None:
-    """Record that the person proved just now who they are. A session that was strong stays so."""
-    values: dict[str, object] = {"proved_at": clock.now()}
+def record_proof(session: Session, sign_in_id: uuid.UUID, *, is_strong: bool = False) -> str:
+    """Record that the person proved just now who they are. Return the session's new token: the old one ends.
+
+    ``is_strong``: with a passkey, a second factor or at a provider. A session that was strong stays so.
+    """
+    token = ids.new_token()
+    values: dict[str, object] = {"proved_at": clock.now(), "token_hash": ids.token_digest(token)}
     if is_strong:
         values["is_strong"] = True
-    bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in_id).values(values))
+    bulk.change(
+        session, sa.update(SignIn).where(SignIn.id == sign_in_id, SignIn.ended_at.is_(None)).values(values)
+    )
+    return token
 
 
 def end(session: Session, token: str) -> None:

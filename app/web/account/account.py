@@ -43,6 +43,7 @@ def save_name() -> Response:
 
 
 @web.post("/settings/email")
+@auth.asks_again(own="email_password")
 def change_email() -> Response:
     form = forms.posted(NewEmailForm)
     account_forms = AccountForms(email=form)
@@ -68,6 +69,7 @@ def change_email() -> Response:
 
 
 @web.post("/settings/password")
+@auth.asks_again(own="current_password")
 def change_password() -> Response:
     form = forms.posted(NewPasswordForm)
     account_forms = AccountForms(password=form)
@@ -112,6 +114,7 @@ def end_other_sessions() -> Response:
 
 
 @web.post("/settings/delete")
+@auth.asks_again(own="delete_password")
 def delete_account() -> Response:
     form = forms.posted(DeleteForm)
     account_forms = AccountForms(delete=form)

@@ -37,6 +37,7 @@ def my_data_progress() -> Response:
 
 
 @web.post("/settings/my-data")
+@auth.asks_again()
 def make_my_data() -> Response:
     try:
         # Each file brings a mail.
@@ -49,6 +50,7 @@ def make_my_data() -> Response:
 
 
 @web.get("/settings/my-data.json")
+@auth.asks_again()
 def my_data_file() -> Response:
     found = _current()
     if found is None or found.made_at is None:

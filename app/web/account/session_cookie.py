@@ -74,7 +74,19 @@ def begin(
     security_events.log(event, account_id=account.id, client_ip=request.remote_addr)
     if account.last_community_id is not None:
         community_choice.forget_browser(response)
+    renew(response, token)
+
+
+def renew(response: Response, token: str) -> None:
+    """Give this browser the session's token."""
     _set(response, auth.cookie_name(), token, wired().settings.session_hours * 3600)
+
+
+def is_set(response: Response) -> bool:
+    """Whether the response gives or takes a session's token already."""
+    return any(
+        cookie.startswith(f"{auth.cookie_name()}=") for cookie in response.headers.getlist("Set-Cookie")
+    )
 
 
 def _may_warn(account: Account) -> bool:

@@ -30,6 +30,8 @@ from app.wiring import own_path, wired
 
 _SECRET = re.compile("password|secret|^key$")
 """Names of fields that no page gives back."""
+_OURS = re.compile("csrf_token$|proof_")
+"""Names of fields that are about the sending, not what is sent."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def of_request() -> KeptForm | None:
         return None
     if not token:
         return None
-    posted = [pair for pair in request.form.items(multi=True) if pair[0] != "csrf_token"]
+    posted = [pair for pair in request.form.items(multi=True) if not _OURS.match(pair[0])]
     fields = tuple(pair for pair in posted if not _SECRET.search(pair[0]))
     back = auth.safe_next(own_path(request.headers.get("Referer", "")))
     lacks = len(fields) < len(posted) or any(file.filename for file in request.files.values())
@@ -147,7 +149,7 @@ def sign_in_submit() -> Response:
         return _show(form, 422, kept=kept)
     email, password = form.email.data or "", form.password.data or ""
     try:
-        _count_attempt(accounts.sign_in_name(email))
+        count_attempt(accounts.sign_in_name(email))
     except TooMany as refusal:
         if kept is None:
             return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
@@ -162,7 +164,7 @@ def sign_in_submit() -> Response:
         session[sign_up.UNCONFIRMED] = str(refusal.account_id)
         return _show(form, 401, unconfirmed=True, kept=kept)
     except WrongCredentials as refusal:
-        _count_failure(accounts.sign_in_name(email), refusal.account_id)
+        count_failure(accounts.sign_in_name(email), refusal.account_id)
         form.form_errors.append(f"{refusal.detail}.")
         return _show(form, 401, kept=kept)
     if kept is None and not page.wants_part():
@@ -191,7 +193,7 @@ def ask_again(error: auth.SignedOut) -> Response:
     )
 
 
-def _count_attempt(sign_in_name: str) -> None:
+def count_attempt(sign_in_name: str) -> None:
     """Count an attempt. A browser where the account signed in before is counted by itself, whatever others do.
 
     Elsewhere there are three limits: one account from many IP addresses, many accounts from one, and one account from
@@ -210,7 +212,7 @@ def _count_attempt(sign_in_name: str) -> None:
     throttle.hit("sign_in", sign_in_name, ip)
 
 
-def _count_failure(sign_in_name: str, account_id: uuid.UUID | None) -> None:
+def count_failure(sign_in_name: str, account_id: uuid.UUID | None) -> None:
     fields = {"account_id": account_id, "client_ip": auth.client_ip()}
     security_events.log(SecurityEvent.SIGN_IN_FAILED, **fields)
     if wired().throttle.reaches("sign_in_failures", sign_in_name):

@@ -108,6 +108,7 @@ def keys_page() -> Response:
 
 @web.post("/keys")
 @auth.needs(Permission.MANAGE_KEYS)
+@auth.asks_again()
 def mint_key() -> Response:
     """Mint a key and show its text in this response. A redirect could not show it: only its hash is stored."""
     form = forms.posted(KeyForm)
@@ -145,6 +146,7 @@ def ask_revoke(key_id: uuid.UUID) -> Response:
 
 @web.post("/keys/<uuid:key_id>/revoke")
 @auth.needs(Permission.MANAGE_KEYS)
+@auth.asks_again()
 def revoke_key(key_id: uuid.UUID) -> Response:
     form = forms.posted(SwitchForm)
     if not form.validate():

@@ -82,6 +82,7 @@ def people() -> Response:
 
 @web.post("/people/invite")
 @auth.needs(Permission.MANAGE_PEOPLE)
+@auth.asks_again()
 def invite() -> Response:
     form = forms.posted(InviteForm)
     if not form.validate():
@@ -132,6 +133,7 @@ def member_page(membership_id: uuid.UUID) -> Response:
 
 
 @web.post("/people/<uuid:membership_id>/role")
+@auth.asks_again()
 def change_role(membership_id: uuid.UUID) -> Response:
     def give(session: Session, form: MemberForm) -> str:
         role = next((choice for choice in Role if choice.value == form.role.data), None)
@@ -145,6 +147,7 @@ def change_role(membership_id: uuid.UUID) -> Response:
 
 
 @web.post("/people/<uuid:membership_id>/remove")
+@auth.asks_again()
 def remove_member(membership_id: uuid.UUID) -> Response:
     def take_out(session: Session, form: MemberForm) -> str:
         gone = members.remove(session, auth.current_actor(), membership_id, _why(form))
@@ -154,11 +157,13 @@ def remove_member(membership_id: uuid.UUID) -> Response:
 
 
 @web.post("/people/<uuid:membership_id>/disable")
+@auth.asks_again()
 def disable_account(membership_id: uuid.UUID) -> Response:
     return _set_disabled(membership_id, disabled=True)
 
 
 @web.post("/people/<uuid:membership_id>/enable")
+@auth.asks_again()
 def enable_account(membership_id: uuid.UUID) -> Response:
     return _set_disabled(membership_id, disabled=False)
 

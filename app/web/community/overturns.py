@@ -65,6 +65,7 @@ def new_overturn() -> Response:
 
 @web.post("/community/overturns")
 @auth.needs(Permission.REVISE_POLICY)
+@auth.asks_again()
 def begin_overturn() -> Response:
     form = forms.posted(OverturnForm)
     is_valid = form.validate()

@@ -110,6 +110,7 @@ def disable_webhook(webhook_id: uuid.UUID) -> Response:
 
 
 @web.post("/endpoints/<uuid:webhook_id>/rotate")
+@auth.asks_again()
 def rotate_secret(webhook_id: uuid.UUID) -> Response:
     form = forms.posted(RotationForm)
     if not form.validate():
