@@ -18,6 +18,7 @@ DESCRIPTION_MAX = 5_000
 POLICY_TEXT_MAX = 20_000
 ID_MAX = 255
 NAME_MAX = 255
+PASSKEY_NAME_MAX = 100
 REASON_MAX = 2_000
 METADATA_MAX_BYTES = 65_536
 DATASET_NAME_MAX = 100
@@ -50,6 +51,8 @@ LANGUAGES_MAX = 20
 LINK_CODE_MINUTES = 10
 CONFIRM_HOURS = 24
 RESET_MINUTES = 10
+PASSKEY_MINUTES = 5
+SECOND_FACTOR_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
 NEW_DEVICE_MAILS = 5
@@ -68,6 +71,7 @@ ATTACHMENT_URL_PATTERN = r"^https://[^\x00-\x20/?#@\\]+([/?#][^\x00-\x20]*)?$"
 """Without ``\\s``, which regular expressions of other languages read differently."""
 ALT_MAX = 2_000
 FILENAME_MAX = 255
+PASSKEY_NAME_MAX = 100
 SIDE_MAX = 2**31 - 1
 SIZE_MAX = 2**53
 IMAGE_BYTES = 10 * 1024 * 1024
@@ -109,6 +113,7 @@ AUTHOR_NOTES = Most(200, "versions of the note about one author", "take it back 
 CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
 LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
 LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
+PASSKEYS = Most(20, "passkeys", "remove one first", "an account")
 SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for scores")
 COUNTED = (
     WEBHOOKS,
@@ -127,6 +132,7 @@ COUNTED = (
     CITED_PAGES,
     LINK_CODES,
     LINKED_PROFILES,
+    PASSKEYS,
     SCORED_TEXTS,
 )
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""

@@ -36,6 +36,14 @@ class Kind(StrEnum):
     WEBHOOK_DISABLED = "webhook_disabled"
     ATTENTION = "attention"
     OWN_DATA = "own_data"
+    PASSKEY_ADDED = "passkey_added"
+    PASSKEY_REMOVED = "passkey_removed"
+    PASSKEY_REFUSED = "passkey_refused"
+    CODES_ON = "codes_on"
+    CODES_OFF = "codes_off"
+    RECOVERY_CODES_MADE = "recovery_codes_made"
+    RECOVERY_CODE_USED = "recovery_code_used"
+    FACTORS_RESET = "factors_reset"
 
 
 @dataclass(frozen=True)

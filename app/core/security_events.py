@@ -35,6 +35,12 @@ class SecurityEvent(StrEnum):
     LAST_ADMIN_KEPT = "role.last_admin_kept"
     SERVICE_ADMIN_MADE = "service_admin.made"
     GROUPS_MAPPED = "groups.mapped"
+    FACTOR_ADDED = "factor.added"
+    FACTOR_REMOVED = "factor.removed"
+    FACTORS_RESET = "factors.reset"
+    PASSKEY_REFUSED = "passkey.refused"
+    RECOVERY_CODES_MADE = "recovery_codes.made"
+    RECOVERY_CODE_USED = "recovery_code.used"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     KEY_REFUSED = "key.refused"
@@ -50,6 +56,8 @@ _ALARMS = frozenset(
         SecurityEvent.SIGN_IN_FAILED_OFTEN,
         SecurityEvent.SERVICE_ADMIN_MADE,
         SecurityEvent.LAST_ADMIN_KEPT,
+        SecurityEvent.FACTORS_RESET,
+        SecurityEvent.PASSKEY_REFUSED,
         SecurityEvent.RESTORED,
         SecurityEvent.ENCRYPTION_KEY_ROTATED,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core import clock
 from app.core.mail import Kind, MailRefused
-from app.core.people import credentials, mailed_links, sessions
+from app.core.people import credentials, mailed_links, sessions, sign_in_steps
 from app.core.raters import digests
 from app.core.upkeep import mail_texts
 from app.jobs.bodies import part, repeat
@@ -80,11 +80,14 @@ def send_digests(wiring: Wiring) -> None:
 
 
 def prune(wiring: Wiring) -> None:
-    """Delete links and sessions that ended a month ago, and accounts that were not confirmed within a month."""
+    """Delete links and sessions that ended a month ago, accounts that were not confirmed within a month, and
+    sign-ins that were not finished."""
     limit = clock.now() - KEPT
     longest = timedelta(hours=wiring.settings.session_hours)
     with part("removing sessions that ended"):
         repeat(wiring.database, lambda session: sessions.prune(session, limit - longest))
+    with part("removing sign-ins that were not finished"):
+        repeat(wiring.database, sign_in_steps.prune)
     with part("removing links that ended"):
         repeat(wiring.database, lambda session: mailed_links.prune(session, limit))
     with part("removing accounts that were not confirmed"):

