@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -371,6 +372,36 @@ def test_content_is_null_once_the_community_keeps_it_no_longer(
     document = api.get("/openapi.json").json
     content = document["components"]["schemas"]["RequestAttributes"]["properties"]["content"]
     assert {"type": "null"} in content["anyOf"]
+
+
+def test_a_submission_of_the_same_post_is_the_duplicate_of_the_first(api: Api) -> None:
+    def submitted(request_id: str, text: str, message: str | None = "m-1") -> Any:
+        sent = {} if message is None else {"platform_message_id": message}
+        created = api.submit(request_id, text, **sent)
+        assert created.status_code == 201
+        read = api.get(f"/requests/{request_id}").json["data"]["attributes"]
+        assert read.get("duplicate_of") == created.json["data"]["attributes"].get("duplicate_of")
+        return created.json["data"]
+
+    def duplicate_of(row: Any) -> object:
+        return row["attributes"].get("duplicate_of")
+
+    text, other = "The old pier opens at eight in the morning", "Everything about the harbour festival"
+    first, flag = submitted("d-1", text), submitted("d-2", text)
+    assert (duplicate_of(first), duplicate_of(flag)) == (None, first["id"])
+    assert duplicate_of(submitted("d-3", f"{text}!")) == first["id"], "a typo mended"
+    edit = submitted("d-4", other)
+    again = submitted("d-5", other)
+    assert (duplicate_of(edit), duplicate_of(again)) == (None, edit["id"])
+    assert again["attributes"]["edit_of"] == edit["attributes"]["edit_of"] == first["id"]
+    assert duplicate_of(submitted("d-6", text)) == first["id"], "changed back"
+    assert duplicate_of(submitted("d-7", text, "m-2")) is None
+    assert duplicate_of(submitted("d-8", text, None)) is None, "the same words elsewhere are another post"
+    api.delete("/requests/d-1")
+    rows = {name: api.get(f"/requests/{name}").json["data"] for name in ("d-2", "d-3", "d-4", "d-6")}
+    assert "duplicate_of" not in rows["d-2"]["attributes"], "the next one is the first now"
+    assert {duplicate_of(rows[name]) for name in ("d-3", "d-6")} == {flag["id"]}
+    assert rows["d-4"]["attributes"]["edit_of"] == flag["id"]
 
 
 def test_another_text_of_a_message_is_an_edit_of_the_first(api: Api) -> None:

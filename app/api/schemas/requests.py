@@ -246,6 +246,11 @@ class RequestAttributes(Shown):
         description="The first request about this message, by our UUID, if this text is another one: less than nine "
         "tenths alike.",
     )
+    duplicate_of: Uuid | None = Field(
+        None,
+        description="An earlier request about this message, by our UUID, whose text is the same: at least nine tenths "
+        "alike. The two share one item of review and one decision; each gets its own `moderation.decision`.",
+    )
     platform_channel_id: str | None = like(RequestCreate, "platform_channel_id", None)
     platform_author_id: str | None = like(RequestCreate, "platform_author_id", None)
     platform_timestamp: Time | None = like(RequestCreate, "platform_timestamp", None)

@@ -24,7 +24,10 @@ class Request(Stamped, Base):
     ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
     metadata says that it was sent to try out the service, so no statistic counts it (docs/run/first-hour.md).
     ``has_attachments``: lists ask for attachments only where there are some. ``scoring_until``: until then a job of
-    another post scores this one along with its own (``requests.waiting``).
+    another post scores this one along with its own (``requests.waiting``). ``edit_of``: the first request of the same
+    message, if this text is another one; ``duplicate_of``: an earlier request of the same message with the same text,
+    whose item and decision are this one's too. ``is_followed``: others wait for what becomes of this one
+    (``requests.posts``).
     """
 
     __tablename__ = "requests"
@@ -101,7 +104,14 @@ class Request(Stamped, Base):
             sqlite_where=sa.text("content_removed_at IS NULL"),
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
-        sa.Index("ix_requests_platform_message_id", "platform_message_id"),
+        # The texts of a message, without those that are the same as an earlier one.
+        sa.Index("ix_requests_platform_message_id", "platform_message_id", "duplicate_of"),
+        sa.Index(
+            "ix_requests_duplicate_of",
+            "duplicate_of",
+            sqlite_where=sa.text("duplicate_of IS NOT NULL"),
+            postgresql_where=sa.text("duplicate_of IS NOT NULL"),
+        ),
         # Search for a part of a text or an id (docs/run/operations.md); SQLite has FTS5 for it.
         sa.Index(
             "ix_requests_search",
@@ -156,6 +166,8 @@ class Request(Stamped, Base):
     content_sha256: Mapped[str] = mapped_column(sa.String(64))
     platform_message_id: Mapped[str | None] = mapped_column(sa.String(255))
     edit_of: Mapped[uuid.UUID | None] = mapped_column()
+    duplicate_of: Mapped[uuid.UUID | None] = mapped_column()
+    is_followed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     traceparent: Mapped[str | None] = mapped_column(sa.String(55))
     platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))

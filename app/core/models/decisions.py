@@ -66,7 +66,8 @@ class Action(Stamped, Base):
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it. ``undo_state``: whether the platform has undone an
     overturned action that is no hide. ``reason`` of what the service proposed is the text for the post's author
-    (``author_text``), of what the integration did on its own why it did so.
+    (``author_text``), of what the integration did on its own why it did so. ``newest_request_id``: the request with the
+    text that is reviewed, where the post was edited during the review; None: ``request_id``.
     """
 
     __tablename__ = "moderation_actions"
@@ -230,6 +231,8 @@ class Action(Stamped, Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"))
+    # No foreign key: SQLite can add one to an existing table only by copying the whole table.
+    newest_request_id: Mapped[uuid.UUID | None] = mapped_column()
     action_type: Mapped[ActionType] = mapped_column(word(ActionType))
     action_tier: Mapped[ActionTier | None] = mapped_column(word(ActionTier))
     action_state: Mapped[ActionState] = mapped_column(word(ActionState))

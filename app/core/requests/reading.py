@@ -38,6 +38,7 @@ _SHOWN = (
         Request.content_removed_at,
         Request.platform_message_id,
         Request.edit_of,
+        Request.duplicate_of,
         Request.platform_channel_id,
         Request.platform_author_id,
         Request.platform_timestamp,

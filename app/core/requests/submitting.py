@@ -25,16 +25,13 @@ from app.core.learning import versions
 from app.core.models import Action, Attachment, Note, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.requests import reading, retention
+from app.core.requests import posts, reading, retention
 from app.core.thresholds.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
 AFTER_OTHERS = 1
 """Priority of these jobs: after a burst most of them find their post scored, and other jobs must not wait for that."""
-
-SAME_TEXT = 0.9
-"""Texts of one message that are at least this alike are one text, and no edit."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +92,15 @@ def insert_unless_known(
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
     """
     now = clock.now()
+    related = posts.relation(session, community_id, submission.platform_message_id, submission.content)
     row = {
         **_NOTHING_YET,
         **{name: value for name, value in vars(submission).items() if name in _COLUMNS},
         "is_test": is_test(submission.extra),
         "has_attachments": bool(submission.attachments),
-        "edit_of": _edit_of(session, community_id, submission),
+        "edit_of": related.edit_of,
+        "duplicate_of": related.duplicate_of,
+        "is_followed": False,
         "traceparent": tracing.current(),
         "id": new_id(),
         "community_id": community_id,
@@ -119,26 +119,6 @@ def insert_unless_known(
     make_transient_to_detached(request)
     session.add(request)
     return request
-
-
-def _edit_of(session: Session, community_id: uuid.UUID, submission: Submission) -> uuid.UUID | None:
-    """The first request of this message, if its text is another one."""
-    if submission.platform_message_id is None:
-        return None
-    first = session.execute(
-        sa.select(Request.id, Request.content, Request.content_sha256)
-        .where(
-            Request.community_id == community_id,
-            Request.platform_message_id == submission.platform_message_id,
-            Request.withdrawn_at.is_(None),
-        )
-        .order_by(Request.requested_at, Request.id)
-        .limit(1)
-    ).first()
-    if first is None or first.content_sha256 == exemptions.digest(submission.content):
-        return None
-    first_id: uuid.UUID = first.id
-    return first_id if exemptions.similarity(first.content, submission.content) < SAME_TEXT else None
 
 
 def _insert_into(insert: Any) -> Any:
@@ -248,6 +228,8 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     elif live is not None and live.action_state is ActionState.RETRO_REVIEW:
         actions.lapse(session, live, reason=cause)
     request.withdrawn_at = clock.now()
+    session.flush()
+    posts.leave(session, request)
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:
         # Nothing was learned from a post that nobody had decided.

@@ -1,0 +1,117 @@
+"""Requests about one post: those of a community with the same ``platform_message_id`` (docs/integrate/changes.md).
+
+A request whose text is that of an earlier one is its duplicate, and has no item of its own. Any other text is an edit.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import bulk
+from app.core.actions import exemptions
+from app.core.models import Request
+
+SAME_TEXT = 0.9
+"""Texts of one message that are at least this alike are one text, and no edit."""
+LOOKED_AT = 20
+"""Texts of a message that another one is looked for among, newest first. It is compared with two of them, and looked
+for unchanged among all."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a submission is to those before it: an edit of the first one, the duplicate of one; None for neither.
+
+    The duplicate of an edit is both.
+    """
+
+    edit_of: uuid.UUID | None = None
+    duplicate_of: uuid.UUID | None = None
+
+
+def relation(session: Session, community_id: uuid.UUID, message_id: str | None, content: str) -> Relation:
+    """What a text is to the other texts of its message; one statement, none without a message."""
+    if message_id is None:
+        return Relation()
+    texts = session.execute(_TEXTS, {"community": community_id, "message": message_id}).all()
+    if not texts:
+        return Relation()
+    sha256 = exemptions.digest(content)
+    first, newest = texts[-1], texts[0]
+    same = next((text for text in texts if text.content_sha256 == sha256), None)
+    if same is None:
+        nearest = (newest,) if newest is first else (newest, first)
+        same = next((text for text in nearest if is_same(text.content, content)), None)
+    if same is None:
+        return Relation(edit_of=first.edit_of or first.id)
+    return Relation(edit_of=same.edit_of, duplicate_of=same.id)
+
+
+def leave(session: Session, request: Request) -> uuid.UUID | None:
+    """Make the next request of its post the first in place of one that is withdrawn; return the heir of its text.
+
+    Those that repeat its text then repeat the oldest of them. The caller holds the community's lock.
+    """
+    if request.platform_message_id is None:
+        return None
+    heir = session.scalars(_others(request).where(Request.duplicate_of == request.id).limit(1)).first()
+    if heir is not None:
+        _repoint(session, request, Request.duplicate_of == request.id, duplicate_of=heir)
+        _repoint(session, request, Request.id == heir, duplicate_of=None)
+    if request.edit_of is None and request.duplicate_of is None:
+        first = session.scalars(_others(request).where(Request.duplicate_of.is_(None)).limit(1)).first()
+        if first is not None:
+            _repoint(session, request, Request.edit_of == request.id, edit_of=first)
+            _repoint(
+                session, request, sa.or_(Request.id == first, Request.duplicate_of == first), edit_of=None
+            )
+    return heir
+
+
+def _others(request: Request) -> sa.Select[uuid.UUID]:
+    """SELECT of the other requests about its post, oldest first."""
+    return (
+        sa.select(Request.id)
+        .where(
+            Request.community_id == request.community_id,
+            Request.platform_message_id == request.platform_message_id,
+            Request.id != request.id,
+            Request.withdrawn_at.is_(None),
+        )
+        .order_by(Request.requested_at, Request.id)
+    )
+
+
+def _repoint(
+    session: Session, request: Request, which: sa.ColumnElement[bool], **values: uuid.UUID | None
+) -> None:
+    of_post = Request.platform_message_id == request.platform_message_id
+    bulk.change(
+        session,
+        sa.update(Request)
+        .where(Request.community_id == request.community_id, of_post, which)
+        .values(**values, updated_at=Request.updated_at),
+    )
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two texts of one message are one text. Those whose lengths alone tell are not compared."""
+    shorter, longer = sorted((len(one), len(other)))
+    if 2 * (shorter + 1) < SAME_TEXT * (shorter + longer + 2):
+        return False
+    return exemptions.similarity(one, other) >= SAME_TEXT
+
+
+_TEXTS = (
+    sa.select(Request.id, Request.content, Request.content_sha256, Request.edit_of)
+    .where(
+        Request.community_id == sa.bindparam("community"),
+        Request.platform_message_id == sa.bindparam("message"),
+        Request.duplicate_of.is_(None),
+        Request.withdrawn_at.is_(None),
+    )
+    .order_by(Request.requested_at.desc(), Request.id.desc())
+    .limit(LOOKED_AT)
+)
