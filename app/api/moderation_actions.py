@@ -19,7 +19,7 @@ from app.api.schemas.actions import (
     ActionPatch,
     ActionQuery,
 )
-from app.core.actions import acknowledgements, actions, undoing
+from app.core.actions import acknowledgements, actions, silences, undoing
 from app.core.errors import Invalid
 from app.core.history.reason import Reason
 from app.core.ids import require_id
@@ -93,14 +93,16 @@ def read_moderation_action(action_id: str) -> Response:
 @public.input(ActionPatch)
 @public.answers(ActionDocument, also=[400, 404, 409])
 def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
-    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one is undone.
+    """Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or say whether an
+    overturned action is undone.
 
     A moderator's decision may name the ``category`` that it is filed under, which the community's own model learns
     from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
     """
     actor, reason = auth.actor(), Reason(json_data.reason or "")
-    if json_data.action_state is None and json_data.undo_state is None:
-        raise Invalid.field("action_state", "Field required, or undo_state", type="missing")
+    has_until = "until" in json_data.model_fields_set
+    if json_data.action_state is None and json_data.undo_state is None and not has_until:
+        raise Invalid.field("action_state", "Field required, or undo_state or until", type="missing")
     with wired().database.writing() as session:
         action = actions.get(session, actor, require_id(action_id, "moderation action"))
         _check_platform_action_id(action, json_data)
@@ -113,9 +115,13 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
                 platform_action_id=json_data.platform_action_id,
                 reason=reason,
                 category=json_data.category,
+                until=json_data.until,
+                without_end=has_until and json_data.until is None,
             )
         elif json_data.category is not None:
             raise Invalid.field("category", "can only be named with a move that decides", json_data.category)
+        elif has_until:
+            silences.set_until(session, actor, action, json_data.until, reason=reason)
         if json_data.undo_state is not None:
             undoing.answer(session, actor, action, UndoState(json_data.undo_state), reason=reason)
         return jsonapi.answer_resource(_show(session, action.id))
@@ -144,7 +150,7 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         local_actor = replace(caller.actor, communities=frozenset({community.id}))
         request = submitting.find(session, local_actor, json_data.request_id)
         action, created = acknowledgements.record_taken(
-            session, caller.actor, request, json_data.action_type, json_data.reason
+            session, caller.actor, request, json_data.action_type, json_data.reason, json_data.until
         )
         return jsonapi.answer_resource(_show(session, action.id), 201 if created else 200, located=True)
 

@@ -143,6 +143,34 @@ UNDONE_BY = {
 }
 """What undoes each type of action. An ``unhide``, an action of its own, undoes a ``hide``."""
 
+
+class StrikeStep(StrEnum):
+    """What an author's strikes lead to, by the number of points (docs/moderate/authors.md)."""
+
+    WARN = "warn"
+    SILENCE_1 = "silence_1"
+    SILENCE_7 = "silence_7"
+    SILENCE_30 = "silence_30"
+    SILENCE = "silence"
+
+    @property
+    def action_type(self) -> ActionType:
+        return ActionType.WARN if self is StrikeStep.WARN else ActionType.SILENCE
+
+    @property
+    def days(self) -> int | None:
+        """How long the silence lasts; None for a warning, and for a silence without end."""
+        return {StrikeStep.SILENCE_1: 1, StrikeStep.SILENCE_7: 7, StrikeStep.SILENCE_30: 30}.get(self)
+
+
+class StrikesAct(StrEnum):
+    """What follows when an author's points reach a step: people are asked, nothing, or it is done at once."""
+
+    ASK = "ask"
+    OBSERVE = "observe"
+    ACT = "act"
+
+
 IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 """The states in which raters or moderators are asked: the first review, and the second look."""
 
@@ -287,6 +315,7 @@ class EventName(StrEnum):
     ACTION_CONFIRMED = "moderation_action.confirmed"
     ACTION_OVERTURNED = "moderation_action.overturned"
     ACTION_DISMISSED = "moderation_action.dismissed"
+    ACTION_ENDED = "moderation_action.ended"
     NOTE_STATUS = "note.status_changed"
     REQUEST_COMPLETED = "request.completed"
     REVIEW_OPENED = "review.opened"

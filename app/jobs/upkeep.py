@@ -12,6 +12,7 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.actions import silences
 from app.core.attachments import fetching
 from app.core.factcheck import imports
 from app.core.history import heads
@@ -43,7 +44,7 @@ EXPORT_DEADLINE = 10.0
 
 
 def sweep(wiring: Wiring) -> None:
-    """Find work that a lost job left undone, reviews, claims and holds whose time is over.
+    """Find work that a lost job left undone; reviews, claims, holds and silences whose time is over.
 
     What fails does not keep the rest.
     """
@@ -51,10 +52,14 @@ def sweep(wiring: Wiring) -> None:
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
         late = holds.overdue(session)
+        over = silences.due(session)
         has_expired, has_stalled = expiry.has_expired(session, limit), overturns.has_stalled(session)
     for hold_id in late:
         with part(f"carrying out the held decision {hold_id}"), wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
+    for action_id in over:
+        with part(f"ending the silence {action_id}"), wiring.database.writing() as session:
+            silences.end(session, action_id)
     if has_expired:
         with part("ending reviews without consensus"), wiring.database.writing() as session:
             expiry.expire(session, limit)

@@ -43,6 +43,8 @@ STATES: Mapping[str, StateWords] = {
     "retract_done": StateWords("Warning revoked", "undo-2", "good"),
     "retract_impossible": StateWords("Warning cannot be revoked", "circle-x", "bad"),
     "action.undo_answered": StateWords("Undo answered", "undo-2", "off"),
+    "action.until_changed": StateWords("End of silence changed", "clock", "off"),
+    "action.ended": StateWords("Silence ended", "circle-check", "off"),
     # Moderators' decisions that changed nothing, or nothing yet.
     "decision.held": StateWords("Decision held", "hourglass", "wait"),
     "decision.undone": StateWords("Decision undone", "undo-2", "off"),

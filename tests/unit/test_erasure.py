@@ -47,6 +47,7 @@ KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "muted_reporters": "whom a moderator muted stays muted, without the moderator's name",
     "moderation_actions": "a claim is let go",
     "overturns": "what a moderator did for many actions at once is a decision",
+    "strikes": "a strike against an author is the community's, without the moderator's name",
     "profiles": "the link is taken off, the ratings stay",
 }
 

@@ -15,7 +15,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Community, Event, Note, Panel, Report, Webhook
 from app.core.permissions import SYSTEM
 from app.core.review import verbs
-from app.core.vocabulary import ActionState, AttentionReason, EventName, ReportState
+from app.core.vocabulary import ActionState, ActionType, AttentionReason, EventName, ReportState
 from app.core.webhooks import catalogue, events, payloads, signing
 from app.core.webhooks.catalogue import EventKind, Receivers
 from app.core.webhooks.shapes import Field, Shape
@@ -74,12 +74,27 @@ def test_samples_have_the_keys_of_what_is_really_built(
             outcome_text="It stays.",
         )
         events.emit_report(session, report)
+        events.emit_action(session, EventName.ACTION_ENDED, _ended_silence(action))
         events.emit_attention(session, community, AttentionReason.BACKLOG, clock.now(), 7)
     with wiring.database.reading() as session:
         built = {event.name: event.payload for event in session.scalars(sa.select(Event))}
     assert set(built) == set(EventName)
     for name, payload in built.items():
         assert keys(catalogue.sample(name, platform)) == keys(payload), name
+
+
+def _ended_silence(action: Action) -> Action:
+    return Action(
+        id=action.id,
+        community_id=action.community_id,
+        request_id=action.request_id,
+        action_type=ActionType.SILENCE,
+        action_state=ActionState.APPLIED,
+        evidence=action.evidence,
+        decided_verb="silence",
+        until=clock.now(),
+        ended_at=clock.now(),
+    )
 
 
 def test_every_field_of_every_sample_is_explained() -> None:
@@ -125,7 +140,8 @@ def test_an_event_that_is_declared_is_everywhere(
     form = operator.get("/endpoints").text
     assert "The day is over, only sent when ticked (day.ended)" in form
     named = (
-        "community.attention, day.ended, panel.drawn, report.resolved, request.completed and review.opened"
+        "community.attention, day.ended, moderation_action.ended, panel.drawn, report.resolved, "
+        "request.completed and review.opened"
     )
     assert f"Except {named}." in form
     assert "The day is over" in operator.get("/deliveries?state=dead").text, "the filter offers it"

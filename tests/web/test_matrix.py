@@ -218,6 +218,7 @@ POST /review/<uuid:action_id>/claim                             401 403 303 303 
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/draft                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/draft/discard                     401 403 303 303 303 404
+POST /review/<uuid:action_id>/lift                              401 403 422 422 422 404
 GET  /review/<uuid:action_id>/media/<int:number>                303 404 404 404 404 404
 GET  /review/<uuid:action_id>/media/<int:number>/preview        303 404 404 404 404 404
 POST /review/<uuid:action_id>/escalate                          401 403 422 422 422 404

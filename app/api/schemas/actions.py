@@ -128,7 +128,8 @@ class ActionQuery(Query):
 
 
 class ActionPatch(Body):
-    """A move, or the answer about an undo; one of ``action_state`` and ``undo_state`` is required.
+    """A move, the answer about an undo, or another end of a silence; one of ``action_state``, ``undo_state`` and
+    ``until`` is required.
 
     ``platform_action_id`` belongs to ``applied``; an appeal is ``retro_review`` with its ``reason``.
     """
@@ -149,6 +150,13 @@ class ActionPatch(Body):
     )
     platform_action_id: ForeignId | None = Field(
         None, description="The platform's own id of what it did; set only with `applied`."
+    )
+    until: Instant | None = Field(
+        None,
+        description=(
+            "When a `silence` ends; null: never. With `applied`: when the platform ends it. Alone, with a `reason`, "
+            "from staff: the new end; a moment that has come lifts the silence at once."
+        ),
     )
     reason: Reason | None = Field(
         None,
@@ -177,6 +185,9 @@ class ActionCreate(Body):
     community_server_id: CommunityRef
     reason: Reason | None = Field(
         None, description=f"Why it was done, in words; at most {limits.REASON_MAX:,} characters."
+    )
+    until: Instant | None = Field(
+        None, description="When a `silence` ends on the platform; null: never. Not with other types."
     )
 
 
@@ -251,6 +262,12 @@ class ActionAttributes(Shown):
             "`proposed` until the integration answers with PATCH that it is `done`, or `impossible` on its platform; "
             "null while there is nothing to undo."
         )
+    )
+    until: Time | None = Field(
+        description="When a `silence` ends; null if it has no end, and with other types."
+    )
+    ended_at: Time | None = Field(
+        description="When the service said that the silence ended, or staff lifted it; null before. The state stays."
     )
     scan_exempt_content_hash: str | None = Field(
         description="SHA-256, 64 hex digits, of the content that is not acted on again; null if none is exempt."

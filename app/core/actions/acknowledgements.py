@@ -1,12 +1,13 @@
 """Acknowledgements: an integration reports an action it carried out, ours or its own (docs/integrate/api.md)."""
 
 import uuid
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
-from app.core.actions import actions
+from app.core.actions import actions, silences
 from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise, serialise_and_reload
@@ -23,12 +24,20 @@ _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRME
 
 
 def acknowledge(
-    session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
+    session: Session,
+    actor: Actor,
+    action: Action,
+    platform_action_id: str | None = None,
+    until: datetime | None = None,
 ) -> Action:
-    """Record that the integration carried out the action. A repeated call changes nothing (docs/integrate/api.md)."""
+    """Record that the integration carried out the action. A repeated call changes nothing (docs/integrate/api.md).
+
+    ``until``: when the platform ends a silence, if that is not what the service asked for.
+    """
     require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
     if platform_action_id is not None:
         limits.foreign_id(platform_action_id, "platform_action_id")
+    silences.check_until(action.action_type, until)
     if action.applied_at is not None:
         return action
     source = action.action_state
@@ -39,6 +48,7 @@ def acknowledge(
         ActionState.APPLIED,
         applied_at=clock.now(),
         platform_action_id=platform_action_id,
+        until=until or action.until,
         **actions.unclaimed(),
     )
     if source is ActionState.UNDER_REVIEW:
@@ -76,9 +86,14 @@ def look_again(session: Session, action_id: uuid.UUID) -> None:
 
 
 def record_taken(
-    session: Session, actor: Actor, request: Request, action_type: ActionType, reason: str | None
+    session: Session,
+    actor: Actor,
+    request: Request,
+    action_type: ActionType,
+    reason: str | None,
+    until: datetime | None = None,
 ) -> tuple[Action, bool]:
-    """Record an action that the integration took. Return (action, whether it is new).
+    """Record an action that the integration took. Return (action, whether it is new). ``until``: of a silence.
 
     An open proposal of that type is acknowledged instead. A repeated call returns the action that was acknowledged
     before, unless it was overturned or reversed since.
@@ -86,6 +101,7 @@ def record_taken(
     require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
     if reason is not None:
         limits.text(reason, "reason", limits.REASON_MAX, least=0)
+    silences.check_until(action_type, until)
     serialise(session, request.community_id)
     proposal = session.scalars(
         sa.select(Action)
@@ -99,7 +115,7 @@ def record_taken(
         .execution_options(populate_existing=True)
     ).first()
     if proposal is not None:
-        return acknowledge(session, actor, proposal), False
+        return acknowledge(session, actor, proposal, until=until), False
     taken = _standing(session, request.id, action_type)
     if taken is not None:
         return taken, False
@@ -113,6 +129,7 @@ def record_taken(
         decided_verb=action_type.value,
         reason=reason,
         applied_at=clock.now(),
+        until=until,
         platform_author_id=request.platform_author_id,
     )
     begin(session, actor, action, reason=Reason(reason or ""))

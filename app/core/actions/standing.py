@@ -15,6 +15,7 @@ class Reported(Protocol):
     action_type: ActionType
     applied_at: datetime | None
     undo_state: UndoState | None
+    ended_at: datetime | None
 
 
 _OF_POST = {
@@ -30,13 +31,14 @@ def standing_of(actions: Iterable[Reported]) -> Standing:
 
     The last action on the post itself decides; while the post is up, the last one on its author. So a hidden post stays
     hidden when its author is warned too, and an overturned ``hide`` does until its ``unhide`` is acknowledged, an
-    overturned ``delete``, ``warn`` or ``silence`` until the platform says that it is undone.
+    overturned ``delete``, ``warn`` or ``silence`` until the platform says that it is undone. A silence that ended is
+    over.
     """
     of_post = of_author = Standing.UP
     applied = [
         (action.applied_at, action.id, action.action_type)
         for action in actions
-        if action.applied_at and action.undo_state is not UndoState.DONE
+        if action.applied_at and action.undo_state is not UndoState.DONE and action.ended_at is None
     ]
     for _, _, action_type in sorted(applied):
         of_post = _OF_POST.get(action_type, of_post)

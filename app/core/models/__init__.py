@@ -5,7 +5,7 @@ Relationships are ``lazy="raise"``: each query names what it loads, so that a te
 
 from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Attachment, MediaFile, PostScores, Request, Score
-from app.core.models.decisions import Action, Decision, Hold
+from app.core.models.decisions import Action, Decision, Hold, Strike
 from app.core.models.desk import (
     Attention,
     AuthorNote,
@@ -168,6 +168,7 @@ __all__ = [
     "SignInStep",
     "Skip",
     "SlowRule",
+    "Strike",
     "ThresholdSet",
     "VectorSpace",
     "Webhook",

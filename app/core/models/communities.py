@@ -71,6 +71,7 @@ class Category(Base):
     score, but no action is opened. ``target_minutes``: within which time people should decide; None: by severity.
     ``author_text``: what the author of a post is told with a warning; None: the shipped text.
     ``report_threshold``: the weight of open reports from which on people are asked about a post; None: never.
+    ``strike_points``: what an applied action counts against its author, for ``strike_days``.
     """
 
     __tablename__ = "categories"
@@ -96,3 +97,5 @@ class Category(Base):
     target_minutes: Mapped[int | None] = mapped_column()
     author_text: Mapped[str | None] = mapped_column(sa.Text)
     report_threshold: Mapped[float | None] = mapped_column(sa.Float, server_default=sa.text("2"))
+    strike_points: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
+    strike_days: Mapped[int] = mapped_column(default=90, server_default=sa.text("90"))

@@ -20,6 +20,7 @@ from app.core.vocabulary import (
     ActionVerb,
     ReopenTo,
     ReviewGroup,
+    StrikeStep,
     Undo,
     UndoState,
 )
@@ -50,6 +51,10 @@ HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('app
 
 
 _UNDO = sa.text("undo_state IS NOT NULL")
+ENDING = "until IS NOT NULL AND ended_at IS NULL"
+"""Which actions have an end that has not come. An index repeats it."""
+STEPS = "strike_step IS NOT NULL"
+"""Which actions were proposed because of an author's strikes. An index repeats it."""
 _ASSIGNED = sa.text(f"{QUEUED} AND assigned_to_id IS NOT NULL")
 
 
@@ -67,7 +72,10 @@ class Action(Stamped, Base):
     it out; ``assigned_to_id`` is the account that is to decide it. ``undo_state``: whether the platform has undone an
     overturned action that is no hide. ``reason`` of what the service proposed is the text for the post's author
     (``author_text``), of what the integration did on its own why it did so. ``newest_request_id``: the request with the
-    text that is reviewed, where the post was edited during the review; None: ``request_id``.
+    text that is reviewed, where the post was edited during the review; None: ``request_id``. ``until``: when a silence
+    ends, None: never; ``ended_at``: when the service said that it ended, or staff lifted it. ``strike_step``: the action
+    concerns the author because of their strikes, and not the post alone (docs/moderate/authors.md). It decides no
+    request.
     """
 
     __tablename__ = "moderation_actions"
@@ -221,6 +229,22 @@ class Action(Stamped, Base):
             sqlite_where=_UNDO,
             postgresql_where=_UNDO,
         ),
+        # Silences whose end has not come, for the job that ends them.
+        sa.Index(
+            "ix_moderation_actions_until",
+            "until",
+            "id",
+            sqlite_where=sa.text(ENDING),
+            postgresql_where=sa.text(ENDING),
+        ),
+        sa.Index(
+            "ix_moderation_actions_strike_step",
+            "community_id",
+            "platform_author_id",
+            "created_at",
+            sqlite_where=sa.text(STEPS),
+            postgresql_where=sa.text(STEPS),
+        ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
@@ -270,6 +294,9 @@ class Action(Stamped, Base):
     # No foreign key: SQLite can add one to an existing table only by copying the whole table.
     assigned_to_id: Mapped[uuid.UUID | None] = mapped_column()
     undo_state: Mapped[UndoState | None] = mapped_column(word(UndoState))
+    until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    strike_step: Mapped[StrikeStep | None] = mapped_column(word(StrikeStep))
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
@@ -284,7 +311,8 @@ class Action(Stamped, Base):
     @property
     def author_text(self) -> str | None:
         """What the platform tells the post's author; None if nothing, or if the integration acted on its own."""
-        return self.reason if self.action_type in CARRY_TEXT and self.action_tier is not None else None
+        is_ours = self.action_tier is not None or self.strike_step is not None
+        return self.reason if self.action_type in CARRY_TEXT and is_ours else None
 
     @property
     def undo(self) -> Undo | None:
@@ -326,7 +354,7 @@ class Hold(Base):
 
     It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
     where a reopened dismissal goes. ``act_as``: what the platform is to do instead of what the category is configured
-    for; ``author_text``: the message to the post's author.
+    for; ``author_text``: the message to the post's author; ``until``: when a silence ends, None: never.
     """
 
     __tablename__ = "holds"
@@ -348,5 +376,43 @@ class Hold(Base):
     reopen_to: Mapped[ReopenTo | None] = mapped_column(word(ReopenTo))
     act_as: Mapped[ActionType | None] = mapped_column(word(ActionType))
     author_text: Mapped[str | None] = mapped_column(sa.Text)
+    until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class Strike(Base):
+    """Points against an author in one community, for an action that was applied or by a moderator's own hand.
+
+    They count until ``expires_at`` or ``lifted_at``. The unique ``action_id`` gives each action one strike at most.
+    ``account_id`` and ``account_name``: who added it, None and empty for what an action gave; ``lifted_by_id``: who
+    lifted it, None where the action was overturned.
+    """
+
+    __tablename__ = "strikes"
+    __table_args__ = (
+        sa.Index("ix_strikes_author", "community_id", "platform_author_id", "created_at", "id"),
+        sa.Index(
+            "uq_strikes_action_id",
+            "action_id",
+            unique=True,
+            sqlite_where=sa.text("action_id IS NOT NULL"),
+            postgresql_where=sa.text("action_id IS NOT NULL"),
+        ),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    platform_author_id: Mapped[str] = mapped_column(sa.String(255))
+    points: Mapped[int] = mapped_column()
+    category: Mapped[str | None] = mapped_column(sa.String(40))
+    action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    reason: Mapped[str] = mapped_column(sa.Text, default="")
+    account_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+    account_name: Mapped[str] = mapped_column(sa.String(255), default="")
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    lifted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    lift_reason: Mapped[str] = mapped_column(sa.Text, default="")
+    lifted_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+    lifted_by_name: Mapped[str] = mapped_column(sa.String(255), default="")

@@ -217,6 +217,7 @@ def acted_on(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, A
             Action.restores_id,
             Action.applied_at,
             Action.undo_state,
+            Action.ended_at,
         )
         .where(Action.request_id.in_([row.id for row in request_rows]))
         .order_by(Action.created_at, Action.id)

@@ -5,14 +5,14 @@ sent. Undo deletes the row. When the row is due, a job carries out the decision.
 """
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock, limits, outbox
-from app.core.actions import actions
+from app.core.actions import actions, silences
 from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
 from app.core.db import serialise, serialise_and_reload
@@ -46,6 +46,8 @@ def hold(
     reopen_to: ReopenTo | None = None,
     act_as: ActionType | None = None,
     author_text: str | None = None,
+    until: datetime | None = None,
+    without_end: bool = False,
     version: int | None = None,
     seconds: float | None = None,
 ) -> Hold:
@@ -55,7 +57,7 @@ def hold(
     ``version`` is the version that the moderator's page showed, ``category`` the one to file the action under if it
     is not the category of its score, ``reopen_to`` where a reopened dismissal goes. ``act_as`` is what the platform
     does instead of what is configured, ``author_text`` what it tells the author (``carries_text``); both only to
-    force-publish an action.
+    force-publish an action. ``until`` and ``without_end`` are of a silence, as in ``verbs.Details``.
 
     Raises:
         Forbidden: the actor is not a signed-in moderator.
@@ -73,6 +75,7 @@ def hold(
     if reason.comment:
         limits.text(reason.comment, "comment", limits.REASON_MAX)
     act_as, author_text = verbs.checked_choice(verb, action, act_as, author_text)
+    until = _checked_until(verb, action, act_as, until, without_end=without_end)
     if category is not None and action is not None:
         category = verbs.checked_category(session, action, category, "policy")
     serialise_and_reload(session, subject)
@@ -104,6 +107,7 @@ def hold(
         reopen_to=reopen_to if verb is ActionVerb.REOPEN else None,
         act_as=act_as,
         author_text=author_text,
+        until=until,
         due_at=due,
     )
     try:
@@ -222,6 +226,8 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
             act_as=held.act_as,
             author_text=held.author_text,
             category=held.category,
+            until=held.until,
+            without_end=held.until is None,
         )
         verbs.decide(session, actor, action, held.verb, details)
         return
@@ -231,6 +237,26 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
     verbs.decide_note(session, actor, note, held.verb, reason)
+
+
+def _checked_until(
+    verb: ActionVerb,
+    action: Action | None,
+    act_as: ActionType | None,
+    until: datetime | None,
+    *,
+    without_end: bool,
+) -> datetime | None:
+    """When the silence ends that this decision leads to; None: never, or it leads to none."""
+    if verb is not ActionVerb.FORCE_PUBLISH or action is None:
+        if until is not None:
+            raise Invalid.field("until", "belongs to a silence only", clock.iso(until))
+        return None
+    chosen = act_as or action.action_type
+    silences.check_until(chosen, until)
+    if chosen is not ActionType.SILENCE or without_end or until is not None:
+        return until
+    return verbs.default_until(action)
 
 
 def _settle(session: Session, held: Hold, cause: str) -> None:

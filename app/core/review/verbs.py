@@ -5,12 +5,13 @@ The API calls ``change_action`` with a target state. ``decide`` carries out a mo
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import limits
-from app.core.actions import acknowledgements, actions
+from app.core import clock, limits
+from app.core.actions import acknowledgements, actions, silences
 from app.core.actions.moves import condition_holds
 from app.core.db import serialise_and_reload
 from app.core.errors import IllegalMove, Invalid
@@ -39,7 +40,8 @@ class Details:
     """Arguments of a verb: ``reason`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
     ``reopen_to``, where the item goes, and for *force_publish* ``act_as``, another action than the configured one, with
     ``author_text``, the message to the author. ``category`` is what a decision is filed under, if not under the
-    action's category; that of a reopened dismissal is for the new action."""
+    action's category; that of a reopened dismissal is for the new action. ``until`` is when a silence ends; None: as
+    its step says (``Action.strike_step``), or never, and with ``without_end`` never."""
 
     reason: Reason = NO_REASON
     platform_action_id: str | None = None
@@ -47,6 +49,8 @@ class Details:
     act_as: ActionType | None = None
     author_text: str | None = None
     category: str | None = None
+    until: datetime | None = None
+    without_end: bool = False
 
 
 class ToNote(Protocol):
@@ -72,6 +76,8 @@ def change_action(
     platform_action_id: str | None = None,
     reason: Reason = NO_REASON,
     category: str | None = None,
+    until: datetime | None = None,
+    without_end: bool = False,
 ) -> Action:
     """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
 
@@ -92,7 +98,12 @@ def change_action(
         if verb not in _DECIDING:
             raise Invalid.field("category", "can only be named with a move that decides", category)
         category = checked_category(session, action, category, "category")
-    return carry_out(session, actor, action, verb, Details(reason, platform_action_id, category=category))
+    if until is not None:
+        if verb not in _TAKE_UNTIL:
+            raise Invalid.field("until", "cannot be set with this move", clock.iso(until))
+        silences.check_until(action.action_type, until)
+    details = Details(reason, platform_action_id, category=category, until=until, without_end=without_end)
+    return carry_out(session, actor, action, verb, details)
 
 
 def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
@@ -143,6 +154,11 @@ def _force_publish(session: Session, actor: Actor, action: Action, details: Deta
     if details.act_as is not None or details.author_text:
         chosen = details.act_as or action.action_type
         _act_instead(session, actor, action, chosen, details.author_text)
+    if action.action_type is ActionType.SILENCE:
+        action.until = details.until
+        if details.until is None and not details.without_end:
+            action.until = default_until(action)
+        session.flush()
     verdicts.force_publish(session, actor, rationale, reason=details.reason)
     return action
 
@@ -158,7 +174,9 @@ def _dismiss(session: Session, actor: Actor, action: Action, details: Details) -
 
 
 def _acknowledge(session: Session, actor: Actor, action: Action, details: Details) -> Action:
-    return acknowledgements.acknowledge(session, actor, action, details.platform_action_id)
+    return acknowledgements.acknowledge(
+        session, actor, action, details.platform_action_id, until=details.until
+    )
 
 
 def _reopen(session: Session, actor: Actor, action: Action, details: Details) -> Action:
@@ -191,6 +209,14 @@ moves by itself."""
 
 _DECIDING = frozenset(HELD_VERBS) - {ActionVerb.REOPEN}
 """The verbs by which the API decides, and can name a category."""
+
+
+_TAKE_UNTIL = frozenset({ActionVerb.FORCE_PUBLISH, ActionVerb.ACKNOWLEDGE})
+
+
+def default_until(action: Action) -> datetime | None:
+    """When a silence ends that begins now, if the moderator says nothing: as its step says; None: never."""
+    return silences.for_days(action.strike_step.days) if action.strike_step is not None else None
 
 
 def _rationale(session: Session, action: Action) -> Note | None:

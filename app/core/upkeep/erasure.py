@@ -48,6 +48,7 @@ from app.core.models import (
     SavedFilter,
     SignIn,
     SignInStep,
+    Strike,
     ThresholdSet,
 )
 from app.core.models import (
@@ -211,8 +212,8 @@ def erase_identity(
     """Erase a person by their platform identity, including the account that their profile is linked to.
 
     Their user id is replaced by a pseudonym everywhere: as a post's author or submitter, a note's author or a
-    rater, and in the metadata of posts. The attachments of their posts are deleted. The platform's own data is not
-    affected: what it sends about them later creates a new profile.
+    rater, and in the metadata of posts. The attachments of their posts, the notes about them and their strikes are
+    deleted. The platform's own data is not affected: what it sends about them later creates a new profile.
 
     Raises:
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
@@ -257,6 +258,10 @@ def erase_identity(
         AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
     )
     gone["notes about authors"] = bulk.change(session, about_them)
+    against_them = sa.delete(Strike).where(
+        Strike.community_id.in_(in_communities), Strike.platform_author_id == user_id
+    )
+    gone["strikes"] = bulk.change(session, against_them)
     person = Person([user_id], [display_name] if display_name else [], pseudonym)
     own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
     gone["names in metadata"] = (
@@ -356,6 +361,8 @@ def _empty(session: Session, account: Account) -> None:
     )
     _remove_name(session, AuthorNote.account_name, AuthorNote.account_id == account.id)
     _remove_name(session, MutedReporter.account_name, MutedReporter.account_id == account.id)
+    _remove_name(session, Strike.account_name, Strike.account_id == account.id)
+    _remove_name(session, Strike.lifted_by_name, Strike.lifted_by_id == account.id)
     for column, what in (
         (ThresholdSet.made_by, "policy.revised"),
         (RulePackVersion.made_by, "rules.revised"),

@@ -62,6 +62,7 @@ from app.core.models import (
     SignIn,
     SignInStep,
     Skip,
+    Strike,
 )
 from app.core.people import profiles
 from app.core.vocabulary import SeatState
@@ -113,12 +114,13 @@ _RATING = (
 )
 _ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
 _POST = "id request_id community_id content requested_at"
+_STRIKE = "community_id points category action_id created_at expires_at lifted_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
-_HOLD = "community_id action_id note_id verb reason comment author_text category due_at created_at"
 _REPORT = (
     "report_id community_id request_id reporter_ref category text origin state reported_at resolved_at outcome_text "
     "created_at"
 )
+_HOLD = "community_id action_id note_id verb reason comment author_text until category due_at created_at"
 _SIGN_IN = "user_agent method created_at last_seen_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
@@ -224,6 +226,13 @@ PARTS = (
     # A moderator may take along whom they muted; a reporter, that they are muted, and why.
     Part("muted_as_reporter", MutedReporter, "community_id until reason created_at", by_profile=_PROFILE_ID),
     Part("reporters_muted", MutedReporter, "community_id until reason created_at", by=_ACCOUNT_ID),
+    Part("strikes_added", Strike, "community_id platform_author_id points reason created_at", by=_ACCOUNT_ID),
+    Part(
+        "strikes_lifted",
+        Strike,
+        "community_id platform_author_id points lift_reason lifted_at",
+        by=("lifted_by_id",),
+    ),
     Part(
         "note_drafts",
         NoteDraft,
@@ -287,6 +296,7 @@ def _lists(session: Session, account_id: uuid.UUID) -> Iterator[tuple[str, Itera
         lists = [_rows(session, part, account_id, profile_ids) for part in parts]
         yield name, heapq.merge(*lists, key=itemgetter("created_at")) if len(lists) > 1 else lists[0]
     yield "posts", _posts(session, linked)
+    yield "strikes", _strikes(session, linked)
 
 
 def _rows(
@@ -320,29 +330,41 @@ def _batches(session: Session, chosen: sa.Select[Any]) -> Iterator[list[Row]]:
 
 def _posts(session: Session, linked: Sequence[Profile]) -> Iterator[Row]:
     """The posts that the person wrote or submitted under their names on platforms."""
+    chosen = _under_their_names(
+        linked, Request, _POST, (Request.platform_author_id, Request.requested_by), Request.community_id
+    )
+    for posts in _batches(session, chosen) if chosen is not None else ():
+        _add_attachments(session, posts)
+        yield from posts
+
+
+def _strikes(session: Session, linked: Sequence[Profile]) -> Iterator[Row]:
+    """The strikes against the person, without the moderators' names and reasons."""
+    chosen = _under_their_names(linked, Strike, _STRIKE, (Strike.platform_author_id,), Strike.community_id)
+    for strikes in _batches(session, chosen.order_by(Strike.created_at)) if chosen is not None else ():
+        yield from strikes
+
+
+def _under_their_names(
+    linked: Sequence[Profile], model: Any, columns: str, ids: Sequence[Any], community_id: Any
+) -> sa.Select[Any] | None:
+    """SELECT of the rows in which one of the columns ``ids`` is a person's id on the community's platform."""
     names = [
         sa.and_(
             Community.platform == profile.platform,
             Community.platform_community_server_id == profile.provider_scope
             if profile.provider_scope
             else sa.true(),
-            sa.or_(
-                Request.platform_author_id == profile.platform_user_id,
-                Request.requested_by == profile.platform_user_id,
-            ),
+            sa.or_(*(column == profile.platform_user_id for column in ids)),
         )
         for profile in linked
         if profile.platform != profiles.WEB
     ]
     if not names:
-        return
-    columns: list[Any] = [getattr(Request, name) for name in _POST.split()]
-    chosen: sa.Select[Any] = (
-        sa.select(*columns).join(Community, Community.id == Request.community_id).where(sa.or_(*names))
-    )
-    for posts in _batches(session, chosen):
-        _add_attachments(session, posts)
-        yield from posts
+        return None
+    wanted: list[Any] = [getattr(model, name) for name in columns.split()]
+    chosen: sa.Select[Any] = sa.select(*wanted)
+    return chosen.join(Community, Community.id == community_id).where(sa.or_(*names))
 
 
 def _add_attachments(session: Session, posts: list[Row]) -> None:

@@ -109,6 +109,13 @@ def _action(state: ActionState = ActionState.UNDER_REVIEW) -> Action:
     )
 
 
+def _silence() -> Action:
+    action = _action(ActionState.APPLIED)
+    action.action_type, action.decided_verb = ActionType.SILENCE, ActionType.SILENCE.value
+    action.until = action.ended_at = _SINCE + timedelta(days=7)
+    return action
+
+
 def _note() -> Note:
     return Note(
         id=uuid.UUID(NOTE),
@@ -191,6 +198,14 @@ _LIST = (
         ActionState.DISMISSED,
         "Action dismissed",
         "A review ended without action, or a proposal was withdrawn.",
+    ),
+    EventKind(
+        name=EventName.ACTION_ENDED,
+        label="Silence ended",
+        when="The time of a silence is over, or staff lifted it early. Off unless a webhook names this event.",
+        shape=shapes.ACTION,
+        sample=lambda community: payloads.action_event(EventName.ACTION_ENDED, community, _silence()),
+        receivers=Receivers.NAMED,
     ),
     EventKind(
         name=EventName.NOTE_STATUS,

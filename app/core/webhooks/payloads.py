@@ -83,8 +83,11 @@ def action_event(name: EventName, community: Community, action: Action) -> dict[
             "note_id": str(action.note_id) if action.note_id else None,
             "category": action.filed_under,
             "author_text": action.author_text,
+            "until": clock.iso(action.until) if action.until else None,
         },
     }
+    if name is EventName.ACTION_ENDED:
+        payload["data"]["ended_at"] = clock.iso(action.ended_at) if action.ended_at else None
     if name is EventName.ACTION_OVERTURNED:
         payload["data"] |= {
             "undo": action.undo.value if action.undo else None,

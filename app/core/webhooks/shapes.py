@@ -163,6 +163,19 @@ ACTION = _shape_a(
         null=True,
     ),
     Field(
+        "until",
+        _TIME,
+        "When a `silence` ends; null if it has no end, and with others.",
+        null=True,
+        always=False,
+    ),
+    Field(
+        "ended_at",
+        _TIME,
+        "Only in `moderation_action.ended`: when the service ended it, or staff lifted it.",
+        always=False,
+    ),
+    Field(
         "undo",
         Undo,
         "Only in `moderation_action.overturned`: what to undo on the platform. Null for a `hide`, which an `unhide` "

@@ -51,6 +51,7 @@ CELLS: Mapping[str, Callable[[ActionChange], object]] = {
     "event": lambda change: change.entry.what,
     "verb": lambda change: change.verb,
     "undo_state": lambda change: change.entry.after.get("undo_state", ""),
+    "until": lambda change: change.entry.after.get("until") or "",
 }
 """The columns of the CSV file."""
 

@@ -21,10 +21,11 @@ from app.web import forms
 from app.web.categories import category_name
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
+from app.web.item.silence_forms import SilenceFields
 from app.web.item.verb_words import WORDS, effect_name
 
 
-class DecisionForm(ReasonForm):
+class DecisionForm(ReasonForm, SilenceFields):
     """A moderator's decision. ``verb`` is the pressed button; ``next`` opens the next item of the queue afterwards.
 
     ``back``: the moderator goes back to the form from the question about their text to the author.
@@ -67,10 +68,13 @@ class DecisionForm(ReasonForm):
         """What ``holds.hold`` takes besides verb and reason."""
         verb, act_as = self.wanted_verb(), self.wanted_action()
         is_carried = verb is not None and verbs.carries_text(verb, action, act_as)
+        acts = verb is ActionVerb.FORCE_PUBLISH
+        silences = acts and (act_as or action.action_type) is ActionType.SILENCE
         return {
             "category": self.policy.data or None,
             "act_as": act_as,
             "author_text": self.author_text.data if is_carried else None,
+            **(self.silence_end() if silences else {}),
         }
 
 

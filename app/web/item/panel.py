@@ -21,10 +21,11 @@ from app.core.permissions import Actor
 from app.core.requests import score_rows
 from app.core.review import assignments, claims, reopening, second_looks
 from app.core.thresholds import threshold_sets
-from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionType, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
+from app.web.filters import full_time
 from app.web.forms import AnyForm
 from app.web.item import answering, decision_forms, pending_undo, timeline, verb_words, why_status
 from app.web.item.decision_forms import (
@@ -40,6 +41,7 @@ from app.web.item.decision_forms import (
 )
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.pending_undo import PendingDecision, PendingUndo
+from app.web.item.silence_forms import LiftForm, length_words, lift_form
 from app.web.item.timeline import DoneToPost
 from app.web.item.verb_words import VerbButton, outcome
 from app.web.item.why_status import Missing
@@ -65,7 +67,8 @@ class ModeratorPanel:
 
     ``done`` says what was done to the post and by whom. ``second_look`` is the entry that opened the second look,
     ``restoration`` the action that shows the post again, ``undone`` the platform's answer whether it has undone
-    another. ``standard_text`` is what a warning tells the author unless the moderator writes something else. ``reopen``
+    another. ``lift`` is the form to lift a silence early, None if there is none in force. ``standard_text`` is what a
+    warning tells the author unless the moderator writes something else. ``reopen``
     is the form to reopen a dismissal, None if that is not possible. ``reopened`` is the action that reopened this one,
     ``reopens`` the dismissal this one reopened. ``drawn_closes_at``: until when a drawn panel can decide, None without
     an open one. ``seen`` is a digest of what the page shows and colleagues may change. ``asked``: what to ask about the
@@ -86,6 +89,7 @@ class ModeratorPanel:
     second_look: timeline.TimelineEvent | None
     restoration: Action | None
     undone: timeline.TimelineEvent | None
+    lift: LiftForm | None
     reopen: ReopenForm | None
     kept: DecisionForm | ReopenForm
     reopened: Action | None
@@ -120,6 +124,18 @@ class ModeratorPanel:
     def _kept(self) -> Query:
         """Parameters for every URL of the panel: the filters of the list, and whether the next item follows."""
         return {**self.query, **({"next": "1"} if self.opens_next else {})}
+
+    @property
+    def silence(self) -> str:
+        """Until when its author is silenced, as a sentence; empty if the action is no silence or never began."""
+        action = self.action
+        if action.action_type is not ActionType.SILENCE or (
+            action.proposed_at is None and not action.applied_at
+        ):
+            return ""
+        if action.ended_at is not None:
+            return f"The silence ended {full_time(action.ended_at)}."
+        return f"Silenced {length_words(action.until)}."
 
     @property
     def chosen(self) -> str | None:
@@ -218,6 +234,7 @@ def panel(
         [category.name for category in thresholds.categories if category.enabled] if thresholds else [],
         action.filed_under,
     )
+    decision.offer_length(action.strike_step)
     siblings = actions.siblings(session, action)
     restoring = {sibling.id for sibling in siblings if sibling.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
@@ -238,6 +255,7 @@ def panel(
         second_look=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
         restoration=next((sibling for sibling in siblings if sibling.restores_id == action.id), None),
         undone=next((event for event in reversed(events) if _is_answer(event, action)), None),
+        lift=None if held else lift_form(action, _sent(sent, LiftForm)),
         reopen=None if held else _reopen(session, actor, action, reopen_form),
         kept=reopen_form or decision,
         reopened=next((sibling for sibling in siblings if sibling.reopens_id == action.id), None),

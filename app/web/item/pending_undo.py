@@ -17,9 +17,11 @@ from app.core import clock
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import holds
+from app.core.vocabulary import ActionType, ActionVerb
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
+from app.web.item.silence_forms import length_words
 from app.web.item.verb_words import WORDS, outcome
 
 
@@ -60,7 +62,10 @@ def of_action(
     """Return the pending decision on this action, or None. ``named`` is how its sentence names the post."""
     if held is None:
         return None
-    return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to, held.act_as)))
+    said = outcome(held.verb, action, named, held.reopen_to, held.act_as)
+    if held.verb is ActionVerb.FORCE_PUBLISH and (held.act_as or action.action_type) is ActionType.SILENCE:
+        said = f"{said.removesuffix('.')} {length_words(held.until)}."
+    return _shown(actor, held, capitalised(said))
 
 
 def of_note(actor: Actor, held: Hold | None) -> PendingDecision | None:

@@ -28,6 +28,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.panel_ended": ("scale", "The panel ended"),
     "action.filed": ("flag", "Filed under another category"),
     "action.chosen": ("scale", "Another action was chosen"),
+    "action.until_changed": ("clock", "The silence has another end"),
+    "action.ended": ("circle-check", "The silence ended"),
     "action.commented": ("message-square", "Message to moderators"),
     "decision.held": ("hourglass", "Decision held"),
     "decision.undone": ("undo-2", "Decision undone"),

@@ -7,8 +7,9 @@ from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
-from app.core.actions import actions
-from app.core.errors import Invalid, NotFound
+from app.core.actions import actions, silences
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.history.reason import Reason
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
@@ -16,9 +17,11 @@ from app.core.review import authors, claims, queue
 from app.web import auth, forms, list_filters, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
+from app.web.filters import sentence_end
 from app.web.item import answering, items, panel
 from app.web.item.author import AuthorNoteForm, note_for
 from app.web.item.decision_forms import CommentForm, DecisionForm, TextQuestion
+from app.web.item.silence_forms import LiftForm
 from app.web.moderate import queue_rows, row_lists
 from app.web.moderate.row_lists import RowList
 from app.wiring import wired
@@ -186,6 +189,24 @@ def show(
     return page.render(
         "item/item.html", TIMELINE if is_message else PART, status=status, alert=alert, **context
     )
+
+
+@web.post("/review/<uuid:action_id>/lift")
+def lift(action_id: uuid.UUID) -> Response:
+    """End a silence early."""
+    form = forms.posted(LiftForm)
+    if not form.validate():
+        return show(action_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            action = find(session, action_id)
+            silences.lift(session, auth.current_actor(), action, reason=Reason(form.lift_reason.data or ""))
+    except Conflict as refusal:
+        return done(action_id, sentence_end(refusal.detail), status=409)
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"reason": "lift_reason"})
+        return show(action_id, form, status=422)
+    return done(action_id, "The silence is lifted.")
 
 
 AUTHOR_NOTE_PART = "moderate/_author_note.html"
