@@ -73,9 +73,9 @@ class Action(Stamped, Base):
     overturned action that is no hide. ``reason`` of what the service proposed is the text for the post's author
     (``author_text``), of what the integration did on its own why it did so. ``newest_request_id``: the request with the
     text that is reviewed, where the post was edited during the review; None: ``request_id``. ``until``: when a silence
-    ends, None: never; ``ended_at``: when the service said that it ended, or staff lifted it. ``strike_step``: the action
-    concerns the author because of their strikes, and not the post alone (docs/moderate/authors.md). It decides no
-    request.
+    ends, None: never; ``ended_at``: when the service said that it ended, or staff lifted it. ``strike_step``: the
+    action concerns the author because of their strikes, and not the post alone (docs/moderate/authors.md). It decides
+    no request.
     """
 
     __tablename__ = "moderation_actions"
