@@ -18,6 +18,7 @@ from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import HttpObtainer
 from app.adapters.media.s3_store import S3Store
 from app.adapters.openai_notes import OpenAiCompatibleWriter
+from app.adapters.openid import HttpOpenId
 from app.adapters.services.kinds import DatabaseLedger, known_kinds
 from app.adapters.services.onnx_files import ModelLimits
 from app.adapters.webhook_sender import HttpSender
@@ -39,6 +40,7 @@ from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.outbound import AllowList
+from app.core.people.openid import OpenIdClient
 from app.core.requests import waiting
 from app.core.requests.waiting import InForce
 from app.core.rulesets.versions import CommunityRules
@@ -87,6 +89,7 @@ class Wiring:
     sender: Sender
     feeds: FeedFetcher
     allow: AllowList
+    openid: OpenIdClient
     throttle: Throttle
     mailer: Mailer
     mail_links: MailLinks
@@ -181,6 +184,7 @@ def wire(settings: Settings) -> Wiring:
         sender=HttpSender(allow),
         feeds=HttpFeedFetcher(allow),
         allow=allow,
+        openid=HttpOpenId(allow),
         throttle=Throttle.from_settings(settings),
         mailer=mailer(settings),
         mail_links=MailLinks(settings.base_url, settings.secret_key.get_secret_value().encode()),

@@ -114,6 +114,7 @@ CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
 LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
 LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
 PASSKEYS = Most(20, "passkeys", "remove one first", "an account")
+PROVIDERS = Most(20, "sign-in providers", "remove one first", "the service")
 SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for scores")
 COUNTED = (
     WEBHOOKS,
@@ -133,6 +134,7 @@ COUNTED = (
     LINK_CODES,
     LINKED_PROFILES,
     PASSKEYS,
+    PROVIDERS,
     SCORED_TEXTS,
 )
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""

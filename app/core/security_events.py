@@ -41,6 +41,17 @@ class SecurityEvent(StrEnum):
     PASSKEY_REFUSED = "passkey.refused"
     RECOVERY_CODES_MADE = "recovery_codes.made"
     RECOVERY_CODE_USED = "recovery_code.used"
+    PROVIDER_ADDED = "provider.added"
+    PROVIDER_CHANGED = "provider.changed"
+    PROVIDER_ENABLED = "provider.enabled"
+    PROVIDER_DISABLED = "provider.disabled"
+    PROVIDER_REMOVED = "provider.removed"
+    PROVIDER_REFUSED = "provider.refused"
+    PROVIDER_ENDED = "provider.ended_sessions"
+    IDENTITY_CONNECTED = "identity.connected"
+    IDENTITY_DISCONNECTED = "identity.disconnected"
+    PASSWORDS_SWITCHED = "passwords.switched"
+    SIGN_IN_LINK_MADE = "sign_in_link.made"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     KEY_REFUSED = "key.refused"
@@ -58,6 +69,8 @@ _ALARMS = frozenset(
         SecurityEvent.LAST_ADMIN_KEPT,
         SecurityEvent.FACTORS_RESET,
         SecurityEvent.PASSKEY_REFUSED,
+        SecurityEvent.PASSWORDS_SWITCHED,
+        SecurityEvent.SIGN_IN_LINK_MADE,
         SecurityEvent.RESTORED,
         SecurityEvent.ENCRYPTION_KEY_ROTATED,
     }

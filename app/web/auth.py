@@ -102,6 +102,13 @@ def one_click(view: View) -> View:
     return view
 
 
+def from_server(view: View) -> View:
+    """Mark a view that other servers post to. It needs no sign-in and no form's token: it checks what it is sent."""
+    view.is_open = True  # type: ignore[attr-defined]
+    view.is_one_click = True  # type: ignore[attr-defined]
+    return view
+
+
 def signs_in(view: View) -> View:
     """Mark a view that signs in. It needs no sign-in, and its form may be older than a sign-in in another tab."""
     view.is_open = True  # type: ignore[attr-defined]
@@ -141,6 +148,18 @@ def needs(permission: Permission) -> Callable[[View], View]:
         return checked_view  # type: ignore[return-value]
 
     return wrap
+
+
+def for_service_admins(view: View) -> View:
+    """Require a service admin for a view. Otherwise 403."""
+
+    @wraps(view)
+    def checked_view(**values: Any) -> Any:
+        if not current_actor().service_admin:
+            raise Forbidden("This needs a service admin")
+        return view(**values)
+
+    return checked_view  # type: ignore[return-value]
 
 
 def require(permission: Permission, community_id: uuid.UUID) -> None:

@@ -1,6 +1,6 @@
 """The main navigation: the pages that exist and that the reader's role may open."""
 
-from typing import Any
+from typing import Any, Literal
 
 from flask import current_app, g, request, url_for
 
@@ -14,8 +14,9 @@ from app.web.page import NavItem
 from app.web.webhooks import deliveries
 from app.wiring import wired
 
-Entry = tuple[str, str, str, Permission | None]
-"""What it is called, its view, its icon, and what one must be allowed to see it."""
+SERVICE_ADMIN: Literal["service admin"] = "service admin"
+Entry = tuple[str, str, str, Permission | Literal["service admin"] | None]
+"""What it is called, its view, its icon, and what one must be allowed, or be, to see it."""
 
 GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
@@ -52,6 +53,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             ("API keys", "web.keys_page", "key-round", Permission.MANAGE_KEYS),
             ("People", "web.people", "users", Permission.MANAGE_PEOPLE),
+            ("Sign-in", "web.sign_in_methods", "lock", SERVICE_ADMIN),
         ),
     ),
     ("You", (("Settings", "web.settings", "settings", None),)),
@@ -135,7 +137,7 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
         items = [
             NavItem(
                 label,
-                url_for(view) + (query if needed else ""),
+                url_for(view) + (query if isinstance(needed, Permission) else ""),
                 icon,
                 _is_current(url_for(view)),
                 *counted.get(view, (None, "")),
@@ -143,12 +145,20 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
-            if has_page(view)
-            and (needed is None or (community is not None and auth.may(needed, community.id)))
+            if has_page(view) and _is_open(needed, community)
         ]
         if items:
             groups.append((title, items))
     return groups
+
+
+def _is_open(needed: Permission | Literal["service admin"] | None, community: Community | None) -> bool:
+    """Whether the reader may open a page that needs this."""
+    if needed == SERVICE_ADMIN:
+        return auth.current_actor().service_admin
+    return needed is None or (
+        isinstance(needed, Permission) and community is not None and auth.may(needed, community.id)
+    )
 
 
 def _go_key(view: str, community: Community | None) -> str:

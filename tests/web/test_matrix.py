@@ -260,6 +260,23 @@ POST /settings/password                                         401 422 422 422 
 POST /settings/run                                              401 303 303 303 303 303
 POST /settings/sessions/<uuid:sign_in_id>/end                   401 404 404 404 404 404
 POST /settings/sessions/end-others                              401 303 303 303 303 303
+POST /settings/providers/<uuid:identity_id>/disconnect          401 404 404 404 404 404
+POST /settings/providers/<uuid:provider_id>/connect             401 404 404 404 404 404
+GET  /sign-in-methods                                           303 403 403 403 403 403
+POST /sign-in-methods/passwords                                 401 403 403 403 403 403
+GET  /sign-in-methods/new                                       303 403 403 403 403 403
+POST /sign-in-methods/new                                       401 403 403 403 403 403
+GET  /sign-in-methods/<uuid:provider_id>                        303 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>                        401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/disable                401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/discover               401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/enable                 401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/remove                 401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/try                    401 403 403 403 403 403
+POST /sign-in/again/<uuid:provider_id>                          401 404 404 404 404 404
+GET  /sign-in/callback                                          400 400 400 400 400 400
+POST /sign-in/logout/<uuid:provider_id>                         404 404 404 404 404 404
+POST /sign-in/with/<uuid:provider_id>                           404 303 303 303 303 303
 GET  /sign-in                                                   200 303 303 303 303 303
 POST /sign-in                                                   422 422 422 422 422 422
 GET  /sign-up                                                   200 303 303 303 303 303
@@ -402,6 +419,8 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             ).one(),
             "notice_id": UNKNOWN,
             "profile_id": UNKNOWN,
+            "provider_id": UNKNOWN,
+            "identity_id": UNKNOWN,
             "sign_in_id": UNKNOWN,
             "account_id": UNKNOWN,
             "token": "no-such-token",

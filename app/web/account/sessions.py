@@ -23,7 +23,7 @@ from app.core.security_events import SecurityEvent
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
-from app.web.account import session_cookie, sign_up
+from app.web.account import providers, session_cookie, sign_up
 from app.web.blueprint import web
 from app.web.errors import answer
 from app.wiring import own_path, wired
@@ -145,6 +145,7 @@ def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
     kept = carried()
+    providers.require_passwords()
     if not form.validate():
         return _show(form, 422, kept=kept)
     email, password = form.email.data or "", form.password.data or ""
@@ -251,6 +252,7 @@ def _show(
         can_sign_up=sign_up.is_open(),
         kept=kept,
         signed_out=signed_out,
+        **providers.buttons(),
     )
 
 

@@ -14,7 +14,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
-from app.core.people import accounts, browsers, dashboard, mailed_links, sessions
+from app.core.people import accounts, browsers, dashboard, identities, mailed_links, sessions
 from app.core.people.mailed_links import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
@@ -201,6 +201,7 @@ def show(
     with wired().database.reading() as session:
         run = run or run_form(session, account)
         linked = linking.linked_to(session, account.id)
+        connections = identities.connections(session, account.id)
         signed_in = sessions.still_open(
             session,
             account.id,
@@ -225,6 +226,7 @@ def show(
         email=account.sign_in_name,
         is_confirmed=account.confirmed_at is not None,
         linked=linked,
+        connections=connections,
         code=code,
         code_minutes=rules.LINK_CODE_MINUTES,
         browsers=signed_in,

@@ -14,6 +14,7 @@ from app.core.people import accounts, credentials, mailed_links, passwords
 from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, errors, forms, page
+from app.web.account import providers
 from app.web.account.forms import ForgotForm, ResetForm, SignUpForm
 from app.web.blueprint import web
 from app.wiring import wired
@@ -33,6 +34,7 @@ def is_open() -> bool:
 def sign_up() -> Response:
     if auth.reader() is not None:
         return make_response(redirect(url_for("web.home"), 303))
+    providers.require_passwords()
     if not is_open():
         raise Forbidden(CLOSED)
     return page.render("account/sign_up.html", form=SignUpForm(), password_min=limits.PASSWORD_MIN)
@@ -41,6 +43,7 @@ def sign_up() -> Response:
 @web.post("/sign-up")
 @auth.open_to_all
 def sign_up_submit() -> Response:
+    providers.require_passwords()
     if not is_open():
         raise Forbidden(CLOSED)
     form = forms.posted(SignUpForm)
@@ -178,6 +181,7 @@ def wait_words(refusal: TooMany, what: str) -> str:
 @web.get("/forgot")
 @auth.open_to_all
 def forgot() -> Response:
+    providers.require_passwords()
     if auth.reader() is not None:
         return make_response(redirect(url_for("web.settings"), 303))
     return page.render("account/forgot.html", form=ForgotForm())
@@ -186,6 +190,7 @@ def forgot() -> Response:
 @web.post("/forgot")
 @auth.open_to_all
 def forgot_submit() -> Response:
+    providers.require_passwords()
     form = forms.posted(ForgotForm)
     if not form.validate():
         return page.render("account/forgot.html", status=422, form=form)
@@ -204,6 +209,7 @@ def forgot_submit() -> Response:
 @web.get("/reset/<token>")
 @auth.from_mail
 def reset(token: str) -> Response:
+    providers.require_passwords()
     try:
         return _show(ResetForm(username=_email_of(token)))
     except LinkOver:
@@ -213,6 +219,7 @@ def reset(token: str) -> Response:
 @web.post("/reset/<token>")
 @auth.from_mail
 def reset_submit(token: str) -> Response:
+    providers.require_passwords()
     form = forms.posted(ResetForm)
     try:
         email = _email_of(token)
