@@ -88,6 +88,14 @@ SECRET_MAX = 500
 INT64_MAX = 2**63 - 1
 
 
+FACT_COUNTED = 1_000
+"""Counts that rules may ask for stop here: posts of one author, or of one site, within a day."""
+FACT_ALIKE = 100
+"""Counts of posts alike stop here."""
+FACT_HOURS = 876_000
+"""The largest age of an account that rules may ask for: a hundred years."""
+
+
 class Most(NamedTuple):
     """How many ``things`` there may be: ``holder`` has at most ``number``; ``remedy`` makes room for another."""
 

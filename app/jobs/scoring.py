@@ -16,7 +16,8 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.classify.together import waits
 from app.core.models import Request
-from app.core.requests import score_rows, scoring, submitting, waiting
+from app.core.requests import post_facts, score_rows, scoring, submitting, waiting
+from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scoring import Classified
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Found, Waiting
@@ -108,17 +109,18 @@ class Scorer:
         """What the classifiers say about posts, of those that they could read in time."""
         classified = []
         traces = _traces(self._wiring, [post.id for post in leased])
+        facts = _facts(self._wiring, [post.id for post in leased])
         end = time.monotonic() + self._seconds
         for post in leased:
             language = detect(post.content)
             try:
                 with tracing.span("score", traces.get(post.id), request_id=str(post.id)):
-                    scorings = scoring.classify(classifiers, post, language)
+                    scorings = scoring.classify(classifiers, post, language, facts.get(post.id))
             except Exception as error:
                 log.warning("Post %s is left to its own job: %s", post.id, type(error).__name__)
                 self._leave_alone([post.id])
                 continue
-            classified.append(Classified(post.id, scorings, language))
+            classified.append(Classified(post.id, scorings, language, facts.get(post.id)))
             if time.monotonic() >= end:
                 break
         return classified
@@ -150,11 +152,12 @@ def _score_slowly(wiring: Wiring, request_id: uuid.UUID) -> None:
 def _score_alone(wiring: Wiring, post: Waiting | Request, classifiers: Sequence[Classifier]) -> None:
     with tracing.span("score", _traces(wiring, [post.id]).get(post.id), request_id=str(post.id)):
         language = detect(post.content)
-        scorings = scoring.classify(classifiers, post, language)
+        facts = _facts(wiring, [post.id]).get(post.id)
+        scorings = scoring.classify(classifiers, post, language, facts)
         try:
-            _record(wiring, post, scorings, language)
+            _record(wiring, post, scorings, language, facts)
         except scoring.StateChanged:
-            _record(wiring, post, scorings, language, is_locked_first=True)
+            _record(wiring, post, scorings, language, facts, is_locked_first=True)
 
 
 def _traces(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
@@ -165,16 +168,23 @@ def _traces(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UU
         return waiting.traces(session, request_ids)
 
 
+def _facts(wiring: Wiring, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, ReadFacts]:
+    """What rules may ask about these posts, by request."""
+    with wiring.database.reading() as session:
+        return post_facts.read(session, request_ids)
+
+
 def _record(
     wiring: Wiring,
     post: Waiting | Request,
     scorings: Sequence[Scoring],
     language: str | None,
+    facts: ReadFacts | None,
     *,
     is_locked_first: bool = False,
 ) -> None:
     with wiring.database.writing() as session:
-        scoring.record_scores(session, post.id, scorings, language, is_locked_first=is_locked_first)
+        scoring.record_scores(session, post.id, scorings, language, facts, is_locked_first=is_locked_first)
         if isinstance(post, Request):
             score_rows.enqueue_observing(session, post.community_id, post.id)
 

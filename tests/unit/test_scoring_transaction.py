@@ -44,9 +44,9 @@ def counted(wiring: Wiring) -> Iterator[list[str]]:
 @pytest.mark.parametrize(
     ("text", "status", "most"),
     [
-        (factories.SPAM, RequestStatus.COMPLETED, 16),
-        (factories.REVIEWED, RequestStatus.IN_PROGRESS, 12),
-        ("The tide tables are on the board", RequestStatus.COMPLETED, 10),
+        (factories.SPAM, RequestStatus.COMPLETED, 21),
+        (factories.REVIEWED, RequestStatus.IN_PROGRESS, 17),
+        ("The tide tables are on the board", RequestStatus.COMPLETED, 15),
     ],
 )
 def test_a_post_is_scored_with_few_statements_and_one_lock(

@@ -8,8 +8,8 @@ Classifiers score content 0.0–1.0 per category; routing compares the combined 
 import math
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
 CATEGORIES: Mapping[str, str] = {
     "toxicity": "Insults, harassment or abuse aimed at a person",
@@ -41,11 +41,13 @@ NOTABLE = 0.1
 class Context:
     """What a classifier may know about the origin of a text. Immutable.
 
-    ``language`` is a BCP 47 tag ("en", "pt-BR"), usually as `language.detect` found it; None when unknown.
+    ``language`` is a BCP 47 tag ("en", "pt-BR"), usually as `language.detect` found it; None when unknown. ``facts``:
+    what is known of the post beside its text (`facts`), which rules may ask.
     """
 
     community_id: uuid.UUID | None = None
     language: str | None = None
+    facts: Mapping[str, int] = field(default_factory=dict, hash=False, compare=False)
 
     @property
     def primary_language(self) -> str | None:
@@ -59,7 +61,8 @@ class Match:
 
     ``start`` and ``end`` are offsets into the submitted text, in code points, ``0 <= start < end``:
     ``text[start:end]`` is the passage to highlight. ``weight`` (0.0–1.0) is how much it counted. ``quoted``: the
-    passage lies wholly in a quotation (`reading`).
+    passage lies wholly in a quotation (`reading`). ``facts``: the facts that the rule asked, with their values; a rule
+    that asks no words has no passage, so that ``start`` and ``end`` are 0.
     """
 
     rule: str
@@ -68,6 +71,14 @@ class Match:
     end: int
     weight: float
     quoted: bool = False
+    facts: tuple[tuple[str, int], ...] = ()
+
+    def stored(self) -> dict[str, Any]:
+        """The match as it is stored with a score, without ``facts`` where the rule asked none."""
+        row = asdict(self)
+        if not self.facts:
+            del row["facts"]
+        return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,25 @@ import json
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
+from types import MappingProxyType
 
 from app.core.classify import Context, Match, OutOfTime, Result
 from app.core.classify.checks import CHECKS, in_link
+from app.core.classify.facts import Facts
 from app.core.classify.normalise import Reading
 from app.core.classify.patterns import SET_WORK, Pattern, PatternSet, Stopwatch, TimeIsUp
 from app.core.classify.reading import Seen, see
-from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, looked_for, parse_pack
+from app.core.classify.rules import (
+    FACTS_ONLY,
+    Rule,
+    RulePack,
+    compile_rule,
+    compile_unless,
+    looked_for,
+    parse_pack,
+)
 from app.core.classify.vocabulary import Vocabulary, shipped_words
 
 CODE_VERSION = 4
@@ -38,6 +48,19 @@ class _CompiledRule:
     pattern: Pattern
     unless: Pattern | None
     languages: frozenset[str]
+
+
+def _languages(rule: Rule) -> frozenset[str]:
+    return frozenset(tag.lower().split("-")[0] for tag in rule.languages)
+
+
+def _meets(rule: Rule, facts: Facts) -> bool:
+    return all(condition.is_met(facts) for condition in rule.when)
+
+
+def _asked(rule: Rule, facts: Facts) -> tuple[tuple[str, int], ...]:
+    """The facts that the rule asks, with their values."""
+    return tuple((condition.fact, facts[condition.fact]) for condition in rule.when)
 
 
 def _code_points(text: bytes, offsets: list[int]) -> dict[int, int]:
@@ -65,10 +88,13 @@ class CompiledPack:
                 rule,
                 compile_rule(rule, pack.lists),
                 compile_unless(rule, pack.lists),
-                frozenset(tag.lower().split("-")[0] for tag in rule.languages),
+                _languages(rule),
             )
             for rule in pack.rules
-            if rule.enabled
+            if rule.enabled and rule.kind != FACTS_ONLY
+        ]
+        self._facts_only = [
+            (rule, _languages(rule)) for rule in pack.rules if rule.enabled and rule.kind == FACTS_ONLY
         ]
         self._set = PatternSet([compiled.pattern for compiled in self._rules])
         self._vocabulary = vocabulary_of(pack)
@@ -80,10 +106,12 @@ class CompiledPack:
         off: Collection[str] = (),
         *,
         seconds: float | None = None,
+        facts: Facts = MappingProxyType({}),
     ) -> tuple[dict[str, float], tuple[Match, ...]]:
         """Return the scores of all categories of the pack (4 decimals, 0.0 without a match) and the matches.
 
-        ``language`` is a primary subtag. Rules whose ids are in ``off`` are skipped as if disabled. The rules of a
+        ``language`` is a primary subtag. Rules whose ids are in ``off`` are skipped as if disabled, and those that ask
+        ``facts`` which the post does not meet or of which nothing is known. The rules of a
         category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are
         in order of the text, at most 20 per rule.
 
@@ -91,7 +119,15 @@ class CompiledPack:
             TimeIsUp: the rules took more than ``seconds`` of processor time.
         """
         seen = see(text)
-        matches: dict[tuple[str, int, int], Match] = {}
+        matches: dict[tuple[str, int, int], Match] = {
+            (rule.id, 0, 0): Match(
+                rule.id, rule.category, 0, 0, round(rule.weight, 4), facts=_asked(rule, facts)
+            )
+            for rule, languages in self._facts_only
+            if rule.id not in off
+            and (not language or not languages or language in languages)
+            and _meets(rule, facts)
+        }
         readings = [seen.plain]
         if seen.folded(self._vocabulary) is not seen.plain:
             readings.append(seen.folded(self._vocabulary))
@@ -104,6 +140,8 @@ class CompiledPack:
                     continue
                 if language and compiled.languages and language not in compiled.languages:
                     continue
+                if not _meets(compiled.rule, facts):
+                    continue
                 if compiled.rule.kind == "domain" and reading is not seen.plain:
                     continue  # Host names are not disguised: "goooogle.com" is another site.
                 # Once per process, and not charged: otherwise the first long text would pay for compiling hundreds
@@ -111,8 +149,10 @@ class CompiledPack:
                 with stopwatch.paused():
                     compiled.pattern.prepare()
                 with stopwatch.measure(compiled.rule.id):
+                    asked = _asked(compiled.rule, facts)
                     for match in self._matches(compiled, seen, reading, encoded, stopwatch):
-                        matches.setdefault((match.rule, match.start, match.end), match)
+                        found = replace(match, facts=asked) if asked else match
+                        matches.setdefault((match.rule, match.start, match.end), found)
         return self._scores(matches.values()), _foremost(matches.values())
 
     def _candidates(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
@@ -282,7 +322,9 @@ class RulePackClassifier:
             matches: tuple[Match, ...] = ()
             error = None
             try:
-                scores, matches = compiled.read(text, language, self._off, seconds=self._seconds)
+                scores, matches = compiled.read(
+                    text, language, self._off, seconds=self._seconds, facts=context.facts
+                )
             except TimeIsUp as stopped:
                 error = OutOfTime(stopped.rule, round(stopped.seconds * 1000))
             if self.languages is not None and language and language not in self.languages:

@@ -2,7 +2,7 @@
 
 A pack is a JSON object ``{"name", "version", "note", "lists": {name: [expression…]}, "rules": [rule…]}``. In a
 regex and in ``unless``, ``{{name}}`` matches any one expression of that list. Rules match the text as normalise.py
-returns it: lower case, single spaces, straight quotes.
+returns it: lower case, single spaces, straight quotes. ``when`` asks facts: ``{"author_links_hour": {"at_least": 3}}``.
 """
 
 import functools
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core import errors, limits
-from app.core.classify import patterns
+from app.core.classify import facts, patterns
 from app.core.classify.checks import CHECKS
 from app.core.classify.normalise import plain_text
 
-KINDS = ("word", "phrase", "regex", "domain")
+FACTS_ONLY = "facts"
+KINDS = ("word", "phrase", "regex", "domain", FACTS_ONLY)
 UNLESS_MAX = 50
 EXPANDED_MAX = 200_000
 """Most characters of an expression with its lists expanded: lists within lists grow by multiplication."""
@@ -40,7 +41,9 @@ class Rule:
     """One thing to look for.
 
     ``kind``: *word* and *phrase* are plain text (any punctuation or spaces between the words of a phrase), *regex*
-    is an RE2 expression, *domain* a host name that also matches its subdomains. All match whole words only.
+    is an RE2 expression, *domain* a host name that also matches its subdomains. All match whole words only. *facts*
+    looks for no words: its pattern is empty.
+    ``when``: conditions on facts, all of which the post must meet (`facts`).
     ``weight``: 0.0–1.0, the score of the category when only this rule matches. ``unless``: RE2 expressions; a match
     near one of them counts a quarter. ``languages``: primary BCP 47 subtags to which the rule applies; empty for
     all. ``check``: a name in `checks.CHECKS`; the matched text must pass that check.
@@ -49,8 +52,9 @@ class Rule:
     id: str
     category: str
     kind: str
-    pattern: str
     weight: float
+    pattern: str = ""
+    when: tuple[facts.Condition, ...] = ()
     unless: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     enabled: bool = True
@@ -156,8 +160,16 @@ def _rule_problems(
     if raw.get("check") is not None and raw["check"] not in list(CHECKS):
         refuse("check", f"must be one of {', '.join(CHECKS)}")
     kind, pattern = raw.get("kind"), raw.get("pattern")
+    for problem in facts.problems_of(raw.get("when", {})):
+        refuse("when", problem)
     if kind not in KINDS:
         refuse("kind", f"must be one of {', '.join(KINDS)}")
+    elif kind == FACTS_ONLY:
+        for field in ("pattern", "unless", "check"):
+            if raw.get(field):
+                refuse(field, "must be empty in a rule that asks facts only")
+        if not raw.get("when"):
+            refuse("when", "must ask at least one fact")
     elif not isinstance(pattern, str):
         refuse("pattern", "must be text")
     else:
@@ -179,7 +191,7 @@ def _rule_problems(
 
 def _rule(raw: dict[str, Any]) -> Rule:
     sequences = {key: tuple(raw.get(key, ())) for key in ("unless", "languages")}
-    return Rule(**{**raw, **sequences})
+    return Rule(**{**raw, **sequences, "when": facts.conditions_of(raw.get("when", {}))})
 
 
 def parse_pack(raw: object) -> RulePack:
@@ -290,7 +302,7 @@ def looked_for(pack: RulePack) -> frozenset[str]:
     """The words that the pack's rules look for, used to undo disguises."""
     words: set[str] = set()
     for rule in pack.rules:
-        if rule.kind == "domain":
+        if rule.kind in ("domain", FACTS_ONLY):
             continue
         text = expand(rule.pattern, pack.lists) if rule.kind == "regex" else plain_text(rule.pattern)
         if rule.kind == "regex":

@@ -83,6 +83,7 @@ from app.core.models.services import (
     ServiceVersion,
     SlowRule,
 )
+from app.core.models.waves import PostFacts, PostMark, Wave
 from app.core.models.webhooks import Attempt, Delivery, Event, FormerSecret, Replay, Webhook
 
 __all__ = [
@@ -138,6 +139,8 @@ __all__ = [
     "PanelRoll",
     "PanelSeat",
     "Passkey",
+    "PostFacts",
+    "PostMark",
     "PostScores",
     "Profile",
     "ProviderGroup",
@@ -171,5 +174,6 @@ __all__ = [
     "Strike",
     "ThresholdSet",
     "VectorSpace",
+    "Wave",
     "Webhook",
 ]

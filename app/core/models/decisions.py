@@ -70,7 +70,8 @@ class Action(Stamped, Base):
     ``review_opened_at`` is when a proposal came back under review, None where the review opened with the action.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it. ``undo_state``: whether the platform has undone an
-    overturned action that is no hide. ``reason`` of what the service proposed is the text for the post's author
+    overturned action that is no hide. ``wave_id``: the wave of posts alike that it belongs to.
+    ``reason`` of what the service proposed is the text for the post's author
     (``author_text``), of what the integration did on its own why it did so. ``newest_request_id``: the request with the
     text that is reviewed, where the post was edited during the review; None: ``request_id``. ``until``: when a silence
     ends, None: never; ``ended_at``: when the service said that it ended, or staff lifted it. ``strike_step``: the
@@ -246,6 +247,14 @@ class Action(Stamped, Base):
             postgresql_where=sa.text(STEPS),
         ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
+        sa.Index(
+            "ix_moderation_actions_wave_id",
+            "wave_id",
+            "id",
+            "action_state",
+            sqlite_where=sa.text("wave_id IS NOT NULL"),
+            postgresql_where=sa.text("wave_id IS NOT NULL"),
+        ),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
         # A dismissal can be reopened only once; the new action may be reopened in turn.
@@ -297,6 +306,8 @@ class Action(Stamped, Base):
     until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     strike_step: Mapped[StrikeStep | None] = mapped_column(word(StrikeStep))
+    # No foreign key: SQLite can add one to an existing table only by copying the whole table.
+    wave_id: Mapped[uuid.UUID | None] = mapped_column()
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
@@ -355,12 +366,14 @@ class Hold(Base):
     It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
     where a reopened dismissal goes. ``act_as``: what the platform is to do instead of what the category is configured
     for; ``author_text``: the message to the post's author; ``until``: when a silence ends, None: never.
+    Holds with the same ``together_id`` are undone together.
     """
 
     __tablename__ = "holds"
     __table_args__ = (
         sa.CheckConstraint("(action_id IS NULL) <> (note_id IS NULL)", name="one_subject"),
         sa.Index("ix_holds_due_at", "due_at"),
+        sa.Index("ix_holds_together_id", "together_id"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -377,6 +390,7 @@ class Hold(Base):
     act_as: Mapped[ActionType | None] = mapped_column(word(ActionType))
     author_text: Mapped[str | None] = mapped_column(sa.Text)
     until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    together_id: Mapped[uuid.UUID | None] = mapped_column()
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 

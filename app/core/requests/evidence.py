@@ -45,7 +45,7 @@ def evidence_of(
                 for scoring in scorings
             ],
             "matches": [
-                asdict(match)
+                match.stored()
                 for scoring in scorings
                 for match in scoring.result.matches
                 if match.category == route.category

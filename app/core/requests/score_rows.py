@@ -5,7 +5,6 @@ Services that are only observed are asked after the verdict, so that they never 
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -44,7 +43,7 @@ def score_row(request: Request, scoring: Scoring, category: str, value: float, s
         "observed_tier": None,
         "is_observed": False,
         "created_at": scored_at,
-        "matches": [asdict(m) for m in scoring.result.matches if m.category == category],
+        "matches": [m.stored() for m in scoring.result.matches if m.category == category],
     }
 
 

@@ -22,8 +22,9 @@ from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.requests import score_rows, scorings
+from app.core.requests import post_facts, score_rows, scorings
 from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
+from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
 from app.core.requests.waiting import Waiting
 from app.core.thresholds import threshold_sets
@@ -77,11 +78,12 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 @dataclass(frozen=True)
 class Classified:
-    """A post with what the classifiers say about it."""
+    """A post with what the classifiers say about it. ``facts``: those that rules could ask; None for a test."""
 
     request_id: uuid.UUID
     scorings: Sequence[Scoring]
     language: str | None = None
+    facts: ReadFacts | None = None
 
 
 def record_scores(
@@ -89,11 +91,12 @@ def record_scores(
     request_id: uuid.UUID,
     scorings: Sequence[Scoring],
     language: str | None = None,
+    facts: ReadFacts | None = None,
     *,
     is_locked_first: bool = False,
 ) -> Action | None:
     """``record_several`` for one request. Return the opened action, or None."""
-    posts = [Classified(request_id, scorings, language)]
+    posts = [Classified(request_id, scorings, language, facts)]
     return record_several(session, posts, is_locked_first=is_locked_first).get(request_id)
 
 
@@ -129,6 +132,7 @@ def record_several(
     routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
     score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
     score_rows.store_posts(session, [(routing.request, routing.best) for routing in routings], now)
+    post_facts.store(session, [post.facts for post, _ in rows if post.facts is not None])
     _write_notes(session, routings, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.
@@ -304,10 +308,14 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
 
 
 def classify(
-    classifiers: Sequence[Classifier], request: Request | Waiting, language: str | None = None
+    classifiers: Sequence[Classifier],
+    request: Request | Waiting,
+    language: str | None = None,
+    facts: ReadFacts | None = None,
 ) -> list[Scoring]:
     """Run every classifier on a request's content. Call it outside of any transaction."""
-    context = Context(community_id=request.community_id, language=named(language))
+    known = {} if facts is None else facts.facts
+    context = Context(community_id=request.community_id, language=named(language), facts=known)
     return score_text(classifiers, request.content, context)
 
 

@@ -117,7 +117,10 @@ def score_texts(
 def _of_text(scorings: Sequence[Scoring], categories: frozenset[str], failed: frozenset[str]) -> TextScores:
     best = combined(scorings)
     passages = {
-        (match.category, match.start, match.end) for scoring in scorings for match in scoring.result.matches
+        (match.category, match.start, match.end)
+        for scoring in scorings
+        for match in scoring.result.matches
+        if match.start < match.end
     }
     scores = []
     for category in categories & best.keys():

@@ -150,7 +150,7 @@ def try_on_stored(
         read += 1
         content = post.content
         longest = sorted((*longest, content), key=len)[-LONG_FROM:]
-        context = Context(community_id=community_id, language=language_of(content))
+        context = Context(community_id=community_id, language=language_of(content), facts=post.facts)
         was, now = score_text(old, content, context), score_text(new, content, context)
         stopped = _stopped_at(now)
         slow.update(stopped)

@@ -17,8 +17,9 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Result
+from app.core.classify.facts import FACTS, Facts
 from app.core.classify.language import language_of
-from app.core.models import Action, Request, Score
+from app.core.models import Action, PostFacts, Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.thresholds import outcomes
 from app.core.thresholds.outcomes import Outcome
@@ -49,12 +50,13 @@ class StoredScore:
 
 @dataclass(frozen=True)
 class StoredPost:
-    """A scored post, with its scores and, if it had an action, how that ended."""
+    """A scored post, with its scores, its facts and, if it had an action, how that ended."""
 
     request_id: uuid.UUID
     content: str
     scores: Sequence[StoredScore]
     outcome: Outcome | None = None
+    facts: Facts = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,22 @@ def stored_posts(
         ).all()
         if not rows:
             return
-        scores = _scores(session, [row.id for row in rows])
+        ids = [row.id for row in rows]
+        scores, facts = _scores(session, ids), _facts(session, ids)
         for row in rows:
-            yield StoredPost(row.id, row.content, scores.get(row.id, ()), outcomes.from_code(row[3]))
+            outcome = outcomes.from_code(row[3])
+            yield StoredPost(row.id, row.content, scores.get(row.id, ()), outcome, facts.get(row.id, {}))
         read += len(rows)
         last = rows[-1].requested_at, rows[-1].id
+
+
+def _facts(session: Session, request_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Facts]:
+    """The facts that were stored with posts, by request."""
+    rows = session.scalars(sa.select(PostFacts).where(PostFacts.request_id.in_(request_ids)))
+    return {
+        row.request_id: {name: value for name in FACTS if (value := getattr(row, name)) is not None}
+        for row in rows
+    }
 
 
 def with_and_without(
@@ -175,7 +188,7 @@ def try_version(
     end = time.monotonic() + seconds
 
     def context_of(post: StoredPost) -> Context:
-        return Context(community_id=community_id, language=language_of(post.content))
+        return Context(community_id=community_id, language=language_of(post.content), facts=post.facts)
 
     def asked(post: StoredPost) -> Result | None:
         return classifier.score([post.content], context_of(post))[0] if time.monotonic() < end else None

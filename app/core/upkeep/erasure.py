@@ -50,6 +50,7 @@ from app.core.models import (
     SignInStep,
     Strike,
     ThresholdSet,
+    Wave,
 )
 from app.core.models import (
     Identity as ProviderIdentity,
@@ -57,6 +58,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import post_facts
 from app.core.review import holds
 from app.core.security_events import SecurityEvent
 from app.core.upkeep import traces
@@ -180,6 +182,9 @@ def erase_account(
     gone |= {"names in metadata": gone_names}
     gone |= traces.forget(session, linked_profiles, account, note_texts=note_texts)
     kept = _kept(session, linked_profiles)
+    # Later posts are not decided in their name any more.
+    own_waves = sa.update(Wave).where(Wave.account_id == account.id)
+    bulk.change(session, own_waves.values(account_id=None, joins=False, reason=None, author_text=None))
     for column, community in (
         (Community.paused_by, Community.id),
         (RulePackDraft.changed_by, RulePackDraft.community_id),
@@ -262,6 +267,7 @@ def erase_identity(
         Strike.community_id.in_(in_communities), Strike.platform_author_id == user_id
     )
     gone["strikes"] = bulk.change(session, against_them)
+    gone["facts about posts"] = post_facts.forget_author(session, in_communities, user_id)
     person = Person([user_id], [display_name] if display_name else [], pseudonym)
     own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
     gone["names in metadata"] = (

@@ -11,7 +11,7 @@ one list with what both have. So history leaves out ratings, and seats of panels
 import heapq
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.classify.facts import FACTS
 from app.core.limits import UNCONFIRMED
 from app.core.models import (
     Account,
@@ -48,6 +49,7 @@ from app.core.models import (
     OwnDataFile,
     PanelSeat,
     Passkey,
+    PostFacts,
     Profile,
     RaterDay,
     RaterParameters,
@@ -63,6 +65,7 @@ from app.core.models import (
     SignInStep,
     Skip,
     Strike,
+    Wave,
 )
 from app.core.people import profiles
 from app.core.vocabulary import SeatState
@@ -121,6 +124,7 @@ _REPORT = (
     "created_at"
 )
 _HOLD = "community_id action_id note_id verb reason comment author_text until category due_at created_at"
+_WAVE = "id community_id category verb act_as reason author_text decided_at joins created_at"
 _SIGN_IN = "user_agent method created_at last_seen_at ended_at"
 _ACCOUNT_ID, _PROFILE_ID = ("account_id",), ("profile_id",)
 PARTS = (
@@ -219,6 +223,7 @@ PARTS = (
     Part("saved_filters", SavedFilter, "community_id name query shared created_at", by=_ACCOUNT_ID),
     Part("notices", Notice, "community_id action_id note_id created_at read_at", by=_ACCOUNT_ID),
     Part("held_decisions", Hold, _HOLD, by=_ACCOUNT_ID),
+    Part("waves", Wave, _WAVE, by=_ACCOUNT_ID),
     Part(
         "notes_about_authors", AuthorNote, "community_id platform_author_id text created_at", by=_ACCOUNT_ID
     ),
@@ -333,8 +338,10 @@ def _posts(session: Session, linked: Sequence[Profile]) -> Iterator[Row]:
     chosen = _under_their_names(
         linked, Request, _POST, (Request.platform_author_id, Request.requested_by), Request.community_id
     )
+    authors = {profile.platform_user_id for profile in linked}
     for posts in _batches(session, chosen) if chosen is not None else ():
         _add_attachments(session, posts)
+        _add_facts(session, posts, authors)
         yield from posts
 
 
@@ -365,6 +372,21 @@ def _under_their_names(
     wanted: list[Any] = [getattr(model, name) for name in columns.split()]
     chosen: sa.Select[Any] = sa.select(*wanted)
     return chosen.join(Community, Community.id == community_id).where(sa.or_(*names))
+
+
+def _add_facts(session: Session, posts: list[Row], authors: Collection[str]) -> None:
+    """Add what was counted of posts and their author when they were scored, if the person is the author."""
+    by_id = {uuid.UUID(post["id"]): post for post in posts}
+    for post in posts:
+        post["facts"] = {}
+    theirs = (
+        sa.select(PostFacts)
+        .join(Request, Request.id == PostFacts.request_id)
+        .where(PostFacts.request_id.in_(by_id), Request.platform_author_id.in_(authors))
+    )
+    for row in session.scalars(theirs):
+        known = {name: getattr(row, name) for name in FACTS}
+        by_id[row.request_id]["facts"] = {name: value for name, value in known.items() if value is not None}
 
 
 def _add_attachments(session: Session, posts: list[Row]) -> None:

@@ -9,8 +9,9 @@ from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, Str
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
+from app.core.classify import facts
 from app.core.classify.checks import CHECKS
-from app.core.classify.rules import KINDS
+from app.core.classify.rules import FACTS_ONLY, KINDS
 from app.core.errors import Invalid
 from app.core.permissions import Actor
 from app.web import auth, forms
@@ -31,7 +32,14 @@ _KIND_WORDS = {
     "phrase": "Phrase",
     "regex": "Regular expression (RE2)",
     "domain": "Domain and its subdomains",
+    FACTS_ONLY: "No words: facts only",
 }
+_BOUNDS = {facts.AT_LEAST: "is at least", facts.BELOW: "is below"}
+
+
+def _needs_pattern(form: Form, field: Any) -> None:
+    if form["kind"].data != FACTS_ONLY and not (field.data or "").strip():
+        raise ValidationError("Enter what to look for.")
 
 
 def _weight(_form: Form, field: Any) -> None:
@@ -49,9 +57,7 @@ class RuleForm(Form):
     id = StringField("Name", [InputRequired("Enter a name, such as spam.cheap-watches.")])
     category = StringField("Category", [InputRequired("Enter a category, such as spam.")])
     kind = SelectField("Kind", choices=forms.choices({kind: _KIND_WORDS[kind] for kind in KINDS}))
-    pattern = TextAreaField(
-        "Pattern", [InputRequired("Enter what to look for.")], filters=[forms.whole_lines]
-    )
+    pattern = TextAreaField("Pattern", [_needs_pattern], filters=[forms.whole_lines])
     weight = StringField("Weight", [InputRequired("Enter a weight from 0 to 1."), _weight], default="0.6")
     unless = TextAreaField("Unless", filters=[forms.whole_lines])
     languages = StringField("Languages")
@@ -71,19 +77,48 @@ class RuleForm(Form):
             "kind": self.kind.data,
             "pattern": pattern if self.kind.data == "regex" else pattern.strip(),
             "weight": float((self.weight.data or "").strip().replace(",", ".")),
+            "when": self._when(),
             "unless": [line for line in (self.unless.data or "").split("\n") if line.strip()],
             "languages": (self.languages.data or "").replace(",", " ").split(),
             "enabled": bool(self.enabled.data),
             "note": (self.note.data or "").strip(),
             "check": self.check.data or None,
         }
-        return {name: value for name, value in members.items() if value not in ([], "", None)}
+        return {name: value for name, value in members.items() if value not in ([], {}, "", None)}
+
+    @property
+    def conditions(self) -> list[tuple[Any, Any, Any]]:
+        """The fields of each condition: the fact, at least or below, and the number."""
+        return [
+            (self[f"fact_{number}"], self[f"bound_{number}"], self[f"number_{number}"])
+            for number in range(1, facts.BOUNDS_MAX + 1)
+        ]
+
+    def validate(self, *args: Any, **more: Any) -> bool:
+        is_valid = super().validate(*args, **more)
+        seen = set()
+        for fact, bound, number in self.conditions:
+            if not fact.data:
+                continue
+            if forms.number((number.data or "").strip()) is None:
+                number.errors = ["Enter a whole number."]
+            if (fact.data, bound.data) in seen:
+                fact.errors = ["This is asked twice; change or remove one of them."]
+            seen.add((fact.data, bound.data))
+        return is_valid and not any(field.errors for fields in self.conditions for field in fields)
+
+    def _when(self) -> dict[str, dict[str, int]]:
+        when: dict[str, dict[str, int]] = {}
+        for fact, bound, number in self.conditions:
+            if fact.data:
+                when.setdefault(fact.data, {})[bound.data] = int((number.data or "0").strip())
+        return when
 
     def explain(self, refusal: Invalid) -> None:
         """Add each problem of ``classify.rules`` to the field that it names."""
         for problem in refusal.problems:
             name = str(problem.loc[-1])
-            matching = self._fields.get(name)
+            matching = self._fields.get("fact_1" if name == "when" else name)
             message = problem.msg.removeprefix(f"rule {(self.id.data or '').strip()}: ")
             if matching is None:
                 self.form_errors = [*self.form_errors, f"{name.capitalize()} {message}."]
@@ -91,11 +126,40 @@ class RuleForm(Form):
                 matching.errors = [*matching.errors, f"{matching.label.text}: {message}."]
 
 
+for _number in range(1, facts.BOUNDS_MAX + 1):
+    setattr(
+        RuleForm,
+        f"fact_{_number}",
+        SelectField(
+            f"Fact {_number}",
+            choices=forms.choices({"": "None", **{name: fact.label for name, fact in facts.FACTS.items()}}),
+            default="",
+        ),
+    )
+    setattr(
+        RuleForm,
+        f"bound_{_number}",
+        SelectField(f"Bound {_number}", choices=forms.choices(_BOUNDS), default=facts.AT_LEAST),
+    )
+    setattr(RuleForm, f"number_{_number}", StringField(f"Number {_number}"))
+
+
 def rule_form(rule: Mapping[str, Any]) -> RuleForm:
     """Return the form with the values of a rule."""
+    asked = [
+        (name, bound, value)
+        for name, bounds in rule.get("when", {}).items()
+        for bound, value in bounds.items()
+    ]
+    conditions = {
+        f"{part}_{number}": str(value)
+        for number, condition in enumerate(asked, start=1)
+        for part, value in zip(("fact", "bound", "number"), condition, strict=True)
+    }
     return RuleForm(
         data={
             **rule,
+            **conditions,
             "weight": f"{rule['weight']:g}",
             "unless": "\n".join(rule.get("unless", ())),
             "languages": ", ".join(rule.get("languages", ())),

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, url_for
 
+from app.core.classify.facts import conditions_of
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
 from app.core.errors import Conflict, Invalid, NotFound
@@ -182,6 +183,8 @@ def change_lines(before: RuleSet, after: RuleSet) -> list[str]:
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     def text_of(rule: Mapping[str, Any], part: str) -> str:
         value = rule.get(part, True if part == "enabled" else None)
+        if part == "when":
+            return "; ".join(condition.words for condition in conditions_of(value or {})) or "none"
         if isinstance(value, bool):
             return "on" if value else "off"
         if isinstance(value, list):

@@ -7,6 +7,7 @@ from flask import Response
 from markupsafe import Markup
 
 from app.core.classify import FACT_CHECKS, NOTABLE, Context, Match, OutOfTime, Result
+from app.core.classify.facts import explanation
 from app.core.classify.language import language_of
 from app.core.permissions import Permission
 from app.core.requests.scorings import Scoring, score_text
@@ -79,6 +80,7 @@ class SampleRow:
     marked: Markup
     is_veiled: bool
     rules: Sequence[str]
+    facts: Sequence[str]
     before: str
     after: str
 
@@ -255,6 +257,7 @@ def _hits(hits: Hits) -> HitsView:
                 marked=_excerpt(sample.content, sample.matches),
                 is_veiled=any(is_veiled(name, warn=warn) for name in _categories(sample)),
                 rules=sorted({match.rule for match in sample.matches}),
+                facts=sorted({explanation(match.facts) for match in sample.matches if match.facts}),
                 before=place_words(place_of(sample.before)),
                 after=place_words(place_of(sample.after)),
             )
@@ -271,7 +274,7 @@ def _categories(sample: Sample) -> set[str]:
 
 
 def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
-    spans = [(match.start, match.end) for match in matches]
+    spans = [(match.start, match.end) for match in matches if match.start < match.end]
     start, end = markup.window(text, spans)
     shown = highlight(text[start:end], [(max(0, a - start), max(0, b - start)) for a, b in spans])
     return Markup("{}{}{}").format("… " if start else "", shown, " …" if end < len(text) else "")

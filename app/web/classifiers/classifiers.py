@@ -10,6 +10,7 @@ from flask import Response, make_response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.classify import COMMUNITY_RULES, Classifier
+from app.core.classify.facts import conditions_of
 from app.core.errors import Conflict, Invalid
 from app.core.models import ConnectedService, RulePackVersion
 from app.core.permissions import Actor, Permission
@@ -202,6 +203,10 @@ def show(
         standing=standing,
         draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
         own_rules=standing.working.rules,
+        conditions={
+            rule["id"]: [condition.words for condition in conditions_of(rule.get("when", {}))]
+            for rule in standing.working.rules
+        },
         shipped=classifier_rules.groups(standing.working),
         scorers=scorers,
         slow_rules=slow,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.classify import NOTABLE
+from app.core.classify import NOTABLE, facts
 from app.core.models import Action, Score, ThresholdSet
 from app.core.services.settings import VENDOR_PREFIX
 from app.web.categories import UNNAMED, category_name
@@ -28,6 +28,7 @@ class Evidence:
 
     ``language`` is the detected one in words, None for a post scored before languages were detected.
     ``is_quoted``: a passage lies in a quotation. ``not_scored``: active categories that no classifier reads it for.
+    ``behaviour``: the facts that rules asked, in words, with the rule.
     ``is_scored`` is false if the item has no category; it then has no score and no thresholds.
     """
 
@@ -39,6 +40,7 @@ class Evidence:
     routed_by: int | None
     classifiers: Sequence[str]
     passages: Sequence[tuple[str, str]]
+    behaviour: Sequence[tuple[str, str]]
     others: Sequence[tuple[str, float]]
     held_back: str | None
     unfinished: Sequence[str]
@@ -60,9 +62,15 @@ def evidence(
     rule = next((c for c in thresholds.categories if c.name == action.category), None) if thresholds else None
     text = action.request.content
     passages: dict[str, str] = {}
+    behaviour: dict[str, str] = {}
     matches: Sequence[Mapping[str, Any]] = details.get("matches", ())
     for match in matches:
         said = " (in a quotation)" if match.get("quoted") else ""
+        asked = facts.explanation([(name, value) for name, value in match.get("facts", ())])
+        if asked:
+            behaviour.setdefault(asked, match.get("rule", ""))
+        if match["start"] == match["end"]:
+            continue
         passages.setdefault(text[match["start"] : match["end"]], f"{match.get('rule', '')}{said}")
     scores: dict[str, float] = stored.get("scores") or {}
     return Evidence(
@@ -74,6 +82,7 @@ def evidence(
         routed_by=details.get("config_version"),
         classifiers=_classifiers(details.get("classifiers", ()), stored_scores),
         passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
+        behaviour=list(behaviour.items())[:SHOWN_MATCHES],
         others=sorted(
             (
                 (category_name(name), value)
