@@ -52,20 +52,32 @@ def moderator(cast: Cast) -> Actor:
     )
 
 
-def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1") -> uuid.UUID:
+def submit(
+    wiring: Wiring,
+    cast: Cast,
+    content: str = REVIEWED,
+    request_id: str = "post-1",
+    *,
+    author: str | None = None,
+) -> uuid.UUID:
     """Submit a request, without scoring it; return its id."""
     with wiring.database.writing() as session:
         submission = submitting.Submission(
-            request_id, "author-1", content, platform_message_id=f"m-{request_id}"
+            request_id, "author-1", content, platform_message_id=f"m-{request_id}", platform_author_id=author
         )
         return submitting.submit(session, integration(cast), cast.community_id, submission).request.id
 
 
 def scored_action(
-    wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1"
+    wiring: Wiring,
+    cast: Cast,
+    content: str = REVIEWED,
+    request_id: str = "post-1",
+    *,
+    author: str | None = None,
 ) -> uuid.UUID:
     """Submit and score a request; return the id of the action that was opened."""
-    made = submit(wiring, cast, content, request_id)
+    made = submit(wiring, cast, content, request_id, author=author)
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
         return session.scalars(sa.select(Action.id).where(Action.request_id == made)).one()

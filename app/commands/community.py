@@ -71,6 +71,8 @@ _VERBS = click.Choice([verb.value for verb in Verb])
 @click.option("--tier2-action", type=_VERBS)
 @click.option("--author-text", help="What authors are told with a warning; empty for the shipped text.")
 @click.option("--report-threshold", help="From which weight of reports on people are asked; empty for never.")
+@click.option("--strike-points", type=int, help="What an applied action counts against its author; 0 to 10.")
+@click.option("--strike-days", type=int, help="For how many days it counts.")
 @click.option("--reason", default="Set on the command line", show_default=True)
 def set_category(
     platform: str,
@@ -81,6 +83,8 @@ def set_category(
     tier1_action: str | None,
     tier2_action: str | None,
     author_text: str | None,
+    strike_points: int | None,
+    strike_days: int | None,
     report_threshold: str | None,
     reason: str,
 ) -> None:
@@ -102,6 +106,10 @@ def set_category(
                 draft = replace(draft, author_text=author_text.strip() or None)
             if report_threshold is not None:
                 draft = replace(draft, report_threshold=_number_or_never(report_threshold))
+            if strike_points is not None:
+                draft = replace(draft, strike_points=strike_points)
+            if strike_days is not None:
+                draft = replace(draft, strike_days=strike_days)
             thresholds = threshold_sets.set_category(session, SYSTEM, place.id, draft, reason)
         alone = "never by itself" if tier1 is None else f"by itself above {tier1:g} ({draft.tier1_action})"
         click.echo(f"{place.name}, version {thresholds.version}:")

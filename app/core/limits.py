@@ -94,6 +94,8 @@ FACT_ALIKE = 100
 """Counts of posts alike stop here."""
 FACT_HOURS = 876_000
 """The largest age of an account that rules may ask for: a hundred years."""
+STRIKE_POINTS_MAX = 10
+"""The most points that one strike has."""
 
 
 class Most(NamedTuple):
@@ -118,6 +120,7 @@ IMPORTS = Most(5, "imports that are not finished", "import or discard one first"
 SHARED_FILTERS = Most(100, "shared filters, queues included", "delete one first")
 OWN_FILTERS = Most(30, "filters in one community", "delete one first", "a moderator")
 AUTHOR_NOTES = Most(200, "versions of the note about one author", "take it back instead")
+STRIKES = Most(200, "strikes that were added by hand to one author", "lift one instead")
 CITED_PAGES = Most(20, "pages that drafted notes may cite", "remove one first")
 LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an account")
 LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
@@ -138,6 +141,7 @@ COUNTED = (
     SHARED_FILTERS,
     OWN_FILTERS,
     AUTHOR_NOTES,
+    STRIKES,
     CITED_PAGES,
     LINK_CODES,
     LINKED_PROFILES,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.core.thresholds import threshold_sets
-from app.core.thresholds.routing import ESCALATED, UNFINISHED, Place
+from app.core.thresholds.routing import ESCALATED, STRIKES, UNFINISHED, Place
 
 HIDDEN = "Content hidden"
 """Shown in lists instead of the text of a sensitive post."""
@@ -17,6 +17,7 @@ CONTENT_NAMES = {"sexual": "Sexual content", "hate": "Hateful content"}
 UNNAMED = {
     UNFINISHED: "A classifier could not finish with this post, so people look at it",
     ESCALATED: "A member asked staff to look at this post",
+    STRIKES: "The author’s strikes reached a step. This was their latest post that counted",
     "": "The platform took this action on its own",
 }
 """Why a post without a category is here."""

@@ -45,6 +45,9 @@ STATES: Mapping[str, StateWords] = {
     "action.undo_answered": StateWords("Undo answered", "undo-2", "off"),
     "action.until_changed": StateWords("End of silence changed", "clock", "off"),
     "action.ended": StateWords("Silence ended", "circle-check", "off"),
+    "action.strike_added": StateWords("Strike added", "flag", "bad"),
+    "action.strike_lifted": StateWords("Strike lifted", "undo-2", "off"),
+    "action.strike_step_observed": StateWords("Strikes reached a step", "scan-eye", "off"),
     # Moderators' decisions that changed nothing, or nothing yet.
     "decision.held": StateWords("Decision held", "hourglass", "wait"),
     "decision.undone": StateWords("Decision undone", "undo-2", "off"),

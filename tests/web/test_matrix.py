@@ -105,6 +105,7 @@ POST /community/overturns                                       401 403 403 422 
 GET  /community/overturns/<uuid:overturn_id>                    303 403 403 200 200 404
 GET  /community/overturns/<uuid:overturn_id>/progress           303 403 403 200 200 404
 POST /community/overturns/<uuid:overturn_id>/stop               401 403 403 303 303 404
+POST /community/strikes/try                                     401 403 403 200 200 404
 GET  /confirm/<token>                                           410 410 410 410 410 410
 POST /confirm/<token>                                           410 410 410 410 410 410
 POST /confirm/again                                             303 303 303 303 303 303

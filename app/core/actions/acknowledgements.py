@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
-from app.core.actions import actions, silences
+from app.core.actions import actions, silences, strikes
 from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise, serialise_and_reload
@@ -53,7 +53,9 @@ def acknowledge(
     )
     if source is ActionState.UNDER_REVIEW:
         actions.decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
-    if source is ActionState.DISMISSED:
+    if source is not ActionState.DISMISSED:
+        strikes.give(session, action)
+    else:
         # If the dismissal was reopened and a later action does the same, the post must not be shown in between.
         is_repeated = actions.is_wanted_again(session, action)
         actions.overturn(
@@ -133,6 +135,7 @@ def record_taken(
         platform_author_id=request.platform_author_id,
     )
     begin(session, actor, action, reason=Reason(reason or ""))
+    strikes.give(session, action)
     return action, True
 
 

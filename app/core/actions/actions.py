@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from app.core import bulk, clock
-from app.core.actions import author_texts, decisions, moves
+from app.core.actions import author_texts, decisions, moves, strikes
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
@@ -147,6 +147,7 @@ def overturn(
         undo_state=UndoState.PROPOSED if restore and action.action_type in UNDONE_BY else None,
         **unclaimed(),
     )
+    strikes.take_back(session, action)
     if action.action_type is not ActionType.HIDE or not restore:
         return None
     unhide = Action(
@@ -282,11 +283,15 @@ def record(
     )
 
 
+_OWN = (Action.restores_id.is_(None), Action.strike_step.is_(None))
+"""Actions about the post itself: neither restorations nor steps that follow from its author's strikes."""
+
+
 def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
-    """The newest action of a request that is not a restoration, read again from the database."""
+    """The newest action of a request that is no restoration and no step, read again from the database."""
     return session.scalars(
         sa.select(Action)
-        .where(Action.request_id == request_id, Action.restores_id.is_(None))
+        .where(Action.request_id == request_id, *_OWN)
         .order_by(Action.created_at.desc(), Action.id.desc())
         .limit(1)
         .execution_options(populate_existing=True)
@@ -294,12 +299,12 @@ def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
 
 
 def newest_of(session: Session, request_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Action]:
-    """The newest action of each of these requests that is not a restoration, by request id, with its request."""
+    """The newest action of each of these requests that ``live_for`` returns, by request id, with its request."""
     rows = session.scalars(
         sa.select(Action)
         .join(Action.request)
         .options(contains_eager(Action.request))
-        .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None))
+        .where(Action.request_id.in_(request_ids), *_OWN)
         .order_by(Action.created_at, Action.id)
     )
     return {action.request_id: action for action in rows}
@@ -330,7 +335,9 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
 
 
 def decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:
-    """Record the decision of a move: ``decision`` is a verb or ``decisions.NO_ACTION``."""
+    """Record the decision of a move: ``decision`` is a verb or ``decisions.NO_ACTION``. A step decides no request."""
+    if action.strike_step is not None:
+        return
     tier = action.action_tier.number if action.action_tier else 2
     decisions.record(session, action, decision, tier=tier, confidence=confidence, cause=cause)
 

@@ -13,6 +13,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.models import Action, Category
 from app.core.thresholds import threshold_sets
+from app.core.thresholds.routing import STRIKES
 from app.core.vocabulary import ActionType
 
 SUPPORTED = "self_harm"
@@ -24,6 +25,8 @@ _SHIPPED: Mapping[str, str] = {
     "sexual": "Your post has sexual content, which does not belong here. Please leave it out.",
     "spam": "Your post looks like advertising. Please do not advertise here.",
     "pii": "Your post seems to contain private details, such as an address or a phone number. Please remove them.",
+    STRIKES: "Several of your posts did not follow the guidelines of this community. Please read them before you post "
+    "again.",
     "misinformation": "Your post may mislead readers. Please check it against sources that you trust.",
 }
 _GENERAL = (

@@ -16,6 +16,7 @@ class Group(StrEnum):
     NOTES = "notes"
     REVIEWS = "reviews"
     DECISIONS = "decisions"
+    STRIKES = "strikes"
     ALERTS = "alerts"
     CAUTION = "caution"
 

@@ -18,7 +18,7 @@ from app.core import limits
 from app.core.communities import cited_pages
 from app.core.communities.declarations import Group, Setting, declare, declared
 from app.core.models import Community
-from app.core.vocabulary import WhoDecides
+from app.core.vocabulary import StrikesAct, WhoDecides
 
 SUPPORT_TEXT = (
     "Thank you for writing this. You do not have to be alone with it. If you may be in danger, please call your local "
@@ -55,6 +55,17 @@ COLUMNS: Mapping[str, Setting] = {
     )
 }
 """The settings that are columns of ``communities``, in the order of the page; a text that is empty is None there."""
+
+
+def _step(points: int, label: str) -> Any:
+    return declare(
+        points,
+        Group.STRIKES,
+        label,
+        "Points that count at one time. Leave it empty to do without this step.",
+        bounds=(1, 1_000),
+        optional=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -205,6 +216,23 @@ class CommunitySettings:
         "everyone who may see Insights. Off unless you want it: these are figures about named people, few cases say "
         "little about a person, and who is measured by speed decides in haste.",
     )
+    strikes_act: str = declare(
+        StrikesAct.ASK.value,
+        Group.STRIKES,
+        "When strikes reach a step",
+        "A category gives points when an action is applied (Thresholds, under More); they are taken back when it is "
+        "overturned.",
+        choices={
+            StrikesAct.ASK.value: "Propose the step to moderators",
+            StrikesAct.OBSERVE.value: "Only note in the history what would be proposed",
+            StrikesAct.ACT.value: "Take the step without asking",
+        },
+    )
+    strikes_warn: int | None = _step(3, "Warn the author from")
+    strikes_silence_1: int | None = _step(6, "Silence for 1 day from")
+    strikes_silence_7: int | None = _step(9, "Silence for 7 days from")
+    strikes_silence_30: int | None = _step(12, "Silence for 30 days from")
+    strikes_silence: int | None = _step(15, "Silence without end from")
     backlog_alert: int | None = declare(
         500,
         Group.ALERTS,

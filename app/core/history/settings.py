@@ -49,7 +49,7 @@ _OBJECTS: Mapping[Area, tuple[str, ...]] = {
     Area.WEBHOOKS: ("webhook", "delivery", "replay"),
     Area.REASONS: ("reason",),
     Area.KEYS: ("api_key",),
-    Area.PEOPLE: ("account", "invitation", "profile", "identity_provider"),
+    Area.PEOPLE: ("account", "invitation", "profile", "identity_provider", "strike"),
 }
 AREA_OF: Mapping[str, Area] = {kind: area for area, kinds in _OBJECTS.items() for kind in kinds}
 """The area of each object type of history entries; posts, notes and ratings have none."""

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
 from app.core import clock, limits, outbox, tracing
-from app.core.actions import actions, decisions, exemptions, opening
+from app.core.actions import actions, decisions, exemptions, opening, strike_steps
 from app.core.actions.moves import make_move
 from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
@@ -227,6 +227,7 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
         actions.decide_none(session, SYSTEM, live, confidence=1.0, reason=cause)
     elif live is not None and live.action_state is ActionState.RETRO_REVIEW:
         actions.lapse(session, live, reason=cause)
+    strike_steps.leave_post(session, request.id)
     request.withdrawn_at = clock.now()
     session.flush()
     posts.leave(session, request)

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core.actions import silences, undoing
+from app.core.actions import silences, strike_steps, undoing
 from app.core.listed import is_one_of
 from app.core.models import Account, Action, ApiKey, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import SYSTEM
@@ -33,9 +33,14 @@ FOUND_POSTS = 60
 CLOCK_SKEW = timedelta(days=1)
 """Entries are numbered as they are written. Their times may contradict that by as much as a clock was set back."""
 _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
-_OF_ACTIONS = (undoing.ANSWERED, silences.UNTIL_CHANGED, silences.ENDED)
+_OF_ACTIONS = (
+    undoing.ANSWERED,
+    silences.UNTIL_CHANGED,
+    silences.ENDED,
+    *strike_steps.ENTRIES,
+)
 TRACES = (*decision_trace.TRACES, *_OF_ACTIONS)
-"""Names of entries that change no state: decisions without effect, answers about an undo, ends of silences."""
+"""Names of entries that change no state: decisions without effect, undos, ends of silences, strikes."""
 _ALWAYS = (*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED, *_OF_ACTIONS)
 
 

@@ -3,7 +3,7 @@
 The API calls ``change_action`` with a target state. ``decide`` carries out a moderator's decision in the dashboard.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -149,7 +149,7 @@ def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, 
 def _force_publish(session: Session, actor: Actor, action: Action, details: Details) -> Action:
     _refuse_unless_open(action, ActionState.PROPOSED)
     rationale = _rationale(session, action)
-    if rationale is None:
+    if rationale is None and action.strike_step is None:
         raise IllegalMove("action_state", action.action_state, ActionState.PROPOSED)
     if details.act_as is not None or details.author_text:
         chosen = details.act_as or action.action_type
@@ -159,7 +159,10 @@ def _force_publish(session: Session, actor: Actor, action: Action, details: Deta
         if details.until is None and not details.without_end:
             action.until = default_until(action)
         session.flush()
-    verdicts.force_publish(session, actor, rationale, reason=details.reason)
+    if rationale is None:
+        actions.decide_act(session, actor, action, confidence=1.0, reason=details.reason)
+    else:
+        verdicts.force_publish(session, actor, rationale, reason=details.reason)
     return action
 
 
@@ -282,6 +285,11 @@ def carries_text(verb: ActionVerb, action: Action, act_as: ActionType | None) ->
     return verb is ActionVerb.FORCE_PUBLISH and (act_as or action.action_type) in CARRY_TEXT
 
 
+def choosable(action: Action) -> Collection[ActionType]:
+    """What a moderator may have the platform do: with the post, or for a step of strikes with its author alone."""
+    return CHOOSABLE if action.strike_step is None else CARRY_TEXT
+
+
 def checked_choice(
     verb: ActionVerb, action: Action | None, act_as: ActionType | None, author_text: str | None
 ) -> tuple[ActionType | None, str | None]:
@@ -295,8 +303,8 @@ def checked_choice(
         limits.text(text, "author_text", limits.REASON_MAX)
         if action is None or not carries_text(verb, action, act_as):
             raise Invalid.field("author_text", "goes only with a warning or a silence")
-    if act_as is not None and act_as not in CHOOSABLE:
-        raise Invalid.field("verb", "is no action that can be chosen", act_as.value)
+    if act_as is not None and action is not None and act_as not in choosable(action):
+        raise Invalid.field("verb", "leads to nothing that can be chosen here", act_as.value)
     if verb is not ActionVerb.FORCE_PUBLISH or action is None:
         if act_as is not None:
             raise Invalid.field("verb", "leads to no action of the platform", verb.value)

@@ -8,7 +8,7 @@ from typing import Any
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.thresholds.routing import ESCALATED, UNFINISHED
+from app.core.thresholds.routing import ESCALATED, STRIKES, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
 
 _VERBS = {
@@ -24,6 +24,7 @@ _GROUPS = {
 }
 _THRESHOLD = "Enter a number from 0 to 1, such as 0.85."
 _SEVERITY_MAX = 1_000
+_STRIKE_DAYS_MAX = 3_650
 _TARGET_MAX = 30 * 24 * 60
 """The longest target time of a category, in minutes."""
 
@@ -170,6 +171,22 @@ class CategoryDraft:
         "reports never ask them.",
         is_folded=True,
     )
+    strike_points: int = _declare(
+        "strike points",
+        default=0,
+        label="Strike points for the author",
+        bounds=(0, limits.STRIKE_POINTS_MAX),
+        enter=f"Enter a whole number from 0 to {limits.STRIKE_POINTS_MAX}.",
+        is_folded=True,
+    )
+    strike_days: int = _declare(
+        "days that strikes count",
+        default=90,
+        label="Strikes count for (days)",
+        bounds=(1, _STRIKE_DAYS_MAX),
+        enter=f"Enter whole days from 1 to {_STRIKE_DAYS_MAX:,}.",
+        is_folded=True,
+    )
     requires: tuple[str, ...] = _declare("requires", default=(), label="")
     on_error: str = _declare("When a required classifier fails", default="retry", label="")
 
@@ -206,10 +223,10 @@ def new_name(name: str) -> None:
     """Check that a community may name a category like this.
 
     Raises:
-        Invalid: the name is malformed, or the service uses it itself for posts sent to staff without a category.
+        Invalid: the name is malformed, or the service uses it itself for what goes to staff without a category.
     """
     limits.category_name(name)
-    if name in {ESCALATED, UNFINISHED}:
+    if name in {ESCALATED, STRIKES, UNFINISHED}:
         raise Invalid.field("name", f"must not be {name}, which the service uses itself", name)
 
 
@@ -245,11 +262,17 @@ def plain(drafts: Iterable[CategoryDraft]) -> dict[str, Any]:
 
 
 def _kept(draft: CategoryDraft) -> list[str]:
-    return [name for name in FIELDS if name not in _ADDED or getattr(draft, name) is not None]
+    return [name for name in FIELDS if name not in _ADDED or getattr(draft, name) != _ADDED[name]]
 
 
-_ADDED = ("target_minutes", "author_text", "report_threshold")
-"""Values that an entry leaves out while they are unset, as entries from before they existed do."""
+_ADDED = {
+    "target_minutes": None,
+    "author_text": None,
+    "report_threshold": None,
+    "strike_points": 0,
+    "strike_days": 90,
+}
+"""Values that an entry leaves out while they are these, as entries from before they existed do."""
 
 
 def _plain(value: Any) -> Any:

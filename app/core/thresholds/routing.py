@@ -14,6 +14,8 @@ MISINFORMATION = "misinformation"
 """The category whose notes say whether a post misleads. In other categories notes give readers context."""
 ESCALATED = "escalated"
 """The category of a post that a member sent to staff."""
+STRIKES = "strikes"
+"""The category of an item about an author whose strikes reached a step (docs/moderate/authors.md)."""
 UNFINISHED = "unfinished"
 """The category of a post that a classifier failed to score."""
 

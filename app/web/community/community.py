@@ -39,7 +39,8 @@ class CommunityForm(Form):
     def draft(self, was: Draft) -> Draft:
         """Return the typed values; a choice that was not sent stays as in ``was``. An empty column is None."""
         typed = {
-            name: _read(setting, self[name].data) for name, setting in community_settings.everything().items()
+            name: read_typed(setting, self[name].data)
+            for name, setting in community_settings.everything().items()
         }
         chosen = {
             name: typed[name]
@@ -83,15 +84,15 @@ def _fits(setting: Setting) -> Callable[[Form, Field], None]:
 
     def check(_form: Form, field: Field) -> None:
         try:
-            setting.check(_read(setting, field.data))
+            setting.check(read_typed(setting, field.data))
         except Invalid as refusal:
             raise ValidationError(f"{setting.label} {refusal.problems[0].msg}.") from None
 
     return check
 
 
-def _read(setting: Setting, typed: Any) -> Any:
-    """The value of what was typed: a number has a decimal point or comma. What is no number is returned as it is."""
+def read_typed(setting: Setting, typed: Any) -> Any:
+    """Return what was typed as a value: a number has a decimal point or comma. Other text is returned as it is."""
     if setting.bounds is not None:
         return _number(setting, typed or "")
     if setting.choices is not None:
@@ -148,7 +149,7 @@ SWITCHES = {
 @web.get("/community")
 @auth.needs(Permission.SEE_SETTINGS)
 def community_page() -> Response:
-    return _show()
+    return show()
 
 
 @web.post("/community")
@@ -156,7 +157,7 @@ def community_page() -> Response:
 def save_community() -> Response:
     form = forms.posted(form_class())
     if not form.validate():
-        return _show(form, status=422)
+        return show(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     try:
         with wired().database.writing() as session:
@@ -171,14 +172,14 @@ def save_community() -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(form, status=422)
+        return show(form, status=422)
     except Conflict as refusal:
         # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
         alert = (
             f"{refusal.detail}. Yours are kept below: compare them with the list of changes, then save again."
         )
-        return _show(form, status=409, alert=alert)
+        return show(form, status=409, alert=alert)
     message = "The community's settings are saved." if changed else "Nothing was changed."
     return page.done(None, url_for("web.community_page"), message)
 
@@ -224,7 +225,15 @@ def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Res
     )
 
 
-def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | None = None) -> Response:
+def show(
+    form: CommunityForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+    trial: str = "",
+    trial_failed: bool = False,
+) -> Response:
+    """Render the page. ``trial``: what the typed steps of strikes would have done, or why that cannot be said."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
         community = communities.get(session, actor, auth.current_community().id)
@@ -255,6 +264,8 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
         may_archive=auth.may(Permission.ARCHIVE, community.id),
         misses_users=misses_users,
+        trial=trial,
+        trial_failed=trial_failed,
         changes=changes.rows(entries),
         overturns=begun,
         curl=curl_command.submit_line(community)

@@ -71,12 +71,18 @@ _SENTENCES: Mapping[str, str] = {
     "dataset.feed_resumed": "Feed of fact-checks resumed",
     "dataset.feed_removed": "Feed of fact-checks removed",
     "filter.deleted": "Shared filter deleted",
+    "strike.added": "Strike added to an author",
+    "strike.lifted": "Strike of an author lifted",
+    "strike.step_observed": "Strikes of an author reached a step; nothing was done",
     "community.restored": "Service restored from a backup",
     "content.removed": "Old content removed",
     "history.removed": "Old history removed",
 }
 _LABELS: Mapping[str, str] = {
     "is_active": "Active",
+    "points": "Points",
+    "step": "Step",
+    "expires_at": "Counts until",
     "url": "URL",
     "days": "Days until it expires",
     "platform_community_server_id": "Community on its platform",

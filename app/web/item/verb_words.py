@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import holds
+from app.core.review.verbs import choosable
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
 
@@ -240,7 +241,7 @@ def other_buttons(actor: Actor, action: Action) -> list[VerbButton]:
             act_as=action_type,
         )
         for action_type, consequence in CONSEQUENCES.items()
-        if action_type is not action.action_type
+        if action_type is not action.action_type and action_type in choosable(action)
     ]
 
 
