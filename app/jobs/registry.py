@@ -24,7 +24,17 @@ from app.core.review import holds, overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.attention import ATTENTION_JOB, ATTENTION_SECONDS
 from app.core.webhooks import replays
-from app.jobs import attachments, communities, fact_checks, mailing, own_data, rescoring, scoring, upkeep
+from app.jobs import (
+    attachments,
+    communities,
+    fact_checks,
+    mailing,
+    own_data,
+    rescoring,
+    scoring,
+    sign_in,
+    upkeep,
+)
 from app.wiring import JobEngine, Wiring
 
 FORMER_SCORE_JOB = "score_request_slowly"
@@ -94,6 +104,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     periodic(upkeep.PRUNE, upkeep.PRUNE_SECONDS, lambda: upkeep.prune(wiring))
     periodic(upkeep.REMOVE_CONTENT, upkeep.REMOVE_CONTENT_SECONDS, lambda: upkeep.remove_content(wiring))
     periodic(upkeep.EXPORT_JOB, upkeep.EXPORT_SECONDS, lambda: upkeep.export_heads(wiring))
+    periodic(sign_in.REFRESH_JOB, sign_in.REFRESH_SECONDS, lambda: sign_in.refresh(wiring))
+    periodic(sign_in.DISCOVER_JOB, sign_in.DISCOVER_SECONDS, lambda: sign_in.discover(wiring))
     periodic(attachments.CLEAN_JOB, attachments.CLEAN_SECONDS, lambda: attachments.clean(wiring))
     periodic(digests.DIGEST_JOB, digests.DIGEST_SECONDS, lambda: mailing.send_digests(wiring))
     periodic(rescoring.SWEEP_JOB, rescoring.SWEEP_SECONDS, lambda: rescoring.sweep(database))
