@@ -78,6 +78,21 @@ class ServerSettings(BaseSettings):
         "`https://…`, in the order of preference; `/.well-known/security.txt` names them. Empty means there is no such "
         "file.",
     )
+    oidc_issuer: str = Field(
+        "",
+        description="Issuer of an OpenID Connect provider that people sign in with, beside those set in the dashboard; "
+        "empty means none (docs/run/sign-in.md).",
+    )
+    oidc_client_id: str = Field("", description="Its client id for this service.")
+    oidc_client_secret: SecretStr = Field(
+        SecretStr(""), description="Its client secret; a public client has none."
+    )
+    oidc_label: str = Field("your organisation", description="What the button on the sign-in page calls it.")
+    oidc_scopes: str = Field("openid profile email", description="The scopes to ask it for.")
+    oidc_groups_claim: str = Field(
+        "groups", description="The claim that lists a person's groups; empty means none."
+    )
+    oidc_creates_accounts: bool = Field(True, description="Whether people unknown here get an account.")
     session_idle_minutes: int = Field(30, ge=1, description="A session unused for this long ends.")
     session_hours: int = Field(12, ge=1, description="A session ends after this long.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
@@ -126,6 +141,16 @@ class ServerSettings(BaseSettings):
                         f"BRIDGENOTE_{name}_URL must be postgresql://… when BRIDGENOTE_REPLICA_URL is set: "
                         "only PostgreSQL has replicas"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _provider_has_what_it_needs(self) -> Self:
+        if bool(self.oidc_issuer) != bool(self.oidc_client_id):
+            raise ValueError(
+                "BRIDGENOTE_OIDC_ISSUER and BRIDGENOTE_OIDC_CLIENT_ID must be set together or not at all"
+            )
+        if self.oidc_issuer and "openid" not in self.oidc_scopes.split():
+            raise ValueError("BRIDGENOTE_OIDC_SCOPES must include openid")
         return self
 
     @model_validator(mode="after")

@@ -41,6 +41,7 @@ from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.outbound import AllowList
 from app.core.people.openid import OpenIdClient
+from app.core.people.providers import Draft as ProviderDraft
 from app.core.requests import waiting
 from app.core.requests.waiting import InForce
 from app.core.rulesets.versions import CommunityRules
@@ -199,6 +200,21 @@ def wire(settings: Settings) -> Wiring:
     )
     database.on_commit = wiring.wake.set
     return wiring
+
+
+def server_provider(settings: Settings) -> ProviderDraft | None:
+    """The sign-in provider that the settings name, or None."""
+    if not settings.oidc_issuer:
+        return None
+    return ProviderDraft(
+        label=settings.oidc_label,
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        client_secret=settings.oidc_client_secret.get_secret_value(),
+        scopes=settings.oidc_scopes,
+        groups_claim=settings.oidc_groups_claim,
+        creates_accounts=settings.oidc_creates_accounts,
+    )
 
 
 def shipped_classifiers() -> list[Classifier]:

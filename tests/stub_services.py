@@ -205,6 +205,13 @@ def answering(value: Any) -> Callable[[Any], None]:
     return body(json.dumps(value).encode())
 
 
+def answering_with(code: int, value: Any) -> Callable[[Any], None]:
+    def write(handler: Any) -> None:
+        _write(handler, code, json.dumps(value).encode(), {})
+
+    return write
+
+
 def speaking(language: str, *only: str) -> Callable[[Any], None]:
     """Perspective's error where one of the asked attributes is not among ``only``; it names the first one."""
 

@@ -1,4 +1,4 @@
-"""``create-account`` and ``erase-user``."""
+"""``create-account``, ``sign-in-link`` and ``erase-user``."""
 
 import sys
 import uuid
@@ -9,7 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 from app.commands.opening import community_of, opened_wiring, pairs
 from app.core import limits
 from app.core.errors import NotFound
-from app.core.people import accounts
+from app.core.people import accounts, credentials
 from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure
@@ -49,6 +49,17 @@ def create_account(
             for pair in communities:
                 accounts.give_role(session, SYSTEM, account, community_of(session, *pair).id, granted_role)
         click.echo(str(account.id))
+
+
+@click.command("sign-in-link")
+@click.argument("email")
+def sign_in_link(email: str) -> None:
+    """Print a link that signs a service admin in once, for when no provider works and passwords are off."""
+    with opened_wiring() as wiring:
+        with wiring.database.writing() as session:
+            token = credentials.make_sign_in_link(session, email)
+        click.echo(f"{wiring.settings.base_url}/sign-in/link/{token}")
+        click.echo(f"It works once, for {limits.SIGN_IN_LINK_MINUTES} minutes.", err=True)
 
 
 class _DryRun(Exception):

@@ -55,6 +55,7 @@ PASSKEY_MINUTES = 5
 SECOND_FACTOR_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
+SIGN_IN_LINK_MINUTES = 15
 NEW_DEVICE_MAILS = 5
 SIGN_IN_FAILURES = 50
 """After how many failed sign-ins to an account on one day its owner is mailed."""

@@ -252,6 +252,7 @@ class LinkPurpose(StrEnum):
     CHANGE_EMAIL = "change_email"
     INVITE = "invite"
     FIRST_ADMIN = "first_admin"
+    SIGN_IN = "sign_in"
 
 
 class SignInMethod(StrEnum):

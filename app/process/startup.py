@@ -14,6 +14,7 @@ from app import __version__
 from app.adapters.media import pictures
 from app.core.attachments import fetching, files
 from app.core.communities import founding
+from app.core.people import providers
 from app.demo import seed
 from app.demo.pictures import KeepPicture
 from app.demo.sign_ins import Demo
@@ -21,7 +22,7 @@ from app.process import logs, runtime, starting
 from app.process.serve import serve as serve_http
 from app.process.worker import WSGIApp
 from app.settings import Settings
-from app.wiring import Wiring, wire
+from app.wiring import Wiring, server_provider, wire
 
 SIMULATOR = "127.0.0.1:8999"
 """Host and port where ``simulate`` listens for webhooks by default."""
@@ -39,6 +40,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         runtime.prepare_counts(settings)
         shown = _demonstration(settings) if demo else None
         token = _first_admin_token(settings)
+        _set_provider(settings)
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:
@@ -151,6 +153,16 @@ def _first_admin_token(settings: Settings) -> str | None:
     try:
         with wiring.database.writing() as session:
             return founding.begin(session)
+    finally:
+        wiring.database.dispose()
+
+
+def _set_provider(settings: Settings) -> None:
+    """Make the sign-in provider of the settings one that people can use, and end that of earlier settings."""
+    wiring = wire(settings)
+    try:
+        with wiring.database.writing() as session:
+            providers.set_by_server(session, wiring.sealer, server_provider(settings))
     finally:
         wiring.database.dispose()
 

@@ -276,6 +276,8 @@ POST /sign-in-methods/<uuid:provider_id>/remove                 401 403 403 403 
 POST /sign-in-methods/<uuid:provider_id>/try                    401 403 403 403 403 403
 POST /sign-in/again/<uuid:provider_id>                          401 404 404 404 404 404
 GET  /sign-in/callback                                          400 400 400 400 400 400
+GET  /sign-in/link/<token>                                      410 410 410 410 410 410
+POST /sign-in/link/<token>                                      410 410 410 410 410 410
 POST /sign-in/logout/<uuid:provider_id>                         404 404 404 404 404 404
 POST /sign-in/with/<uuid:provider_id>                           404 303 303 303 303 303
 GET  /sign-in                                                   200 303 303 303 303 303

@@ -32,6 +32,7 @@ LIVES: Mapping[LinkPurpose, timedelta] = {
     LinkPurpose.CHANGE_EMAIL: timedelta(hours=limits.CONFIRM_HOURS),
     LinkPurpose.INVITE: timedelta(days=limits.INVITATION_DAYS),
     LinkPurpose.FIRST_ADMIN: timedelta(minutes=limits.FIRST_ADMIN_MINUTES),
+    LinkPurpose.SIGN_IN: timedelta(minutes=limits.SIGN_IN_LINK_MINUTES),
 }
 """How long each link works after its mail is written."""
 

@@ -207,6 +207,8 @@ def enable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityPr
     provider = changeable(session, actor, provider_id)
     if provider.enabled_at is not None:
         return provider
+    if is_set_by_server(provider):
+        raise Forbidden(SERVER_SETS)
     if provider.tried_at is None:
         raise Conflict("Try the provider first: sign in there once, and see what it says of you", provider.id)
     provider.enabled_at = clock.now()
@@ -229,7 +231,7 @@ def disable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityP
 
 
 def set_by_server(session: Session, sealer: Sealer, draft: Draft | None) -> IdentityProvider | None:
-    """Make the provider of the server's settings a row that is enabled, and switch off those of earlier settings.
+    """Make the provider of the server's settings a row that is enabled, and disable those of earlier settings.
 
     Its discovery document is read when it is first needed.
     """
@@ -237,7 +239,7 @@ def set_by_server(session: Session, sealer: Sealer, draft: Draft | None) -> Iden
     wanted = _server_id(draft.issuer, draft.client_id) if draft is not None else None
     for row in listed(session):
         if is_set_by_server(row) and row.id != wanted:
-            row.enabled_at, row.removed_at, row.client_secret = None, clock.now(), None
+            row.enabled_at = row.client_secret = None
             end_sessions(session, row.id)
     if draft is None or wanted is None:
         return None
@@ -338,7 +340,7 @@ def changeable(session: Session, actor: Actor, provider_id: uuid.UUID) -> Identi
     serialise(session, LOCK)
     provider = get(session, provider_id)
     session.refresh(provider)
-    if is_set_by_server(provider):
+    if is_set_by_server(provider) and provider.enabled_at is not None:
         raise Forbidden(SERVER_SETS)
     return provider
 

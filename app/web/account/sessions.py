@@ -17,9 +17,11 @@ from wtforms.validators import InputRequired
 
 from app.core import limits, security_events
 from app.core.errors import TooMany
-from app.core.people import accounts, credentials, passwords
+from app.core.people import accounts, credentials, mailed_links, passwords
 from app.core.people.accounts import Unconfirmed, WrongCredentials
+from app.core.people.mailed_links import LinkOver
 from app.core.security_events import SecurityEvent
+from app.core.vocabulary import LinkPurpose, SignInMethod
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
@@ -221,6 +223,32 @@ def count_failure(sign_in_name: str, account_id: uuid.UUID | None) -> None:
         if account_id is not None:
             with wired().database.writing() as writing:
                 credentials.warn_of_failures(writing, account_id)
+
+
+@web.get("/sign-in/link/<token>")
+@auth.from_mail
+def sign_in_link(token: str) -> Response:
+    """Show a button that signs in with the link of the command ``sign-in-link``."""
+    try:
+        with wired().database.reading() as reading:
+            link = mailed_links.find(reading, token, LinkPurpose.SIGN_IN)
+    except LinkOver:
+        return sign_up.invalid_link_page("sign_in")
+    return page.render("account/sign_in_link.html", email=link.email)
+
+
+@web.post("/sign-in/link/<token>")
+@auth.from_mail
+def sign_in_link_submit(token: str) -> Response:
+    wired().throttle.hit("sign_in_address", auth.client_ip())
+    try:
+        with wired().database.writing() as writing:
+            account = credentials.use_sign_in_link(writing, token)
+    except LinkOver:
+        return sign_up.invalid_link_page("sign_in")
+    response = page.done(None, url_for("web.sign_in_methods"), "You are signed in.")
+    session_cookie.begin(response, account, method=SignInMethod.LINK)
+    return response
 
 
 @web.post("/sign-out")

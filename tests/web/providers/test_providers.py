@@ -7,11 +7,14 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.errors import NotFound
 from app.core.models import Account, Identity, SignIn, SignInStep
+from app.core.people import credentials, providers
+from app.core.people.providers import Draft
 from app.core.vocabulary import SessionEnd, SignInMethod
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
-from tests.lying_provider import LyingProvider
+from tests.lying_provider import CLIENT_ID, CLIENT_SECRET, LyingProvider
 from tests.web.conftest import Visit
 from tests.web.providers.visits import (
     account_with,
@@ -250,6 +253,55 @@ def test_passwords_can_be_switched_off_and_nobody_is_locked_out(
     assert sign_in(visitor, provider, provider_id).status_code == 303
     assert admin.post("/sign-in-methods/passwords", passwords="on").status_code == 303
     assert visit(None).post("/sign-in", email=cast.rater.email, password=PASSWORD).status_code == 303
+
+
+def test_the_command_line_signs_a_service_admin_in_when_nothing_else_does(
+    visit: Visit, wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session, pytest.raises(NotFound):
+        credentials.make_sign_in_link(session, cast.admin.email)
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    with wiring.database.writing() as session:
+        former = credentials.make_sign_in_link(session, cast.admin.email)
+    with wiring.database.writing() as session:
+        token = credentials.make_sign_in_link(session, cast.admin.email.upper())
+    visitor = visit(None)
+    assert visitor.get(f"/sign-in/link/{former}").status_code == 410
+    assert cast.admin.email in visitor.get(f"/sign-in/link/{token}").text
+    assert visitor.get("/sign-in-methods").status_code == 303, "a mail scanner that opens it changes nothing"
+    assert visitor.post(f"/sign-in/link/{token}").location == "/sign-in-methods"
+    assert visitor.get("/sign-in-methods").status_code == 200
+    assert visit(None).post(f"/sign-in/link/{token}").status_code == 410
+    methods = [session.method for session in open_sessions(wiring, cast.admin.account_id)]
+    assert methods == [SignInMethod.LINK]
+
+
+def test_the_server_sets_a_provider_which_the_dashboard_does_not_change(
+    visit: Visit, wiring: Wiring, cast: Cast, provider: LyingProvider
+) -> None:
+    draft = Draft("Server", provider.issuer, CLIENT_ID, CLIENT_SECRET, groups_claim="")
+    for _ in range(2):
+        with wiring.database.writing() as session:
+            row = providers.set_by_server(session, wiring.sealer, draft)
+            assert row is not None
+            provider_id = row.id
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    admin = visit(cast.admin)
+    assert "Set by the server" in admin.get("/sign-in-methods").text
+    for what in ("", "/disable", "/remove"):
+        response = admin.post(f"/sign-in-methods/{provider_id}{what}", label="Mine", scopes="openid")
+        assert response.status_code in (403, 409)
+    visitor = visit(None)
+    assert sign_in(visitor, provider, provider_id).status_code == 303
+    # Without the setting it ends with its sessions, and can be removed.
+    with wiring.database.writing() as session:
+        providers.set_by_server(session, wiring.sealer, None)
+    assert visitor.get("/communities").status_code == 303
+    assert visitor.post(f"/sign-in/with/{provider_id}").status_code == 404
+    assert admin.post(f"/sign-in-methods/{provider_id}/enable").status_code == 409
+    assert admin.post(f"/sign-in-methods/{provider_id}/remove").status_code == 303
 
 
 def test_a_step_that_was_not_finished_in_time_is_over(

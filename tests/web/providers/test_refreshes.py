@@ -11,6 +11,7 @@ from app.core.models import GroupRole, HistoryEntry, HistoryText, Identity, Iden
 from app.core.vocabulary import Role
 from app.jobs import sign_in as jobs
 from app.wiring import Wiring
+from tests import stub_services
 from tests.cast import Cast
 from tests.lying_provider import LyingProvider
 from tests.web.conftest import Visit, Visitor
@@ -169,7 +170,7 @@ def test_who_signs_in_meanwhile_keeps_what_is_newer(
         provider.fault = None
         provider.claims["groups"] = ["staff", "new"]
         sign_in(visit(None), provider, provider_id)
-        handler.send_error(400)  # type: ignore[attr-defined]
+        stub_services.answering_with(400, {"error": "invalid_grant"})(handler)
 
     provider.fault = fault
     jobs.refresh(wiring)
