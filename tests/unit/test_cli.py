@@ -26,7 +26,7 @@ from app.core.communities import communities
 from app.core.db import Database
 from app.core.history import chain
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request, RetentionMark
-from app.core.people import accounts, keys
+from app.core.people import accounts, credentials, keys
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.thresholds import threshold_sets
@@ -129,6 +129,20 @@ def test_the_last_line_of_mint_key_is_a_key_that_opens_every_community(run: Run,
         key = keys.authenticate(session, text)
         assert key is not None
         assert (key.everywhere, key.may_open_communities) == (True, True)
+
+
+def test_a_sign_in_link_is_for_service_admins_alone(run: Run, database: Database) -> None:
+    assert run(*ACCOUNT).exit_code == 0
+    result = run("sign-in-link", "sam@example.org")
+    assert result.exit_code == 1
+    assert "sam@example.org" in result.stderr
+    assert run(*ACCOUNT[:2], "ana@example.org", *ACCOUNT[3:], "--role", "admin").exit_code == 0
+    result = run("sign-in-link", "Ana@Example.org")
+    assert result.exit_code == 0
+    address, token = result.stdout.strip().split("/sign-in/link/")
+    assert address.startswith("http")
+    with database.writing() as session:
+        assert credentials.use_sign_in_link(session, token).email == "ana@example.org"
 
 
 def test_a_key_for_named_communities_acts_in_those_and_opens_the_unknown_ones(
