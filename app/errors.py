@@ -70,7 +70,9 @@ def register(
 
 def answers_json(path: str) -> bool:
     """Whether errors under this path are answered in JSON."""
-    return path.startswith(("/api/", "/webhooks/", "/v1/", "/v1alpha1/", "/$discovery/")) or path in {
+    return path.startswith(
+        ("/api/", "/webhooks/", "/v1/", "/v1alpha1/", "/$discovery/", "/scim/")
+    ) or path in {
         "/api",
         "/webhooks",
         "/metrics",

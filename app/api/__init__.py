@@ -20,6 +20,7 @@ from app.api import (  # noqa: F401 - importing them registers their views
     perspective,
     ratings,
     requests,
+    scim,
     scores,
     user_profiles,
     webhooks,
@@ -44,3 +45,4 @@ def register(app: APIFlask) -> None:
     app.register_blueprint(perspective.discovery)
     app.register_blueprint(doors.doors)
     app.register_blueprint(metrics.metrics)
+    app.register_blueprint(scim.scim)

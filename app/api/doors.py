@@ -16,7 +16,7 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.api import auth, errors, parse
+from app.api import auth, errors, parse, scim_errors
 from app.api.scores import score, scorers_for
 from app.core import limits
 from app.core.classify import Context
@@ -97,6 +97,8 @@ def render(explained: Explained) -> Response:
         body = _openai_error(explained)
     elif path.startswith((f"{PERSPECTIVE_PREFIX}/", "/$discovery/")):
         body = google_error(explained.status, explained.detail)
+    elif path.startswith(f"{scim_errors.ROOT}/"):
+        return scim_errors.render(explained)
     else:
         return errors.render(explained)
     status = 400 if explained.status == 422 else explained.status

@@ -111,6 +111,8 @@ class Most(NamedTuple):
 WEBHOOKS = Most(20, "webhooks", "remove one first")
 KEYS = Most(100, "live API keys of its own", "revoke one first")
 GROUP_ROLES = Most(100, "groups with a role", "remove one first")
+PROVISIONED = Most(100_000, "people by SCIM", "delete one first", "a sign-in provider")
+PROVIDER_GROUPS = Most(2_000, "groups by SCIM", "delete one first", "a sign-in provider")
 INVITATIONS = Most(200, "open invitations", "withdraw one first")
 CATEGORIES = Most(50, "categories", "remove one first")
 RULES = Most(2_000, "rules of its own", "remove one first")
@@ -132,6 +134,8 @@ COUNTED = (
     WEBHOOKS,
     KEYS,
     GROUP_ROLES,
+    PROVISIONED,
+    PROVIDER_GROUPS,
     INVITATIONS,
     CATEGORIES,
     RULES,

@@ -60,22 +60,27 @@ def apply_all(session: Session, provider_id: uuid.UUID, account_ids: Collection[
     communities = _communities(session, provider_id, account_ids)
     for community_id in sorted(communities):
         serialise(session, community_id)
-    changed, losers = 0, set()
     providers = {provider.id: provider for provider in session.scalars(sa.select(IdentityProvider))}
-    for change in _plan(session, provider_id, account_ids, communities):
-        is_lower = change.lowers
-        if is_lower and change.membership is not None and members.is_last_admin(session, change.membership):
-            security_events.log_at_commit(
-                session,
-                SecurityEvent.LAST_ADMIN_KEPT,
-                account_id=change.account_id,
-                community_id=change.community_id,
-                provider_id=provider_id,
-            )
-            continue
-        changed += _carry_out(session, change, providers)
-        if is_lower:
-            losers.add(change.account_id)
+    changed, losers = 0, set()
+    with history.gathered(session):
+        for change in _plan(session, provider_id, account_ids, communities):
+            is_lower = change.lowers
+            if (
+                is_lower
+                and change.membership is not None
+                and members.is_last_admin(session, change.membership)
+            ):
+                security_events.log_at_commit(
+                    session,
+                    SecurityEvent.LAST_ADMIN_KEPT,
+                    account_id=change.account_id,
+                    community_id=change.community_id,
+                    provider_id=provider_id,
+                )
+                continue
+            changed += _carry_out(session, change, providers)
+            if is_lower:
+                losers.add(change.account_id)
     for account_id in losers:
         sessions.end_all(session, account_id, reason=SessionEnd.ROLES)
     return changed
@@ -334,7 +339,6 @@ def _carry_out(session: Session, change: _Change, providers: Mapping[uuid.UUID, 
     else:
         membership.role, membership.provider_id = target.role, target.provider_id
         membership.given_role = target.given_role
-    session.flush()
     after = target.role if target is not None else None
     if before is after:
         return 0

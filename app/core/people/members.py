@@ -147,11 +147,18 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
 
 
 def set_disabled(
-    session: Session, actor: Actor, account_id: uuid.UUID, disabled: bool, reason: str
+    session: Session,
+    actor: Actor,
+    account_id: uuid.UUID,
+    disabled: bool,
+    reason: str,
+    *,
+    session_end: SessionEnd = SessionEnd.ADMIN,
 ) -> Account:
     """Disable an account, which ends all its sessions at once, or enable it. Repeating it changes nothing.
 
-    The items that a disabled account holds or is to decide go back to the others.
+    The items that a disabled account holds or is to decide go back to the others. ``session_end``: what its owner reads
+    about the ended sessions.
 
     Raises:
         Forbidden: the actor is no service admin.
@@ -174,12 +181,12 @@ def set_disabled(
     if disabled and account.id == actor.account_id:
         for membership in memberships:
             _keep_an_admin(session, actor, membership)
-        if not _any_active(session, Account.service_admin, Account.id != account.id):
+        if is_last_service_admin(session, account):
             raise Conflict(LAST_SERVICE_ADMIN)
     account.disabled_at = clock.now() if disabled else None
     session.flush()
     if disabled:
-        sessions.end_all(session, account.id, reason=SessionEnd.ADMIN)
+        sessions.end_all(session, account.id, reason=session_end)
         own_data_files.remove(session, account.id)
         for membership in memberships:
             let_go(session, membership)
@@ -322,6 +329,12 @@ def is_last_admin(session: Session, membership: Membership) -> bool:
         Membership.id != membership.id,
     )
     return membership.role is Role.ADMIN and not _any_active(session, other_admins)
+
+
+def is_last_service_admin(session: Session, account: Account) -> bool:
+    """Whether no other service admin can sign in. The caller holds the lock ``SERVICE``."""
+    others = Account.service_admin, Account.id != account.id
+    return account.service_admin and not _any_active(session, *others)
 
 
 def _any_active(session: Session, *conditions: Any) -> bool:
