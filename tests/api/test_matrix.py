@@ -76,6 +76,25 @@ POST   /webhooks/register                                                       
 DELETE /api/public/v1/notes/<note_id>                                             401 204 403 403 404
 DELETE /api/public/v1/requests/<request_reference:reference>                      401 204 403 403 404
 DELETE /webhooks/<string(length=36):webhook_id>                                   401 204 403 403 404
+GET    /scim/v2/ServiceProviderConfig                                             401 401 401 401 401
+GET    /scim/v2/Schemas                                                           401 401 401 401 401
+GET    /scim/v2/Schemas/<schema_id>                                               401 401 401 401 401
+GET    /scim/v2/ResourceTypes                                                     401 401 401 401 401
+GET    /scim/v2/ResourceTypes/<name>                                              401 401 401 401 401
+POST   /scim/v2/.search                                                           401 401 401 401 401
+POST   /scim/v2/Bulk                                                              401 401 401 401 401
+GET    /scim/v2/Users                                                             401 401 401 401 401
+POST   /scim/v2/Users                                                             401 401 401 401 401
+GET    /scim/v2/Users/<user_id>                                                   401 401 401 401 401
+PUT    /scim/v2/Users/<user_id>                                                   401 401 401 401 401
+PATCH  /scim/v2/Users/<user_id>                                                   401 401 401 401 401
+DELETE /scim/v2/Users/<user_id>                                                   401 401 401 401 401
+GET    /scim/v2/Groups                                                            401 401 401 401 401
+POST   /scim/v2/Groups                                                            401 401 401 401 401
+GET    /scim/v2/Groups/<group_id>                                                 401 401 401 401 401
+PUT    /scim/v2/Groups/<group_id>                                                 401 401 401 401 401
+PATCH  /scim/v2/Groups/<group_id>                                                 401 401 401 401 401
+DELETE /scim/v2/Groups/<group_id>                                                 401 401 401 401 401
 """
 EXPECTED = {
     (method, rule): tuple(map(int, rest))
@@ -152,6 +171,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
         return {
             "reference": str(request.id),
             "action_id": str(action_id),
+            **dict.fromkeys(("schema_id", "name", "user_id", "group_id"), "any"),
             "note_id": str(note.id),
             "rating_id": str(rating.id),
             "webhook_id": str(webhook.id),

@@ -115,7 +115,7 @@ def update(
     external_id: str | None,
     changes: MemberChanges,
 ) -> ProviderGroup:
-    """Rename a group and change its members. Whoever is in it already, or not, stays so.
+    """Rename a group and change its members. Adding a member or removing another person changes nothing.
 
     Raises:
         NotFound, Invalid, Taken: as ``get`` and ``create``.

@@ -155,7 +155,8 @@ def update(
 
     Raises:
         NotFound, Invalid, Taken: as ``get`` and ``create``.
-        Fixed: ``external_id`` of a person who has signed in with it, or of a service admin, would change.
+        Fixed: ``external_id`` would change of a person who has signed in with it, or can sign in without it: who gets
+            it would have that account.
         Conflict: the last service admin would be deactivated.
     """
     serialise(session, provider.id)
@@ -164,18 +165,21 @@ def update(
         return person
     address = _checked(fields)
     identity, account = person.identity, person.account
-    is_fixed = identity.last_used_at is not None or account.service_admin
+    is_providers = _is_providers(session, account, provider.id)
+    is_fixed = identity.last_used_at is not None or not is_providers
     subject = fields.external_id or (identity.subject if is_fixed else fields.user_name)
     if subject != identity.subject:
         if is_fixed:
-            raise Fixed("The externalId of a person who has signed in cannot change")
+            raise Fixed(
+                "The externalId of a person who has signed in with it, or in another way, cannot change"
+            )
         if _by_subject(session, provider.id, subject) is not None:
             raise Taken(f"The externalId {subject} is another person's")
     if fields.user_name.lower() != (identity.user_name or "").lower():
         _refuse_taken_name(session, provider.id, fields.user_name)
     identity.subject, identity.user_name = subject, fields.user_name
     identity.updated_at = clock.now()
-    if _is_providers(session, account, provider.id):
+    if is_providers:
         account.display_name = fields.display_name
         if address != account.email:
             _change_address(session, provider, account, address)
