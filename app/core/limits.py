@@ -20,6 +20,9 @@ ID_MAX = 255
 NAME_MAX = 255
 PASSKEY_NAME_MAX = 100
 REASON_MAX = 2_000
+REPORT_MAX = 2_000
+MUTE_DAYS_MAX = 365
+"""For how many days at most the reports of a person may count nothing."""
 METADATA_MAX_BYTES = 65_536
 DATASET_NAME_MAX = 100
 DATASET_ITEM_MAX = 36
@@ -129,6 +132,7 @@ LINK_CODES = Most(1, "code that links a profile", "a new one replaces it", "an a
 LINKED_PROFILES = Most(10, "linked profiles", "unlink one first", "an account")
 PASSKEYS = Most(20, "passkeys", "remove one first", "an account")
 PROVIDERS = Most(20, "sign-in providers", "remove one first", "the service")
+OPEN_REPORTS = Most(200, "open reports in one community", "withdraw one first", "a reporter")
 SCORED_TEXTS = Most(100, "texts", "send the others in another call", "a call for scores")
 COUNTED = (
     WEBHOOKS,
@@ -152,6 +156,7 @@ COUNTED = (
     LINKED_PROFILES,
     PASSKEYS,
     PROVIDERS,
+    OPEN_REPORTS,
     SCORED_TEXTS,
 )
 """Everything that people can multiply, as ``docs/run/settings.md`` lists it."""

@@ -141,8 +141,8 @@ ACTION = Machine(
         Move(
             None,
             A.UNDER_REVIEW,
-            _by(_MODERATOR),
-            "a dismissal is reopened: members or staff review it again",
+            _by(_MODERATOR, _SERVICE),
+            "a dismissal is reopened: by a moderator, or by reports of both sides",
             V.REOPEN,
             (E.REVIEW_OPENED,),
             When.REOPENS,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.core import mail
 from app.core.actions import acknowledgements
-from app.core.actions.moves import TEND_JOB
+from app.core.actions.moves import RESOLVE_REPORTS_JOB, TEND_JOB
 from app.core.attachments import adding
 from app.core.factcheck import feed_fetches, feeds, imports
 from app.core.helpfulness import refits
@@ -18,6 +18,7 @@ from app.core.learning import schedule
 from app.core.panels import tending
 from app.core.people import group_roles, own_data_files
 from app.core.raters import digests
+from app.core.reports import asking
 from app.core.requests import image_scoring, score_rows, submitting
 from app.core.requests import scoring as request_scoring
 from app.core.review import holds, overturns
@@ -75,6 +76,10 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         with database.writing() as session:
             overturns.carry_on(session, uuid.UUID(overturn_id), settled)
 
+    def weigh_reports(request_id: str, turn: int) -> None:
+        with database.writing() as session:
+            asking.weigh_scored(session, uuid.UUID(request_id), turn)
+
     by_id(submitting.SCORE_JOB, scorer.score)
     by_id(FORMER_SCORE_JOB, scorer.score)
     by_id(score_rows.OBSERVE_JOB, lambda request_id: scoring.observe(wiring, request_id), attempts=2)
@@ -84,6 +89,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     by_id(holds.CARRY_OUT_JOB, in_one_transaction(holds.carry_out))
     by_id(acknowledgements.LOOK_AGAIN_JOB, in_one_transaction(acknowledgements.look_again))
     by_id(community_revisions.END_REVIEWS_JOB, in_one_transaction(community_revisions.end_reviews))
+    by_id(RESOLVE_REPORTS_JOB, lambda request_id: upkeep.resolve_reports(database, request_id))
+    jobs.register(asking.WEIGH_JOB, weigh_reports)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     by_id(replays.REPLAY_JOB, lambda replay_id: upkeep.replay(wiring, replay_id))
     jobs.register(mail.MAIL_JOB, partial(mailing.send, wiring), attempts=mailing.MAIL_ATTEMPTS)

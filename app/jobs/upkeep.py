@@ -14,11 +14,13 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import silences
 from app.core.attachments import fetching
+from app.core.db import Database
 from app.core.factcheck import imports
 from app.core.history import heads
 from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.people import own_data_files
+from app.core.reports import outcomes
 from app.core.requests import post_facts, retention
 from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
@@ -66,6 +68,11 @@ def sweep(wiring: Wiring) -> None:
     if has_stalled:
         with part("going on with overturns"), wiring.database.writing() as session:
             overturns.enqueue_stalled(session)
+    with wiring.database.reading() as session:
+        has_forgotten = outcomes.has_forgotten(session, limit)
+    if has_forgotten:
+        with part("ending reports without a decision"):
+            repeat(wiring.database, partial(outcomes.end_forgotten, older_than=limit))
     with wiring.database.reading() as session:
         has_left_behind, has_lost = imports.has_left_behind(session), fetching.has_lost(session)
         has_old = own_data_files.has_old(session)
@@ -164,6 +171,11 @@ def remove_content(wiring: Wiring) -> None:
                 is_first = False
     if limits or withdrawn_in:
         attachments.clean(wiring)
+
+
+def resolve_reports(database: Database, request_id: uuid.UUID) -> None:
+    """Resolve the open reports of a decided post, one batch in each transaction, until none is left."""
+    repeat(database, partial(outcomes.resolve_post, request_id=request_id))
 
 
 def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:

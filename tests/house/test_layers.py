@@ -41,6 +41,7 @@ CORE_ORDER = (
     "raters",
     "review",
     "requests",
+    "reports",
     "insights",
     "rulesets",
     "upkeep",

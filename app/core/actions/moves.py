@@ -20,7 +20,7 @@ from app.core.history.reason import NO_REASON, Reason
 from app.core.models import Action, HistoryEntry, Note, Panel, Report, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REPORT, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import IN_REVIEW, ActionTier, EventName, RequestStatus
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, EventName, ReportState, RequestStatus
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action | Report
@@ -255,6 +255,8 @@ def _record(
     )
     if isinstance(subject, Action):
         notices.notify_overturned(session, actor, entry)
+        if move.target in DECIDES_REPORTS:
+            wake_reports(session, subject.community_id, subject.request_id)
     for name in move.events:
         if isinstance(subject, Action):
             events.emit_action(session, name, subject)
@@ -278,6 +280,22 @@ def wake_panel(session: Session, action: Action) -> None:
     )
     if changed:
         wake_panels(session, action.community_id)
+
+
+RESOLVE_REPORTS_JOB = "resolve_reports"
+DECIDES_REPORTS = frozenset(
+    {ActionState.APPLIED, ActionState.CONFIRMED, ActionState.DISMISSED, ActionState.OVERTURNED}
+)
+"""States of an action that say what becomes of the reports of its post."""
+
+
+def wake_reports(session: Session, community_id: uuid.UUID, request_id: uuid.UUID) -> None:
+    """Have the job resolve the post's open reports after the commit: one look-up where there is none."""
+    is_open = sa.select(Report.id).where(Report.request_id == request_id, Report.state == ReportState.OPEN)
+    if session.connection().execute(is_open.limit(1)).first() is not None:
+        outbox.enqueue(
+            session, RESOLVE_REPORTS_JOB, {"request_id": str(request_id)}, community_id=community_id
+        )
 
 
 def wake_panels(session: Session, community_id: uuid.UUID) -> None:

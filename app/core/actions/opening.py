@@ -33,7 +33,8 @@ from app.core.vocabulary import ActionState, ActionTier, Verb
 class Opening:
     """An action to open on a request. See ``open_for``.
 
-    ``cause`` is recorded in history; None: the score and the threshold that it exceeds.
+    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. ``reports``: the weight of the
+    post's reports.
     """
 
     request: Request
@@ -42,6 +43,7 @@ class Opening:
     note: Note
     cause: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    reports: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,20 @@ class Opened:
 
 
 def open_for(
-    session: Session, request: Request, route: Route, evidence: dict[str, Any], note: Note
+    session: Session,
+    request: Request,
+    route: Route,
+    evidence: dict[str, Any],
+    note: Note,
+    *,
+    cause: str | None = None,
+    reports: float = 0.0,
 ) -> Action:
     """Open the action of a route: proposed at once, or under review (Tier 2, and every ``flag``).
 
     Tier 1 decides the request, which the caller has found undecided under the community's lock.
     """
-    (opened,) = add(session, [Opening(request, route, evidence, note)])
+    (opened,) = add(session, [Opening(request, route, evidence, note, cause, reports=reports)])
     announce(session, opened)
     return opened.action
 
@@ -103,7 +112,9 @@ def _cause_of(route: Route) -> str:
 def _action_of(opening: Opening) -> Action:
     request, route = opening.request, opening.route
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
-    urgent = urgency(clock.now(), route.target, route.severity, route.score, request.extra)
+    urgent = urgency(
+        clock.now(), route.target, route.severity, route.score, request.extra, reports=opening.reports
+    )
     return Action(
         id=new_id(),
         community_id=request.community_id,
@@ -143,17 +154,51 @@ class Urgency:
 
 
 def urgency(
-    opened_at: datetime, target_minutes: int, severity: int, score: float, metadata: Mapping[str, Any] | None
+    opened_at: datetime,
+    target_minutes: int,
+    severity: int,
+    score: float,
+    metadata: Mapping[str, Any] | None,
+    *,
+    reports: float = 0.0,
 ) -> Urgency:
-    """Return how urgent a review is. ``metadata`` is the request's; its ``reports`` and ``views`` count."""
+    """Return how urgent a review is. ``metadata`` is the request's; its ``reports`` and ``views`` count.
+
+    ``reports``: the weight of the reports that people made here.
+    """
     due_at = opened_at + timedelta(minutes=target_minutes)
     hours = (
         min(severity * _SEVERITY_HOURS, _SEVERITY_MOST)
-        + min(_REPORT_HOURS * math.log2(1 + figure(metadata, "reports")), _REPORTS_MOST)
+        + _report_hours(metadata, reports)
         + min(_VIEW_HOURS * math.log10(1 + figure(metadata, "views")), _VIEWS_MOST)
         + _SCORE_HOURS * score
     )
     return Urgency(due_at, due_at - timedelta(hours=hours))
+
+
+_BEYOND = 1.0
+"""The weight of reports up to which they bring nothing forward: what one side alone, or newcomers, can weigh."""
+
+
+def _report_hours(metadata: Mapping[str, Any] | None, reports: float) -> float:
+    number = figure(metadata, "reports") + max(0.0, reports - _BEYOND)
+    return min(_REPORT_HOURS * math.log2(1 + number), _REPORTS_MOST)
+
+
+def hasten(
+    session: Session, action: Action, metadata: Mapping[str, Any] | None, before: float, now: float
+) -> None:
+    """Bring a review forward, or put it back, because its reports weigh ``now`` what they did not ``before``."""
+    hours = _report_hours(metadata, now) - _report_hours(metadata, before)
+    if not hours or action.urgent_at is None:
+        return
+    bulk.change(
+        session,
+        sa.update(Action)
+        .where(Action.id == action.id)
+        .values(urgent_at=action.urgent_at - timedelta(hours=hours), updated_at=Action.updated_at),
+    )
+    session.refresh(action, ["urgent_at"])
 
 
 def figure(metadata: Mapping[str, Any] | None, name: str) -> int:

@@ -17,6 +17,7 @@ class Group(StrEnum):
     REVIEWS = "reviews"
     DECISIONS = "decisions"
     STRIKES = "strikes"
+    REPORTS = "reports"
     ALERTS = "alerts"
     CAUTION = "caution"
 

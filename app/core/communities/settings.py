@@ -208,6 +208,42 @@ class CommunitySettings:
         most=limits.REASON_MAX,
         rows=4,
     )
+    report_threshold: float = declare(
+        1.0,
+        Group.REPORTS,
+        "Reports ask moderators",
+        "A post goes to the moderators if its reports weigh more than this together without agreeing on a category. An "
+        "ordinary report weighs 0.5. Each category has a threshold of its own.",
+        bounds=(0.0, 1_000.0),
+        decimals=True,
+    )
+    report_acted_text: str = declare(
+        "Thank you for your report. Something was done about the post.",
+        Group.REPORTS,
+        "If something was done",
+        "What reporters read then. It should say neither what was done to the author nor who decided.",
+        least=1,
+        most=limits.REASON_MAX,
+        rows=2,
+    )
+    report_kept_text: str = declare(
+        "Thank you for your report. People looked at the post, and it stays.",
+        Group.REPORTS,
+        "If the post stays",
+        "What reporters read if people decided to keep the post.",
+        least=1,
+        most=limits.REASON_MAX,
+        rows=2,
+    )
+    report_none_text: str = declare(
+        "Thank you for your report. There was no decision about the post.",
+        Group.REPORTS,
+        "If there was no decision",
+        "What reporters read if a review ended without a decision, or the post is gone.",
+        least=1,
+        most=limits.REASON_MAX,
+        rows=2,
+    )
     moderator_figures: bool = declare(
         False,
         Group.DECISIONS,

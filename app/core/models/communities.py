@@ -96,6 +96,6 @@ class Category(Base):
     on_error: Mapped[str] = mapped_column(sa.String(10), default="retry")
     target_minutes: Mapped[int | None] = mapped_column()
     author_text: Mapped[str | None] = mapped_column(sa.Text)
-    report_threshold: Mapped[float | None] = mapped_column(sa.Float, server_default=sa.text("2"))
     strike_points: Mapped[int] = mapped_column(default=0, server_default=sa.text("0"))
     strike_days: Mapped[int] = mapped_column(default=90, server_default=sa.text("90"))
+    report_threshold: Mapped[float | None] = mapped_column(sa.Float, server_default=sa.text("1"))

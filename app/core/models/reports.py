@@ -14,6 +14,7 @@ from app.core.models.people import Profile
 from app.core.types import UtcDateTime, word
 from app.core.vocabulary import OUTCOMES, ReportOrigin, ReportOutcome, ReportState
 
+_OPEN = sa.text("state = 'open'")
 _COUNTS = sa.text("state <> 'withdrawn'")
 
 
@@ -42,6 +43,8 @@ class Report(Stamped, Base):
         sa.Index(
             "ix_reports_post", "request_id", "state", "is_late", "category", "side", "is_newcomer", "weight"
         ),
+        # What waits for a decision, oldest first.
+        sa.Index("ix_reports_open", "created_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
         sa.Index("ix_reports_community_id_reported_at_id", "community_id", "reported_at", "id"),
         sa.Index("ix_reports_reported_at_id", "reported_at", "id"),
         sa.Index("ix_reports_community_id_updated_at_id", "community_id", "updated_at", "id"),

@@ -3,7 +3,7 @@
 
 What stays: the decision, its scores, the ids of matched rules, and the content's hash, so that exemptions from
 scanning and repeated submissions are still recognised. What is removed: the text, its author's id, the platform's
-metadata, the attachments, and the positions of the matches.
+metadata, the attachments, the texts of reports, and the positions of the matches.
 """
 
 import uuid
@@ -21,7 +21,7 @@ from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import facts
 from app.core.learning import versions
-from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Request, Score
+from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Report, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.requests import post_facts
 from app.core.vocabulary import ActionState, RequestStatus
@@ -104,6 +104,12 @@ def empty(session: Session, posts: Sequence[Request], words: str) -> None:
         request.extra = None
     identities = [request.id for request in posts]
     facts.forget_authors(session, identities)
+    bulk.change(
+        session,
+        sa.update(Report)
+        .where(Report.request_id.in_(identities), Report.text.is_not(None))
+        .values(text=None, updated_at=Report.updated_at),
+    )
     for score in session.scalars(sa.select(Score).where(Score.request_id.in_(identities))):
         score.matches = [_bare(match) for match in score.matches]
     for action in session.scalars(sa.select(Action).where(Action.request_id.in_(identities))):

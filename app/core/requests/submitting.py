@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
 from app.core import clock, limits, outbox, tracing
-from app.core.actions import actions, decisions, exemptions, opening, strike_steps
+from app.core.actions import actions, decisions, exemptions, moves, opening, strike_steps
 from app.core.actions.moves import make_move
 from app.core.attachments import adding
 from app.core.attachments.adding import NewAttachment
@@ -237,6 +237,7 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
         versions.delete_samples(session, SampledPost.request_id == request.id)
     else:
         versions.content_erased(session, request.community_id, [request.id])
+    moves.wake_reports(session, request.community_id, request.id)
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
 
 

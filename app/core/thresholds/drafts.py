@@ -162,13 +162,13 @@ class CategoryDraft:
     )
     report_threshold: float | None = _declare(
         "Reports ask people",
-        default=2.0,
-        bounds=(0.5, 1_000.0),
-        enter="Enter a number from 0.5 to 1,000, such as 2, or leave it empty.",
+        default=1.0,
+        bounds=(0.0, 1_000.0),
+        enter="Enter a number from 0 to 1,000, such as 1, or leave it empty.",
         empty="never",
         api="report_threshold",
-        meaning="The weight of the reports of a post in this category from which on people are asked about it; null: "
-        "reports never ask them.",
+        meaning="People are asked about a post if its reports in this category weigh more than this; null: never. An "
+        "ordinary report weighs 0.5.",
         is_folded=True,
     )
     strike_points: int = _declare(

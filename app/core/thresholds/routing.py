@@ -18,6 +18,8 @@ STRIKES = "strikes"
 """The category of an item about an author whose strikes reached a step (docs/moderate/authors.md)."""
 UNFINISHED = "unfinished"
 """The category of a post that a classifier failed to score."""
+OTHER = "other"
+"""The category of a report that names none of the community's."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class CategoryRule:
     A category with ``observe_only`` routes nothing; ``observed`` returns the routes that it would have caused.
     ``requires`` are classifiers whose score the category must not go without; when one fails, ``on_error`` says
     whether scoring is tried again ("retry") or the post goes to staff ("review"). ``target_minutes`` is the time within
-    which people should decide; None: the ``default_target`` of its severity.
+    which people should decide; None: the ``default_target`` of its severity. ``report_threshold``: above which weight
+    of reports people are asked; None: never.
     """
 
     name: str
@@ -42,6 +45,7 @@ class CategoryRule:
     requires: frozenset[str] = frozenset()
     on_error: str = "retry"
     target_minutes: int | None = None
+    report_threshold: float | None = None
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,10 @@ def upgrade() -> None:
         sqlite_where=counts,
         postgresql_where=counts,
     )
+    is_open = sa.text("state = 'open'")
+    op.create_index(
+        "ix_reports_open", "reports", ["created_at"], sqlite_where=is_open, postgresql_where=is_open
+    )
     for name, columns in _INDEXES.items():
         op.create_index(name, "reports", columns)
     op.create_table(
@@ -78,7 +82,7 @@ def upgrade() -> None:
     op.create_index("ix_muted_reporters_profile_id", "muted_reporters", ["profile_id"])
     op.add_column(
         "categories",
-        sa.Column("report_threshold", sa.Float(), server_default=sa.text("2"), nullable=True),
+        sa.Column("report_threshold", sa.Float(), server_default=sa.text("1"), nullable=True),
     )
 
 

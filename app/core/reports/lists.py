@@ -1,0 +1,134 @@
+"""Lists of reports by filter, for the API and the dashboard (docs/integrate/reports.md)."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload
+
+from app.core.ids import parse_id
+from app.core.listed import is_one_of
+from app.core.models import Report, Request
+from app.core.paging import MOST_COUNTED, Page, Slice, paginate
+from app.core.people import profiles
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ReportState
+
+
+def matching(
+    session: Session,
+    actor: Actor,
+    *,
+    communities: Collection[uuid.UUID | None] = (),
+    state: ReportState | None = None,
+    category: str | None = None,
+    reporter: str | None = None,
+    request: str | None = None,
+    reported_from: datetime | None = None,
+    reported_to: datetime | None = None,
+    updated_from: datetime | None = None,
+    platform: str | None = None,
+) -> sa.Select[Any]:
+    """The reports in the actor's communities that match all of these; None values are ignored.
+
+    ``reporter`` is a profile UUID or a user id of ``platform`` (default: that of each report's community); ``request``
+    is our UUID or the integration's string.
+    """
+    statement = sa.select(Report)
+    visible = actor.seen_of(communities)
+    if visible is not None:
+        statement = statement.where(Report.community_id.in_(visible))
+    if state is not None:
+        statement = statement.where(Report.state == state)
+    if category is not None:
+        statement = statement.where(Report.category == category)
+    if reported_from is not None:
+        statement = statement.where(Report.reported_at >= reported_from)
+    if reported_to is not None:
+        statement = statement.where(Report.reported_at <= reported_to)
+    if updated_from is not None:
+        statement = statement.where(Report.updated_at >= updated_from)
+    if request is not None:
+        statement = statement.where(Report.request_id.in_(_request_ids(actor, request)))
+    if reporter is not None:
+        people = session.scalars(profiles.named(actor, [reporter])).all()
+        statement = statement.where(
+            is_one_of(session, Report.reporter_id, people),
+            profiles.is_meant(actor, [reporter], platform, Report.reporter_id, Report.community_id),
+        )
+    return statement
+
+
+def _request_ids(actor: Actor, reference: str) -> sa.Select[Any]:
+    by_string = sa.and_(Request.request_id == reference, Request.withdrawn_at.is_(None))
+    return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
+
+
+def listed(
+    session: Session, statement: sa.Select[Any], part: Slice, *, by_change: bool = False
+) -> Page[Report]:
+    """A page of the reports that ``matching`` selects, newest first; ``by_change``: those that changed first first."""
+    return paginate(
+        session,
+        statement,
+        Report.updated_at if by_change else Report.reported_at,
+        Report.id,
+        part,
+        descending=not by_change,
+        narrow=statement.with_only_columns(Report.id),
+    )
+
+
+def for_moderators(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    part: Slice,
+    *,
+    states: Sequence[ReportState],
+    category: str | None = None,
+    profile_id: uuid.UUID | None = None,
+) -> Page[Report]:
+    """A page of a community's reports in these states, newest first, with their posts and reporters."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    statement = sa.select(Report).where(Report.community_id == community_id, Report.state.in_(states))
+    if category is not None:
+        statement = statement.where(Report.category == category)
+    if profile_id is not None:
+        statement = statement.where(Report.reporter_id == profile_id)
+    return paginate(
+        session,
+        statement.options(joinedload(Report.request), joinedload(Report.reporter)),
+        Report.reported_at,
+        Report.id,
+        part,
+        most=MOST_COUNTED,
+    )
+
+
+def of_post(session: Session, request_id: uuid.UUID, most: int) -> Sequence[Report]:
+    """The latest reports of a post that were not withdrawn, with their reporters, for its item's page."""
+    return session.scalars(
+        sa.select(Report)
+        .where(Report.request_id == request_id, Report.state != ReportState.WITHDRAWN)
+        .options(joinedload(Report.reporter))
+        .order_by(Report.reported_at.desc(), Report.id.desc())
+        .limit(most)
+    ).all()
+
+
+def of_person(session: Session, actor: Actor, community_id: uuid.UUID, part: Slice) -> Page[Report]:
+    """A page of the actor's own reports in a community, newest first, with their posts."""
+    statement = sa.select(Report).where(
+        Report.reporter_id == actor.profile_id, Report.community_id == community_id
+    )
+    return paginate(
+        session,
+        statement.options(joinedload(Report.request)),
+        Report.reported_at,
+        Report.id,
+        part,
+        most=MOST_COUNTED,
+    )

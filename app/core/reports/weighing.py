@@ -1,0 +1,90 @@
+"""How much reports weigh. Pure.
+
+A report weighs the share of its reporter's earlier reports that were upheld, shrunk by four cases of which half were:
+0.5 of someone unknown, 0.75 after four upheld ones, 0.25 after four rejected ones. Half, and not the community's own
+share, so that a community that keeps most posts does not silence everyone who is new.
+
+Two groups weigh at most one together: the reporters of one side of the axis that ratings taught, until the other side
+reports the post too; and people who were first seen within the last day.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+PRIOR_CASES = 4
+PRIOR_SHARE = 0.5
+NEWCOMER_FOR = timedelta(days=1)
+ALONE = 1.0
+"""The most that reporters of one side, or newcomers, weigh together."""
+
+
+def share(upheld: int, rejected: int) -> float:
+    """The weight of a reporter, 0.0 to 1.0, from their resolved reports."""
+    return (upheld + PRIOR_CASES * PRIOR_SHARE) / (upheld + rejected + PRIOR_CASES)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Reports of one post in one category, by people of one side (-1, 1; 0 unknown) or newcomers.
+
+    ``weight`` is their sum; ``right`` of the ``number`` are by people who were right more often than not.
+    """
+
+    category: str
+    side: int
+    is_newcomer: bool
+    number: int
+    weight: float
+    right: int = 0
+
+
+def weigh(reports: Iterable[Alike]) -> float:
+    """What the reports of one post weigh together."""
+    newcomers, sides = 0.0, {-1: 0.0, 0: 0.0, 1: 0.0}
+    for alike in reports:
+        if alike.is_newcomer:
+            newcomers += alike.weight
+        else:
+            sides[alike.side] += alike.weight
+    partisan = sides[-1] + sides[1]
+    if not (sides[-1] and sides[1]):
+        partisan = min(ALONE, partisan)
+    return round(sides[0] + partisan + min(ALONE, newcomers), 6)
+
+
+def has_both_sides(reports: Iterable[Alike]) -> bool:
+    """Whether reports that weigh something come from both sides."""
+    return {alike.side for alike in reports if alike.weight and not alike.is_newcomer} >= {-1, 1}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many reports a post has, and how many are by people who were right more often than not."""
+
+    number: int = 0
+    right: int = 0
+    categories: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """In words: "3 reports, 2 of them by people whose reports were right before"."""
+        if self.number == 1:
+            return "1 report, by a person whose reports were right before" if self.right else "1 report"
+        people = "people whose reports were right before"
+        if not self.right:
+            return f"{self.number:,} reports"
+        which = "all" if self.right == self.number else f"{self.right:,} of them"
+        return f"{self.number:,} reports, {which} by {people}"
+
+
+def tally(reports: Iterable[Alike]) -> Tally:
+    """Count the reports of one post; its categories are in the order of their numbers."""
+    number = right = 0
+    by_category: dict[str, int] = {}
+    for alike in reports:
+        number += alike.number
+        right += alike.right
+        by_category[alike.category] = by_category.get(alike.category, 0) + alike.number
+    ordered = sorted(by_category, key=lambda name: (-by_category[name], name))
+    return Tally(number, right, tuple(ordered))
