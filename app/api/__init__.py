@@ -19,6 +19,7 @@ from app.api import (  # noqa: F401 - importing them registers their views
     notes,
     perspective,
     ratings,
+    reports,
     requests,
     scim,
     scores,

@@ -175,6 +175,13 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     api.submit("post-3", HARMLESS)
     taken = body_of("create_moderation_action", "taken", request_id="post-3")
     call("create_moderation_action", 201, body=taken)
+    api.submit("post-4", HARMLESS)
+    report = body_of("create_report", "report", request_id="post-4")
+    filed = call("create_report", 201, body=report)["data"]["id"]
+    call("create_report", 200, body=report)
+    call("read_report", 200, report_id=filed)
+    call("list_reports", 200)
+    call("patch_report", 200, report_id=filed, body=body_of("patch_report", "withdraw", id=filed))
     note = call("create_note", 201, body=body_of("create_note", "note"))["data"]["id"]
     call("read_note", 200, note_id=note)
     call("list_notes", 200)

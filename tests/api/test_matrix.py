@@ -14,6 +14,8 @@ from app.core.models import Action, Community, Request
 from app.core.notes import notes, ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
+from app.core.reports import reporting
+from app.core.reports.reporting import NewReport
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.core.webhooks import registrations as webhooks
 from app.wiring import Wiring
@@ -51,6 +53,10 @@ GET    /api/public/v1/openapi.json                                              
 POST   /api/public/v1/ratings                                                     401 422 403 403 422
 GET    /api/public/v1/ratings/<rating_id>                                         401 200 200 403 404
 PUT    /api/public/v1/ratings/<rating_id>                                         401 422 403 403 422
+GET    /api/public/v1/reports                                                     401 200 200 403 200
+POST   /api/public/v1/reports                                                     401 422 403 403 422
+GET    /api/public/v1/reports/<report_id>                                         401 200 200 403 404
+PATCH  /api/public/v1/reports/<report_id>                                         401 422 403 403 422
 GET    /api/public/v1/requests                                                    401 200 200 403 200
 POST   /api/public/v1/requests                                                    401 422 403 403 422
 POST   /api/public/v1/requests/batch                                              401 422 403 403 422
@@ -168,7 +174,15 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
             "https://hooks.example/x",
             "a-secret-of-mine",
         )
+        filed = reporting.file(
+            session,
+            factories.integration(cast),
+            community,
+            rater,
+            NewReport("report-1", "rater", request_id=str(request.id)),
+        )
         return {
+            "report_id": str(filed.report.id),
             "reference": str(request.id),
             "action_id": str(action_id),
             **dict.fromkeys(("schema_id", "name", "user_id", "group_id"), "any"),

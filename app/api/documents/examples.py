@@ -17,6 +17,7 @@ COMMUNITY = catalogue.COMMUNITY
 REQUEST = catalogue.REQUEST
 ACTION = catalogue.ACTION
 NOTE = catalogue.NOTE
+REPORT = catalogue.REPORT
 RATING = "019a8f04-11aa-7f77-92e4-a09f8e7d6c51"
 WEBHOOK = "019a8e20-33cc-7b99-94a6-c2b1a09f8e73"
 _NAMED = {
@@ -24,6 +25,7 @@ _NAMED = {
     "REQUEST": REQUEST,
     "ACTION": ACTION,
     "NOTE": NOTE,
+    "REPORT": REPORT,
     "RATING": RATING,
     "WEBHOOK": WEBHOOK,
     "EVENT": catalogue.EVENT,
@@ -102,7 +104,7 @@ def document(type: str, operation: str, status: str) -> dict[str, Any]:
 _SELF = {
     **{
         type: f"{PREFIX}/{type}/{{id}}"
-        for type in ("requests", "moderation-actions", "notes", "ratings", "community-servers")
+        for type in ("requests", "moderation-actions", "notes", "ratings", "reports", "community-servers")
     },
     "rating-stats": f"{PREFIX}/notes/{{id}}/ratings/stats",
     "webhooks": "/webhooks/{id}",

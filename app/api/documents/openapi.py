@@ -38,6 +38,7 @@ _SEGMENT_TAGS = {
     "moderation-actions": "Moderation actions",
     "notes": "Notes",
     "ratings": "Ratings",
+    "reports": "Reports",
     "community-servers": "Community servers",
     "user-profiles": "User profiles",
 }
@@ -61,6 +62,7 @@ PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "action_id": ("The action, by our UUID.", _UUID, document_examples.ACTION),
     "note_id": ("The note, by our UUID.", _UUID, document_examples.NOTE),
     "rating_id": ("The rating, by our UUID.", _UUID, document_examples.RATING),
+    "report_id": ("The report, by our UUID.", _UUID, document_examples.REPORT),
     "webhook_id": ("The webhook, by our UUID.", _UUID, document_examples.WEBHOOK),
 }
 
@@ -263,6 +265,7 @@ _TYPES = {
     "Note": "notes",
     "Rating": "ratings",
     "RatingStats": "rating-stats",
+    "Report": "reports",
     "CommunityServer": "community-servers",
     "UserProfile": "user-profiles",
     "Webhook": "webhooks",

@@ -41,6 +41,7 @@ TAGS: dict[str, str] = {
     "Scores": "Scores of texts at once, of which nothing is stored.",
     "Moderation actions": "What the platform should do, and what it did.",
     "Notes": "Explanations attached to content, written by people or drafted by AI, published by agreement.",
+    "Reports": "What people report, and what they hear of it.",
     "Ratings": "How helpful people found a note.",
     "Community servers": "The forums and servers that content comes from, with the thresholds in force.",
     "User profiles": "People as their platforms know them.",

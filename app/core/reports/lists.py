@@ -66,13 +66,23 @@ def _request_ids(actor: Actor, reference: str) -> sa.Select[Any]:
     return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
 
 
+READ_OPTIONS = (joinedload(Report.request).load_only(Request.request_id, Request.platform_message_id),)
+"""Load options for what a response shows of a report's post."""
+
+
+def read(session: Session, report_id: uuid.UUID) -> Report:
+    """The report, read from the database with ``READ_OPTIONS``."""
+    session.flush()
+    return session.get_one(Report, report_id, options=READ_OPTIONS, populate_existing=True)
+
+
 def listed(
     session: Session, statement: sa.Select[Any], part: Slice, *, by_change: bool = False
 ) -> Page[Report]:
     """A page of the reports that ``matching`` selects, newest first; ``by_change``: those that changed first first."""
     return paginate(
         session,
-        statement,
+        statement.options(*READ_OPTIONS),
         Report.updated_at if by_change else Report.reported_at,
         Report.id,
         part,

@@ -39,12 +39,12 @@ def mute(
     until = clock.now() + timedelta(days=days)
     muted = session.get(MutedReporter, (community_id, profile_id), populate_existing=True)
     before = {"until": clock.iso(muted.until)} if muted is not None else {}
+    account = session.get_one(Account, actor.account_id)
     if muted is None:
         muted = MutedReporter(community_id=community_id, profile_id=profile_id)
-        session.add(muted)
-    account = session.get_one(Account, actor.account_id)
     muted.until, muted.reason, muted.created_at = until, reason, clock.now()
     muted.account_id, muted.account_name = account.id, account.display_name
+    session.add(muted)
     bulk.change(
         session,
         sa.update(Report)
@@ -142,16 +142,12 @@ def reporters(session: Session, actor: Actor, community_id: uuid.UUID) -> list[R
 
 def _counts(community_id: uuid.UUID) -> sa.Select[Any]:
     states = (ReportState.OPEN, ReportState.UPHELD, ReportState.REJECTED)
-    counts: sa.Select[Any] = (
-        sa.select(
-            Report.reporter_id,
-            sa.func.count(),
-            *(sa.func.sum(sa.case((Report.state == state, 1), else_=0)) for state in states),
-        )
-        .where(Report.community_id == community_id)
-        .group_by(Report.reporter_id)
-    )
-    return counts
+    columns: list[Any] = [
+        Report.reporter_id,
+        sa.func.count(),
+        *(sa.func.sum(sa.case((Report.state == state, 1), else_=0)) for state in states),
+    ]
+    return sa.select(*columns).where(Report.community_id == community_id).group_by(Report.reporter_id)
 
 
 def _require_reporter(session: Session, community_id: uuid.UUID, profile_id: uuid.UUID) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
-from app.core.actions import actions, exemptions
+from app.core.actions import actions
 from app.core.actions.moves import begin, make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
@@ -19,7 +19,7 @@ from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.reports import asking, outcomes, reporters, sums
 from app.core.reports.weighing import weigh
-from app.core.requests import submitting
+from app.core.requests import posts, submitting
 from app.core.requests.submitting import Submission
 from app.core.thresholds.routing import OTHER
 from app.core.vocabulary import ReportOrigin, ReportState
@@ -96,6 +96,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
         reporter_ref=new.reporter_ref,
         category=category,
         text=(new.text or "").strip() or None,
+        state=ReportState.OPEN,
         origin=_origin(community, reporter, is_author=is_author),
         reported_at=new.reported_at or clock.now(),
         weight=0.0 if is_author else standing.weight,
@@ -161,38 +162,30 @@ def _category(session: Session, community_id: uuid.UUID, name: str | None) -> st
 
 
 def _post(session: Session, actor: Actor, community_id: uuid.UUID, new: NewReport) -> Request:
-    """The post's first request. An unknown post, or another text of a known message, is submitted if it can be."""
-    found = find_post(session, community_id, new.request_id, new.platform_message_id)
-    if new.submission is not None and (found is None or _differs(found, new)):
+    """The first request of the post, by its newest text. An unknown post or text is submitted if it can be."""
+    found = find_post(session, community_id, new)
+    if found is None and new.submission is not None:
         found = submitting.submit(session, actor, community_id, new.submission).request
     if found is None:
         raise NotFound("request")
-    return found
+    return found if found.duplicate_of is None else session.get_one(Request, found.duplicate_of)
 
 
-def _differs(request: Request, new: NewReport) -> bool:
-    """Whether the text that was reported is another one than that of the message that is known: an edit."""
-    if new.submission is None or new.request_id is not None or request.content_removed_at is not None:
-        return False
-    alike = exemptions.similarity(request.content, new.submission.content)
-    return alike < submitting.SAME_TEXT
-
-
-def find_post(
-    session: Session, community_id: uuid.UUID, reference: str | None, platform_message_id: str | None
-) -> Request | None:
-    """The request of this community with our UUID or the integration's string; else the message's newest text."""
-    in_community = (Request.community_id == community_id, Request.withdrawn_at.is_(None))
-    if reference is not None:
-        found = session.scalars(sa.select(Request).where(*in_community, _is(reference)).limit(1)).first()
-        if found is not None or platform_message_id is None:
+def find_post(session: Session, community_id: uuid.UUID, new: NewReport) -> Request | None:
+    """The request of this community that a report names. None: unknown, or another text of a known message."""
+    here = sa.select(Request).where(Request.community_id == community_id, Request.withdrawn_at.is_(None))
+    if new.request_id is not None:
+        found = session.scalars(here.where(_is(new.request_id)).limit(1)).first()
+        if found is not None:
             return found
-    return session.scalars(
-        sa.select(Request)
-        .where(*in_community, Request.platform_message_id == platform_message_id)
-        .order_by(Request.requested_at.desc(), Request.id.desc())
-        .limit(1)
-    ).first()
+    if new.platform_message_id is None:
+        return None
+    if new.submission is not None:
+        content = new.submission.content
+        same = posts.relation(session, community_id, new.platform_message_id, content).duplicate_of
+        return None if same is None else session.get_one(Request, same)
+    newest = here.where(Request.platform_message_id == new.platform_message_id)
+    return session.scalars(newest.order_by(Request.requested_at.desc(), Request.id.desc()).limit(1)).first()
 
 
 def _is(reference: str) -> sa.ColumnElement[bool]:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
-from app.core import clock, limits, outbox, tracing
+from app.core import bulk, clock, limits, outbox, tracing
 from app.core.actions import actions, decisions, exemptions, moves, opening, strike_steps
 from app.core.actions.moves import make_move
 from app.core.attachments import adding
@@ -22,7 +22,7 @@ from app.core.history import chain as history
 from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.learning import versions
-from app.core.models import Action, Attachment, Note, Request, SampledPost
+from app.core.models import Action, Attachment, Note, Report, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.requests import posts, reading, retention
@@ -230,7 +230,14 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     strike_steps.leave_post(session, request.id)
     request.withdrawn_at = clock.now()
     session.flush()
-    posts.leave(session, request)
+    heir = posts.leave(session, request)
+    if heir is not None:
+        bulk.change(
+            session,
+            sa.update(Report)
+            .where(Report.request_id == request.id)
+            .values(request_id=heir, updated_at=Report.updated_at),
+        )
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:
         # Nothing was learned from a post that nobody had decided.
