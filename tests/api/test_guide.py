@@ -103,7 +103,7 @@ def _await_answer(url: str, process: Process, log: Path) -> None:
     raise AssertionError(log.read_text())
 
 
-PAGES = ("first-decision.md", "api.md", "changes.md", "notes.md", "reviews.md", "going-live.md")
+PAGES = ("first-decision.md", "api.md", "changes.md", "notes.md", "reviews.md", "reports.md", "going-live.md")
 """The pages of the guide with commands, in the order in which a reader takes them."""
 
 

@@ -222,7 +222,6 @@ class CommunitySettings:
         Group.REPORTS,
         "If something was done",
         "What reporters read then. It should say neither what was done to the author nor who decided.",
-        least=1,
         most=limits.REASON_MAX,
         rows=2,
     )
@@ -231,7 +230,6 @@ class CommunitySettings:
         Group.REPORTS,
         "If the post stays",
         "What reporters read if people decided to keep the post.",
-        least=1,
         most=limits.REASON_MAX,
         rows=2,
     )
@@ -240,7 +238,6 @@ class CommunitySettings:
         Group.REPORTS,
         "If there was no decision",
         "What reporters read if a review ended without a decision, or the post is gone.",
-        least=1,
         most=limits.REASON_MAX,
         rows=2,
     )

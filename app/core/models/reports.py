@@ -19,7 +19,7 @@ _COUNTS = sa.text("state <> 'withdrawn'")
 
 
 class Report(Stamped, Base):
-    """One person's report of one post (docs/integrate/api.md). Only ``moves.make_move`` changes its state.
+    """One person's report of one post (docs/integrate/reports.md). Only ``moves.make_move`` changes its state.
 
     ``report_id`` is the integration's string, unique in the community. ``request_id`` is the post's first request.
     ``reporter_ref`` is the reporter as it was sent. ``weight`` (0.0 to 1.0), ``side`` (-1, 0 or 1 of the axis that

@@ -1,4 +1,4 @@
-"""What became of reports: they follow the decision about their post, and each reporter hears it once.
+"""Outcomes of reports: they follow the decision about their post, and each reporter hears it once.
 
 An action that the platform carried out upholds them, a dismissal or an overturned action rejects them, and a review
 without a decision, or a withdrawn post, leaves them undecided. What is overturned later changes no report that was
@@ -67,7 +67,7 @@ def resolve(session: Session, report: Report, state: ReportState) -> None:
         state,
         reason=Reason(cause=CAUSES[state]),
         resolved_at=clock.now(),
-        outcome_text=words[OUTCOMES[state]],
+        outcome_text=words[OUTCOMES[state]] or None,
     )
 
 
