@@ -213,6 +213,9 @@ class HttpOpenId:
         if status == 200:
             return answer
         error = answer.get("error")
+        if status == 400 and error is None and form["grant_type"] == "refresh_token":
+            # Glewlwyd, of a person who was removed.
+            raise ProviderRefused("Its token endpoint refused without a reason", is_over=True)
         if not isinstance(error, str) or status >= 500 or status == 429:
             raise ProviderRefused(f"Its token endpoint answered {status}", is_down=True)
         raise ProviderRefused(
