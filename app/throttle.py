@@ -23,7 +23,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from app.core import security_events
 from app.core.errors import TooMany
-from app.core.limits import NEW_DEVICE_MAILS, SIGN_IN_FAILURES
+from app.core.limits import NEW_DEVICE_MAILS, SIGN_IN_FAILURES, WRONG_CODES
 from app.core.security_events import SecurityEvent
 from app.core.write_lock import WriteLock
 from app.settings import Settings
@@ -43,6 +43,7 @@ LimitName = Literal[
     "communities",
     "sign_in_address",
     "sign_in_failures",
+    "wrong_codes",
     "new_device_mails",
     "sign_up",
     "mail",
@@ -200,6 +201,7 @@ class Throttle:
                 "sign_in_account": settings.rate_limit_sign_in_account,
                 "sign_in_address": settings.rate_limit_sign_in_address,
                 "sign_in_failures": f"{SIGN_IN_FAILURES} per day",
+                "wrong_codes": f"{WRONG_CODES} per day",
                 "new_device_mails": f"{NEW_DEVICE_MAILS} per day",
                 "sign_up": settings.rate_limit_sign_up,
                 "mail": settings.rate_limit_mail,
@@ -237,6 +239,7 @@ class Throttle:
 
     def reaches(self, name: LimitName, *who: str) -> bool:
         """Count one call by ``who`` without refusing any, and return whether it is the one that uses the limit up."""
+        who = (self._hidden(who),)
         counts = [self._count(item, name, *who)[0] for item in self._limits[name]] if self.enabled else []
         return any(count == item.amount for count, item in zip(counts, self._limits[name], strict=False))
 

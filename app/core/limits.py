@@ -62,6 +62,8 @@ SIGN_IN_LINK_MINUTES = 15
 NEW_DEVICE_MAILS = 5
 SIGN_IN_FAILURES = 50
 """After how many failed sign-ins to an account on one day its owner is mailed."""
+WRONG_CODES = 50
+"""How many wrong codes of a second factor may be entered for an account on one day; a known device has its own 50."""
 BULK_MAX = 50
 MATCHING_MAX = 100
 TRUST_LEVEL_MAX = 100

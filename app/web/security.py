@@ -128,7 +128,7 @@ def limit_body() -> None:
     if request.endpoint == "web.import_dataset":
         # The form also sends its other fields and the multipart boundaries.
         most = limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES
-    elif request.endpoint == "web.sign_in_submit":
+    elif request.endpoint in {"web.sign_in_submit", "web.sign_in_with_passkey", "web.second_step_submit"}:
         # A form that was sent signed out comes along as JSON, where a quotation mark takes twice the space.
         most = 2 * limits.BODY_MAX_BYTES + limits.METADATA_MAX_BYTES
     request.max_content_length = most

@@ -6,6 +6,7 @@ import { noteSeen, notesRead, opened, show } from "./unseen.js";
 import { isAmongFilters } from "./lists.js";
 import { bringBack, countDown } from "./forms.js";
 import "./keys.js";
+import "./passkeys.js";
 
 // --- Copying the text of a field. Without script it is text to select. ---
 document.addEventListener("click", async (event) => {

@@ -219,4 +219,5 @@ def sign_in() -> dict[str, Any]:
         "can_sign_up": True,
         "kept": None,
         "signed_out": "",
+        "offers_passkeys": True,
     }

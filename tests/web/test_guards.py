@@ -26,6 +26,11 @@ OPEN_TO_ALL = {
     "web.forgot",
     "web.forgot_submit",
     "web.security_txt",
+    "web.passkey_options",
+    "web.sign_in_with_passkey",
+    "web.second_step",
+    "web.second_step_options",
+    "web.second_step_submit",
 }
 FROM_MAIL = {
     "web.confirm",

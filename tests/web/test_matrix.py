@@ -246,6 +246,16 @@ POST /second-look/decide                                        401 403 422 422 
 GET  /second-look/new-count                                     303 403 204 204 204 404
 POST /second-look/next                                          401 403 303 303 303 404
 GET  /second-look/settled                                       303 403 200 200 200 404
+GET  /security                                                  303 200 200 200 200 200
+GET  /security/codes                                            303 303 303 303 303 303
+POST /security/codes                                            401 303 303 303 303 303
+POST /security/codes/begin                                      401 303 303 303 303 303
+POST /security/codes/off                                        401 422 422 422 422 422
+POST /security/passkeys                                         401 422 422 422 422 422
+POST /security/passkeys/<uuid:passkey_id>/remove                401 404 404 404 404 404
+POST /security/passkeys/<uuid:passkey_id>/rename                401 422 422 422 422 422
+POST /security/passkeys/options                                 401 200 200 200 200 200
+POST /security/recovery-codes                                   401 409 409 409 409 409
 GET  /settings                                                  303 200 200 200 200 200
 POST /settings                                                  401 422 422 422 422 422
 POST /settings/email                                            401 422 422 422 422 422
@@ -282,6 +292,11 @@ POST /sign-in/logout/<uuid:provider_id>                         404 404 404 404 
 POST /sign-in/with/<uuid:provider_id>                           404 303 303 303 303 303
 GET  /sign-in                                                   200 303 303 303 303 303
 POST /sign-in                                                   422 422 422 422 422 422
+POST /sign-in/passkey                                           401 401 401 401 401 401
+POST /sign-in/passkey/options                                   200 200 200 200 200 200
+GET  /sign-in/second-step                                       303 303 303 303 303 303
+POST /sign-in/second-step                                       401 401 401 401 401 401
+POST /sign-in/second-step/options                               401 401 401 401 401 401
 GET  /sign-up                                                   200 303 303 303 303 303
 POST /sign-up                                                   422 422 422 422 422 422
 GET  /test-post                                                 303 403 403 200 200 404
@@ -421,6 +436,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
                 sa.select(Membership.id).where(Membership.account_id == cast.rater.account_id)
             ).one(),
             "notice_id": UNKNOWN,
+            "passkey_id": UNKNOWN,
             "profile_id": UNKNOWN,
             "provider_id": UNKNOWN,
             "identity_id": UNKNOWN,

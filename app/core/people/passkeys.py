@@ -28,7 +28,7 @@ from app.core import bulk, clock, limits
 from app.core.errors import NotFound
 from app.core.mail import Kind
 from app.core.models import Account, Membership, Passkey
-from app.core.people import second_factors, sign_in_steps
+from app.core.people import accounts, second_factors, sign_in_steps
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import Role, SignInStepPurpose
 
@@ -310,7 +310,7 @@ def _sent(session: Session, credential: str) -> tuple[Passkey | None, Account | 
     row = session.execute(
         sa.select(Passkey, Account)
         .join(Account, Account.id == Passkey.account_id)
-        .where(Passkey.credential_id == sent.raw_id, Account.disabled_at.is_(None))
+        .where(Passkey.credential_id == sent.raw_id, accounts.can_sign_in())
     ).one_or_none()
     handle = sent.response.user_handle
     if row is None or (handle and handle != row.Account.id.bytes):

@@ -97,6 +97,13 @@ def pending_secret(sealer: Sealer, account: Account) -> str | None:
     return _secret(sealer, account)
 
 
+def address(secret: str, account: Account) -> str:
+    """The secret as an ``otpauth:`` address, which apps read from a QR code."""
+    return pyotp.TOTP(secret, interval=STEP_SECONDS).provisioning_uri(
+        name=account.sign_in_name, issuer_name="Bridgenote"
+    )
+
+
 def confirm_codes(session: Session, sealer: Sealer, account: Account, code: str) -> bool:
     """Set codes up if ``code`` is of the secret that waits. Of two calls at once, one does."""
     secret = pending_secret(sealer, account)

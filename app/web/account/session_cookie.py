@@ -1,4 +1,4 @@
-"""The cookies of a browser: the session's, and the one that remembers which accounts have signed in there.
+"""The cookies of a browser: the session's, those of steps, and the one that remembers which accounts have signed in.
 
 The session's cookie holds a token; the session is a database row (docs/run/reliability.md). The other is signed, has no
 row and signs nobody in. Attempts to sign in from a browser that has it are counted by themselves, so that failed
@@ -20,7 +20,7 @@ from app.core.errors import TooMany
 from app.core.models import Account
 from app.core.people import passwords, sessions
 from app.core.security_events import SecurityEvent
-from app.core.vocabulary import SessionEnd, SignInMethod
+from app.core.vocabulary import SessionEnd, SignInMethod, SignInStepPurpose
 from app.web import auth, community_choice
 from app.web.security import YEAR
 from app.wiring import wired
@@ -115,6 +115,23 @@ def end(response: Response) -> None:
     )
 
 
+def step_token(purpose: SignInStepPurpose) -> str | None:
+    """The token of what this browser has begun and not finished (``people.sign_in_steps``)."""
+    return request.cookies.get(_step_name(purpose))
+
+
+def set_step(response: Response, purpose: SignInStepPurpose, token: str, lasts: timedelta) -> None:
+    """Give this browser the token of a step."""
+    _set(response, _step_name(purpose), token, int(lasts.total_seconds()))
+
+
+def end_step(response: Response, purpose: SignInStepPurpose) -> None:
+    """Take the token of a step that was used."""
+    response.delete_cookie(
+        _step_name(purpose), path="/", secure=_is_production(), httponly=True, samesite="Lax"
+    )
+
+
 def why_signed_out() -> str:
     """Why the session that this browser had is over, in a sentence; empty if it had none or ended it itself."""
     token = request.cookies.get(auth.cookie_name())
@@ -177,6 +194,11 @@ def _digest(sign_in_name: str) -> str:
 
 def _is_production() -> bool:
     return wired().settings.environment == "production"
+
+
+def _step_name(purpose: SignInStepPurpose) -> str:
+    name = f"bridgenote-{purpose.replace('_', '-')}"
+    return f"__Host-{name}" if _is_production() else name
 
 
 def _device_name() -> str:

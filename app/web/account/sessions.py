@@ -16,8 +16,9 @@ from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.core import limits, security_events
-from app.core.errors import TooMany
-from app.core.people import accounts, credentials, mailed_links, passwords
+from app.core.errors import TooMany, Unauthenticated
+from app.core.models import Account
+from app.core.people import accounts, credentials, mailed_links, passwords, second_factors
 from app.core.people.accounts import Unconfirmed, WrongCredentials
 from app.core.people.mailed_links import LinkOver
 from app.core.security_events import SecurityEvent
@@ -26,6 +27,7 @@ from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
 from app.web.account import providers, session_cookie, sign_up
+from app.web.account.relying_party import relying_party
 from app.web.blueprint import web
 from app.web.errors import answer
 from app.wiring import own_path, wired
@@ -120,6 +122,16 @@ def give_back(error: security.StaleToken) -> Response:
 OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
 
 
+class SecondFactorNeeded(Unauthenticated):
+    """The password is right, and the account has a second factor to ask for (``second_step.py``)."""
+
+    def __init__(
+        self, account: Account, target: str, kept: KeptForm | None, renewed_hash: str | None
+    ) -> None:
+        super().__init__("A second step is needed")
+        self.account, self.target, self.kept, self.renewed_hash = account, target, kept, renewed_hash
+
+
 class SignInForm(Form):
     """The address's syntax is not checked, so that every failure gets the same response."""
 
@@ -163,6 +175,7 @@ def sign_in_submit() -> Response:
     try:
         with wired().database.reading() as reading:
             account = accounts.verify_credentials(reading, email, password)
+            needs_more = second_factors.has_strong(reading, account)
     except Unconfirmed as refusal:
         session[sign_up.UNCONFIRMED] = str(refusal.account_id)
         return _show(form, 401, unconfirmed=True, kept=kept)
@@ -170,19 +183,34 @@ def sign_in_submit() -> Response:
         count_failure(accounts.sign_in_name(email), refusal.account_id)
         form.form_errors.append(f"{refusal.detail}.")
         return _show(form, 401, kept=kept)
-    if kept is None and not page.wants_part():
-        response = make_response(redirect(auth.safe_next(form.next.data), 303))
-    elif kept is None or not kept.belongs_to(account.id):
-        response = page.done(None, url_for("web.home"), OF_ANOTHER, status=409)
-    elif page.wants_part():
-        response = page.done(
-            "account/_sign_in_here.html", "", "You are signed in. Press the button again.", form=None
-        )
-        page.renew_token(response, security.csrf_token_for(account.id))
-    else:
-        response = ask_to_send(kept, account.id, 200)
-    session_cookie.begin(response, account, passwords.renewed_hash(account, password))
+    renewed = passwords.renewed_hash(account, password)
+    if needs_more:
+        raise SecondFactorNeeded(account, auth.safe_next(form.next.data), kept, renewed)
+    response = response_for(account, auth.safe_next(form.next.data), kept)
+    session_cookie.begin(response, account, renewed)
     return response
+
+
+def response_for(account: Account, target: str, kept: KeptForm | None) -> Response:
+    """Return the response to a sign-in that succeeded: go to ``target``, or on with the form that was kept."""
+    if kept is None and not page.wants_part():
+        return make_response(redirect(target, 303))
+    if kept is None or not kept.belongs_to(account.id):
+        return page.done(None, url_for("web.home"), OF_ANOTHER, status=409)
+    if not page.wants_part():
+        return ask_to_send(kept, account.id, 200)
+    response = page.done(
+        "account/_sign_in_here.html", "", "You are signed in. Press the button again.", form=None
+    )
+    page.renew_token(response, security.csrf_token_for(account.id))
+    return response
+
+
+def show_failure(message: str, target: str, kept: KeptForm | None) -> Response:
+    """Return the sign-in page with the reason why another way of signing in failed."""
+    form = SignInForm(next=target)
+    form.form_errors.append(message)
+    return _show(form, 401, kept=kept)
 
 
 @web.errorhandler(auth.SignedOut)
@@ -281,6 +309,7 @@ def _show(
         kept=kept,
         signed_out=signed_out,
         **providers.buttons(),
+        offers_passkeys=relying_party() is not None,
     )
 
 
