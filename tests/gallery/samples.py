@@ -220,4 +220,6 @@ def sign_in() -> dict[str, Any]:
         "kept": None,
         "signed_out": "",
         "offers_passkeys": True,
+        "providers": (),
+        "passwords_are_on": True,
     }
