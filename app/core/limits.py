@@ -66,6 +66,8 @@ WRONG_CODES = 50
 """How many wrong codes of a second factor may be entered for an account on one day; a known device has its own 50."""
 BULK_MAX = 50
 MATCHING_MAX = 100
+WAVE_MAX = 500
+"""Most posts alike that one decision decides; the others stay in the queue."""
 TRUST_LEVEL_MAX = 100
 SOURCES_MAX = 10
 SOURCE_MAX = 2_048

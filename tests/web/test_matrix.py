@@ -223,6 +223,7 @@ POST /review/<uuid:action_id>/lift                              401 403 422 422 
 GET  /review/<uuid:action_id>/media/<int:number>                303 404 404 404 404 404
 GET  /review/<uuid:action_id>/media/<int:number>/preview        303 404 404 404 404 404
 POST /review/<uuid:action_id>/escalate                          401 403 422 422 422 404
+POST /review/<uuid:action_id>/wave/stop                         401 403 404 404 404 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
 POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404

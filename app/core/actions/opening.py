@@ -44,6 +44,7 @@ class Opening:
     cause: str | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     reports: float = 0.0
+    wave_id: uuid.UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -109,9 +110,14 @@ def _cause_of(route: Route) -> str:
     return f"{route.category} {route.score:.4f} > {route.threshold:g}"
 
 
+def is_reviewed(route: Route) -> bool:
+    """Whether people decide before anything happens."""
+    return route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
+
+
 def _action_of(opening: Opening) -> Action:
     request, route = opening.request, opening.route
-    reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
+    reviewed = is_reviewed(route)
     urgent = urgency(
         clock.now(), route.target, route.severity, route.score, request.extra, reports=opening.reports
     )
@@ -134,6 +140,7 @@ def _action_of(opening: Opening) -> Action:
         language=opening.changes.get("language", request.language),
         due_at=urgent.due_at,
         urgent_at=urgent.urgent_at,
+        wave_id=opening.wave_id,
     )
 
 

@@ -191,6 +191,20 @@ class CommunitySettings:
         bounds=(0.0, 600.0),
         decimals=True,
     )
+    waves: bool = declare(
+        True,
+        Group.DECISIONS,
+        "Posts alike are one row",
+        "Posts alike of one category that wait for review are one row of the queue, with one decision and one undo. "
+        "Off: each post that comes from now on is a row.",
+    )
+    wave_joins: bool = declare(
+        False,
+        Group.DECISIONS,
+        "Decide later posts alike",
+        "After a moderator decided posts alike together, posts like them that come within a day are decided the same "
+        "way, in the moderator's name; each can be undone. Off: they wait in the queue.",
+    )
     content_retention_days: int | None = declare(
         None,
         Group.DECISIONS,

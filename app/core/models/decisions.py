@@ -169,8 +169,9 @@ class Action(Stamped, Base):
             "language",
             "platform_channel_id",
             "request_id",
-            # SQLite reads the index alone only if this is in it too.
+            # SQLite reads the index alone only if these are in it too.
             "action_state",
+            "wave_id",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),

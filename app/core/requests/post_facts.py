@@ -78,6 +78,18 @@ class ReadFacts:
     post: _Post
     facts: Facts
 
+    @property
+    def request_id(self) -> uuid.UUID:
+        return self.post.request_id
+
+    @property
+    def community_id(self) -> uuid.UUID:
+        return self.post.community_id
+
+    @property
+    def signature(self) -> bytes | None:
+        return self.post.likeness.signature
+
 
 def read(session: Session, request_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, ReadFacts]:
     """The facts of posts of one community, by request. Those scored together count each other, in their order."""
@@ -92,6 +104,18 @@ def read(session: Session, request_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, 
         facts = _given(post) | _behaviour(post, counted, earlier) | _of_likeness(post, near, earlier)
         read_facts[post.request_id] = ReadFacts(post, facts)
     return read_facts
+
+
+def alike(session: Session, read_facts: Sequence[ReadFacts]) -> dict[uuid.UUID, list[uuid.UUID]]:
+    """The stored posts alike of the day before each post, newest first, by request; two statements."""
+    posts = [one.post for one in read_facts]
+    if not posts:
+        return {}
+    near = _near(session, posts, _counts(session, posts)[1])
+    return {
+        post.request_id: [other.post_id for other in _those_alike(post, near.get(post.request_id, ()))]
+        for post in posts
+    }
 
 
 def store(session: Session, read_facts: Iterable[ReadFacts]) -> None:
@@ -381,8 +405,7 @@ def _of_likeness(
             and not marks.isdisjoint(other.likeness.marks)
         ),
     ]
-    is_alike = likeness.are_alike(post.likeness.signature, [other.signature for other in others])
-    alike = list(compress(others, is_alike))
+    alike = _those_alike(post, others)
     authors = {other.author for other in alike} | {post.author}
     counts = {
         "alike_hour": 1 + sum(other.at > post.at - HOUR for other in alike),
@@ -390,3 +413,9 @@ def _of_likeness(
         "alike_authors": len(authors - {None}),
     }
     return {name: min(count, FACT_ALIKE) for name, count in counts.items() if count}
+
+
+def _those_alike(post: _Post, others: Sequence[_Near]) -> list[_Near]:
+    return list(
+        compress(others, likeness.are_alike(post.likeness.signature, [other.signature for other in others]))
+    )

@@ -15,6 +15,7 @@ from app.core.actions.moves import make_move, together
 from app.core.actions.opening import Opened, Opening
 from app.core.classify import Classifier, Context
 from app.core.classify.language import named
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history.reason import Reason
 from app.core.learning import sampling
@@ -22,11 +23,12 @@ from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.requests import post_facts, score_rows, scorings
+from app.core.requests import post_facts, score_rows, scorings, waves
 from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
 from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
 from app.core.requests.waiting import Waiting
+from app.core.review import waves as review_waves
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import (
     UNFINISHED,
@@ -142,6 +144,12 @@ def record_several(
     scorings.record_slow_rules(
         session, community.id, [late for routing in routings for late in timeouts(routing.post.scorings)]
     )
+    shows_waves = community_settings.for_community(community, community_settings.defaults(session)).waves
+    reviewed = [routing.reviewed for routing in routings if shows_waves and routing.reviewed is not None]
+    joined = waves.assign(session, reviewed)
+    for routing in routings:
+        wave = joined.get(routing.request.id)
+        routing.wave_id = None if wave is None else wave.wave.id
     with together(session, named=named):
         openings = [routing.opening(version, now) for routing in routings if routing.route is not None]
         opened = {one.action.request_id: one for one in opening.add(session, openings)}
@@ -154,6 +162,9 @@ def record_several(
                 and not routing.is_decided
             ):
                 sampling.choose(session, routing.request, routing.best, rules)
+    for request_id, wave in joined.items():
+        if wave.is_decided and request_id in opened:
+            review_waves.decide_later(session, wave.wave, opened[request_id].action)
     return {request_id: one.action for request_id, one in opened.items()}
 
 
@@ -170,6 +181,15 @@ class _RoutedRequest:
     route: Route | None
     held_back_since: datetime | None
     note: Note | None = None
+    wave_id: uuid.UUID | None = None
+
+    @property
+    def reviewed(self) -> tuple[ReadFacts, str] | None:
+        """The facts and the category of a post whose review opens; None without a review, and for a test."""
+        route, facts = self.route, self.post.facts
+        if route is None or facts is None or route.category == UNFINISHED:
+            return None
+        return (facts, route.category) if opening.is_reviewed(route) else None
 
     def rows(self, now: datetime) -> list[score_rows.Row]:
         return score_rows.of_request(self.request, self.post.scorings, self.best, self.observed, now)
@@ -187,7 +207,9 @@ class _RoutedRequest:
         if self.held_back_since is not None:
             evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(self.held_back_since)}
         cause = NOT_FINISHED if self.route.category == UNFINISHED else None
-        return Opening(self.request, self.route, evidence, self.note, cause, self.changes(now))
+        return Opening(
+            self.request, self.route, evidence, self.note, cause, self.changes(now), wave_id=self.wave_id
+        )
 
 
 def _routed(

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import clock
 from app.core.history import notices
@@ -37,6 +37,25 @@ def is_awake(now: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
 
 
+EARLIER = aliased(Action, name="earlier")
+"""An item in the same wave that opened before (``is_first_alike``)."""
+
+
+def is_first_alike(*listed: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Whether no earlier item of the same wave is under review: posts alike are one row, that of the first.
+
+    ``listed``: further conditions on ``EARLIER``, those of the list. A claim and a snooze of the first are of all of
+    them. An index leads to the few items of a wave.
+    """
+    earlier = sa.exists().where(
+        EARLIER.wave_id == Action.wave_id,
+        EARLIER.id < Action.id,
+        sa.text(f"earlier.{QUEUED}"),
+        *listed,
+    )
+    return sa.or_(Action.wave_id.is_(None), ~earlier.correlate(Action))
+
+
 def waiting(community_id: uuid.UUID) -> sa.Select[Any]:
     """Select the actions under review, also those that are put aside."""
     # Written out, not a parameter: only so are the queue's partial indexes used for certain.
@@ -52,8 +71,9 @@ def second_looks(community_id: uuid.UUID) -> sa.Select[Any]:
 
 @dataclass(frozen=True)
 class OpenCounts:
-    """Items under review that are not put aside, and second looks; each at most ``MOST_COUNTED`` + 1.
+    """Rows of the queue that are not put aside, and second looks; each at most ``MOST_COUNTED`` + 1.
 
+    Posts alike are one row.
     ``notices``: the actor's unread notices of all communities.
     """
 
@@ -66,7 +86,8 @@ def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> Open
     """Count what every page and poll of a moderator shows; one query on indexes of open items and unread notices."""
     require(actor, Permission.SEE_QUEUE, community_id)
     # In the orders of the partial indexes: only so are these used for certain.
-    awake = waiting(community_id).where(is_awake(clock.now())).order_by(Action.urgent_at, Action.id)
+    awake = waiting(community_id).where(is_awake(clock.now()), is_first_alike())
+    awake = awake.order_by(Action.urgent_at, Action.id)
     looks = second_looks(community_id).order_by(Action.action_state, Action.retro_review_at)
     counts = (bounded_count(found.with_only_columns(Action.id)) for found in (awake, looks))
     row = session.execute(sa.select(*counts, notices.unread_count(actor).scalar_subquery())).one()
@@ -79,9 +100,9 @@ def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:
     return sa.select(sa.func.count()).select_from(limited).scalar_subquery()
 
 
-def is_past_target(now: datetime) -> sa.ColumnElement[bool]:
+def is_past_target(now: datetime, action: Any = Action) -> sa.ColumnElement[bool]:
     """Whether a review waits longer than its category's target time, as part of a query."""
-    is_past: sa.ColumnElement[bool] = Action.due_at <= now
+    is_past: sa.ColumnElement[bool] = action.due_at <= now
     return is_past
 
 

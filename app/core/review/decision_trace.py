@@ -37,6 +37,7 @@ _DECIDING_NOTHING = frozenset(
         "claim.taken_over",
         "claim.assigned",
         "claim.snoozed",
+        "wave.stopped",
         HELD,
         UNDONE,
     }

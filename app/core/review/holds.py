@@ -20,7 +20,7 @@ from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound,
 from app.core.history import notices
 from app.core.history.reason import Reason
 from app.core.ids import new_id
-from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note
+from app.core.models import Account, Action, Community, HistoryEntry, Hold, Note, Wave
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
@@ -166,7 +166,8 @@ def held_by(session: Session, actor: Actor) -> list[Hold]:
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     """Undo a held decision: the actor's own, or any if the service is the actor. History records it.
 
-    Ratings that were given meanwhile count now.
+    Ratings that were given meanwhile count now. Decisions that were held together are undone together, and the wave of
+    the post no longer decides later posts (``review.waves``).
 
     Raises:
         Conflict: the decision has been carried out already.
@@ -181,9 +182,21 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     serialise(session, held.community_id)
     if not _take(session, held):
         raise Conflict("Too late to undo: the decision has been carried out")
-    decision_trace.undone(session, actor, held)
-    _settle(session, held, cause="a held decision was undone")
+    for one in (held, *_held_with(session, held)):
+        decision_trace.undone(session, actor, one)
+        _settle(session, one, cause="a held decision was undone")
+    if held.action_id is not None:
+        wave_id = sa.select(Action.wave_id).where(Action.id == held.action_id).scalar_subquery()
+        bulk.change(session, sa.update(Wave).where(Wave.id == wave_id).values(joins=False))
     return held
+
+
+def _held_with(session: Session, held: Hold) -> list[Hold]:
+    """Delete the other decisions that were held together with this one, and return them."""
+    if held.together_id is None:
+        return []
+    others = session.scalars(sa.select(Hold).where(Hold.together_id == held.together_id)).all()
+    return [other for other in others if _take(session, other)]
 
 
 def carry_out(session: Session, hold_id: uuid.UUID) -> None:

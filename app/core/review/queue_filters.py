@@ -158,32 +158,43 @@ def search(
 def matching(
     filters: QueueFilter, community_id: uuid.UUID, now: datetime, account_id: uuid.UUID | None
 ) -> sa.Select[Any]:
-    """Select what matches, except by the search."""
-    statement = conditions.waiting(community_id)
-    if filters.overdue:
-        statement = statement.where(conditions.is_past_target(now))
-    if filters.author:
-        statement = statement.where(Action.platform_author_id == filters.author)
-    if filters.categories:
-        statement = statement.where(Action.category.in_(filters.categories))
-    if filters.group is not None:
-        statement = statement.where(Action.review_group == filters.group)
-    if filters.languages:
-        statement = statement.where(Action.language.in_(filters.languages))
-    if filters.channel:
-        statement = statement.where(Action.platform_channel_id == filters.channel)
+    """Select what matches, except by the search: of posts alike the first, but all of them where text is looked for."""
+    statement = conditions.waiting(community_id).where(*_of(Action, filters, now, account_id))
     statement = statement.where(Action.snoozed_until > now if filters.snoozed else conditions.is_awake(now))
     if filters.claimed_by == "nobody":
         statement = statement.where(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
             Action.assigned_to_id.is_(None),
         )
-    elif filters.claimed_by:
+    if filters.search:
+        return statement
+    earlier = _of(conditions.EARLIER, filters, now, account_id)
+    return statement.where(conditions.is_first_alike(*earlier))
+
+
+def _of(
+    action: Any, filters: QueueFilter, now: datetime, account_id: uuid.UUID | None
+) -> list[sa.ColumnElement[bool]]:
+    """The conditions of the filters on one item, a column of ``Action`` or of an alias each."""
+    found: list[sa.ColumnElement[bool]] = []
+    if filters.overdue:
+        found.append(conditions.is_past_target(now, action))
+    if filters.author:
+        found.append(action.platform_author_id == filters.author)
+    if filters.categories:
+        found.append(action.category.in_(filters.categories))
+    if filters.group is not None:
+        found.append(action.review_group == filters.group)
+    if filters.languages:
+        found.append(action.language.in_(filters.languages))
+    if filters.channel:
+        found.append(action.platform_channel_id == filters.channel)
+    if filters.claimed_by and filters.claimed_by != "nobody":
         theirs = account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
-        statement = statement.where(
+        found.append(
             sa.or_(
-                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
-                Action.assigned_to_id == theirs,
+                sa.and_(action.claimed_by_id == theirs, action.claimed_until > now),
+                action.assigned_to_id == theirs,
             )
         )
-    return statement
+    return found

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
-from wtforms import Form, HiddenField, RadioField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, Form, HiddenField, RadioField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import clock, limits
@@ -40,6 +40,7 @@ class DecisionForm(ReasonForm, SilenceFields):
     wording = HiddenField()
     template = HiddenField()
     back = HiddenField()
+    alike = BooleanField("Decide the posts alike too", default=True)
 
     @property
     def typed_texts(self) -> list[str]:

@@ -44,6 +44,7 @@ from app.web.item.pending_undo import PendingDecision, PendingUndo
 from app.web.item.silence_forms import LiftForm, length_words, lift_form
 from app.web.item.timeline import DoneToPost
 from app.web.item.verb_words import VerbButton, outcome
+from app.web.item.wave import WaveView, wave_of
 from app.web.item.why_status import Missing
 from app.web.veils import Veil
 
@@ -72,7 +73,7 @@ class ModeratorPanel:
     is the form to reopen a dismissal, None if that is not possible. ``reopened`` is the action that reopened this one,
     ``reopens`` the dismissal this one reopened. ``drawn_closes_at``: until when a drawn panel can decide, None without
     an open one. ``seen`` is a digest of what the page shows and colleagues may change. ``asked``: what to ask about the
-    text to the author.
+    text to the author. ``wave``: the posts alike, None without any.
     """
 
     action: Action
@@ -113,6 +114,13 @@ class ModeratorPanel:
     is_test: bool = False
     drawn_closes_at: datetime | None = None
     seen: str = ""
+    wave: WaveView | None = None
+
+    @property
+    def decides_alike(self) -> bool:
+        """Whether a decision can be about the posts alike too."""
+        is_open = self.action.action_state is ActionState.UNDER_REVIEW
+        return is_open and self.wave is not None and self.wave.open > 1
 
     @property
     def poll_url(self) -> str:
@@ -240,6 +248,9 @@ def panel(
     restoring |= {action.id} if action.restores_id is not None else set()
     events = timeline.events(pages.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
+    found_wave = wave_of(session, actor, action)
+    if found_wave is not None:
+        decision.alike.label.text = f"Decide all {found_wave.open:,} posts alike"
     return ModeratorPanel(
         action=action,
         form=decision,
@@ -279,6 +290,7 @@ def panel(
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
         seen=seen(actor, action),
+        wave=found_wave,
     )
 
 

@@ -6,6 +6,7 @@ all decisions of the reader, for the undo bar above the queue and above an item.
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -104,6 +105,9 @@ def undoable(
     held = [
         hold for hold in holds.held_by(session, actor) if hold.community_id == community_id and hold.action_id
     ]
+    alike = Counter(hold.together_id for hold in held)
+    # Of decisions that are undone together, the first stands for all.
+    held = [hold for hold in held if hold.together_id is None or hold.together_id == hold.id]
     if newest_only:
         held = held[:1]
     if not held:
@@ -119,6 +123,8 @@ def undoable(
     if shown is None:
         return None
     message = shown.outcome
+    if held[0].together_id is not None and alike[held[0].together_id] > 1:
+        message += f" So will {alike[held[0].together_id] - 1:,} like it."
     if len(held) > 1:
         message = f"{len(held)} decisions can still be undone. The newest: {message}"
     return PendingUndo(message, shown, hold_ids=[hold.id for hold in held], action_ids=action_ids)

@@ -39,6 +39,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
     "claim.assigned": ("user", "Assigned"),
     "claim.snoozed": ("clock", "Put aside"),
+    "wave.stopped": ("hand", "Later posts alike wait in the queue"),
     "claim.taken_over": ("hand", "Taken over from a colleague"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
     "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),

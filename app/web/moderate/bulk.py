@@ -12,14 +12,14 @@ from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.history.reason import Reason
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.review import assignments, claims, holds, queue
+from app.core.review import assignments, claims, holds, queue, waves
 from app.core.review.queue_filters import SEARCHED, Sort
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_phrase
 from app.web.item import decision_forms, pending_undo, verb_words
-from app.web.moderate import decisions, queue_rows
+from app.web.moderate import decisions, queue_rows, row_lists
 from app.web.moderate import review as review_page
 from app.web.moderate.decisions import Done
 from app.web.moderate.forms import BulkForm, Choice, SecondLookBulkForm
@@ -102,11 +102,24 @@ class TickedRows:
         named = {id_: pending_undo.in_words(action, 60) for id_, action in actions.items()}
         seconds = holds.undo_seconds(session, actor, community_id) if form.decides else None
         tried = [
-            _try(session, actions.get(choice.id), named.get(choice.id, "a post"), choice, form, verb, seconds)
+            _try(
+                session,
+                actions.get(choice.id),
+                named.get(choice.id, "a post"),
+                choice,
+                form,
+                verb,
+                seconds,
+                is_wave_row=row_lists.shows_waves(self.row_list),
+            )
             for choice in form.item.data
         ]
-        failures = {choice.id: why for choice, why in zip(form.item.data, tried, strict=True) if why}
-        count = len(tried) - len(failures)
+        failures = {
+            choice.id: done
+            for choice, done in zip(form.item.data, tried, strict=True)
+            if isinstance(done, str)
+        }
+        count = sum(done for done in tried if isinstance(done, int))
         posts_are = ("1 post", "is") if count == 1 else (f"{count} posts", "are")
         message = _message(session, form, *posts_are)
         if not failures:
@@ -146,8 +159,10 @@ def _try(
     form: BulkForm,
     verb: ActionVerb | None,
     seconds: float | None,
-) -> str:
-    """Decide, claim or assign one item. Return why that was refused, as a sentence; an empty string if it was not."""
+    *,
+    is_wave_row: bool,
+) -> int | str:
+    """Decide, claim or assign a row. Return how many posts that was, or why it was refused, as a sentence."""
     actor = auth.current_actor()
     try:
         with session.begin_nested():
@@ -160,7 +175,8 @@ def _try(
                 assignments.assign(session, actor, action, assignee_id, reason=Reason(""), version=version)
             elif verb is not None:
                 reason, act_as = Reason(form.reason.data or ""), form.words.act_as
-                holds.hold(
+                is_wave = is_wave_row and action.wave_id is not None
+                decided = (waves.hold if is_wave else holds.hold)(
                     session,
                     actor,
                     verb,
@@ -170,7 +186,8 @@ def _try(
                     version=choice.version,
                     seconds=seconds,
                 )
-        return ""
+                return decided if isinstance(decided, int) else 1
+        return 1
     except IllegalMove as refusal:
         why_not = f"it is {state_phrase(refusal.current)}"
     except Invalid as refusal:

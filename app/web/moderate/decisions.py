@@ -15,8 +15,8 @@ from app.core.history.reason import Reason
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.review import assignments, holds, second_looks
-from app.core.vocabulary import ActionVerb
+from app.core.review import assignments, holds, second_looks, waves
+from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import sentence_end
@@ -91,6 +91,7 @@ class Item:
         self, session: Session, verb: Verb | None, form: DecisionForm | ReopenForm
     ) -> Done | TextQuestion | None:
         actor, action = auth.current_actor(), moderation.find(session, self.action_id)
+        in_review = action.action_state is ActionState.UNDER_REVIEW
         is_held = isinstance(form, DecisionForm) and verb not in AT_ONCE
         decision_forms.compose_reason(session, actor, action.community_id, form, with_text=is_held)
         if is_held and (veils.wants_shown() or form["back"].data):
@@ -109,6 +110,9 @@ class Item:
             assignments.escalate(session, actor, action, reason=form.typed_reason(), version=version_of(form))
         elif verb is ActionVerb.OPEN_SECOND_LOOK:
             second_looks.ask_members(session, actor, action, reason=Reason(form.reason.data or ""))
+        elif is_held and form["alike"].data and action.wave_id is not None and in_review:
+            details = form.details(action) | {"version": version_of(form)}
+            waves.hold(session, actor, verb, action=action, reason=form.typed_reason(), **details)
         else:
             details = form.details(action)
             holds.hold(
@@ -168,6 +172,14 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/escalate")
 def escalate(action_id: uuid.UUID) -> Response:
     return decide(Item(action_id), ESCALATE, forms.posted(DecisionForm), moderation.PART)
+
+
+@web.post("/review/<uuid:action_id>/wave/stop")
+def stop_wave(action_id: uuid.UUID) -> Response:
+    """Let no later post be decided as the posts alike were."""
+    with wired().database.writing() as session:
+        waves.stop(session, auth.current_actor(), moderation.find(session, action_id))
+    return moderation.done(action_id, "Later posts alike wait in the queue.")
 
 
 @web.post("/review/<uuid:action_id>/reopen")

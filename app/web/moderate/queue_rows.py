@@ -15,7 +15,7 @@ from app.core import clock, limits, scoring
 from app.core.actions import opening
 from app.core.models import Action, Note, Request
 from app.core.permissions import Actor
-from app.core.review import authors, decision_trace, queue, second_looks
+from app.core.review import authors, decision_trace, queue, second_looks, waves
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
@@ -27,8 +27,9 @@ from app.web.item import answering, media, pending_undo, timeline
 from app.web.item.media import Media
 from app.web.item.pending_undo import PendingDecision
 from app.web.item.timeline import cause_words
+from app.web.item.wave import wave_words
 from app.web.languages import language_name
-from app.web.moderate import row_names
+from app.web.moderate import row_lists, row_names
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS, RowList
 from app.web.moderate.row_names import RowName
 from app.wiring import wired
@@ -61,7 +62,8 @@ class QueueRow:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
     who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
-    the browser remembers (``decision_forms.remembered_as``). ``unscored`` says why it has no score.
+    the browser remembers (``decision_forms.remembered_as``). ``unscored`` says why it has no score. ``alike``: how many
+    posts the row stands for.
     """
 
     id: uuid.UUID
@@ -90,6 +92,7 @@ class QueueRow:
     assignee: str = ""
     look: SecondLookWords | None = None
     unscored: str = ""
+    alike: str = ""
 
     @property
     def author_url(self) -> str:
@@ -185,12 +188,14 @@ def _rows(
         session, community_id, {author for action in actions if (author := action.platform_author_id)}
     )
     looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
+    alike = waves.sizes(session, {action.wave_id for action in actions if action.wave_id is not None})
     return [
         replace(
             _row(item, actor, row_list),
             is_ticked=item.action.id in ticked,
             facts=_facts(item.action.request, hidden.get(item.action.platform_author_id or "", 0)),
             look=looks.get(item.action.id),
+            alike=_alike(item.action, alike) if row_lists.shows_waves(row_list) else "",
         )
         for item in items
     ]
@@ -249,6 +254,16 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
         f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
     )
     return [fact for fact in facts if fact]
+
+
+def _alike(action: Action, sizes: Mapping[uuid.UUID, waves.Size]) -> str:
+    """How many posts the row stands for: "14 alike, 3 authors"; empty for one alone."""
+    size = sizes.get(action.wave_id) if action.wave_id is not None else None
+    if size is None:
+        return ""
+    return wave_words(
+        size.open if action.action_state is ActionState.UNDER_REVIEW else size.total, size.authors
+    )
 
 
 def _short(text: str, category: str, *, is_veiled: bool) -> str:

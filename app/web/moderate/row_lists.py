@@ -131,5 +131,10 @@ def origin() -> RowList:
     return SECOND_LOOKS if list_filters.is_second_look() else QUEUE
 
 
+def shows_waves(row_list: RowList) -> bool:
+    """Whether a row of the list stands for all posts alike; a search lists each of them."""
+    return row_list is QUEUE and not forms.queried(QueueForm).wanted().search
+
+
 def _with_query(path: str, query: Query) -> str:
     return f"{path}?{encoded(query)}" if query else path

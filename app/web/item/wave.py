@@ -1,0 +1,84 @@
+"""The posts alike of an item, for moderators (docs/moderate/waves.md)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.models import Action, Wave
+from app.core.permissions import Actor
+from app.core.review import waves
+from app.core.vocabulary import ActionState
+from app.web import veils
+from app.web.categories import HIDDEN
+
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class AlikePost:
+    """One of the posts alike. ``text`` is a placeholder while the category's content is hidden."""
+
+    id: uuid.UUID
+    text: str
+    author: str
+    state: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class WaveView:
+    """The posts alike of an item, without itself. ``words``: "14 alike, 3 authors", with itself.
+
+    ``open``: how many are under review, with itself if it is. ``joins``: later posts are decided as these were;
+    ``later``: how many came since.
+    """
+
+    words: str
+    open: int
+    posts: Sequence[AlikePost]
+    omitted: int
+    joins: bool
+    later: int
+
+
+def wave_words(posts: int, authors: int) -> str:
+    """How many posts are alike, and by how many authors; empty for one alone."""
+    if posts < 2:
+        return ""
+    return f"{posts:,} alike" + (
+        f", {authors:,} {'author' if authors == 1 else 'authors'}" if authors else ""
+    )
+
+
+def wave_of(session: Session, actor: Actor, action: Action) -> WaveView | None:
+    """The posts alike of an item; None if there are none. Four queries."""
+    if action.wave_id is None:
+        return None
+    size = waves.sizes(session, [action.wave_id]).get(action.wave_id)
+    wave = session.get(Wave, action.wave_id)
+    if size is None or wave is None or size.total < 2:
+        return None
+    found = waves.posts(session, actor, action, limit=SHOWN)
+    is_open = action.action_state is ActionState.UNDER_REVIEW and size.open > 1
+    is_hidden = veils.hides(action)
+    return WaveView(
+        words=wave_words(size.open if is_open else size.total, size.authors),
+        open=size.open,
+        posts=[
+            AlikePost(
+                one.id,
+                HIDDEN if is_hidden else one.request.content,
+                one.platform_author_id or "",
+                one.action_state.value,
+                one.created_at,
+            )
+            for one in found
+        ],
+        omitted=size.total - 1 - len(found),
+        joins=waves.decides_later_posts(wave, clock.now()),
+        later=size.later,
+    )
