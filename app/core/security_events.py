@@ -52,6 +52,7 @@ class SecurityEvent(StrEnum):
     IDENTITY_DISCONNECTED = "identity.disconnected"
     PASSWORDS_SWITCHED = "passwords.switched"
     SIGN_IN_LINK_MADE = "sign_in_link.made"
+    FACTOR_RULE_CHANGED = "factor_rule.changed"
     KEY_CREATED = "key.created"
     KEY_REVOKED = "key.revoked"
     KEY_REFUSED = "key.refused"

@@ -28,7 +28,8 @@ from flask import (
 from flask_login import LoginManager, UserMixin, current_user
 
 from app.core import clock, permissions
-from app.core.communities import communities
+from app.core.communities import communities, sign_in_rules
+from app.core.communities.sign_in_rules import Demand
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
@@ -50,12 +51,16 @@ class SignedOut(Unauthenticated):
 
 @dataclass(frozen=True, eq=False)
 class Reader(UserMixin):
-    """The signed-in account of this browser: detached rows, with the communities the account belongs to."""
+    """The signed-in account of this browser: detached rows, with the communities the account belongs to.
+
+    ``demand``: what the rules about second factors ask of it in this session.
+    """
 
     account: Account
     sign_in: SignIn
     actor: Actor
     communities: Sequence[Community]
+    demand: Demand | None = None
 
     @property
     def name(self) -> str:
@@ -354,12 +359,13 @@ def _read(token: str, idle: timedelta, longest: timedelta) -> Reader | None:
         account, sign_in = signed_in
         profile = profiles.find(reading, profiles.WEB, str(account.id))
         visible = communities.visible(reading, accounts.actor_for(account))
+        demand = sign_in_rules.of_session(reading, account, sign_in, visible)
     if profile is None:
         with wired().database.writing() as writing:
             profile = profiles.of_account(writing, account)
     archived = frozenset(community.id for community in visible if community.archived_at is not None)
     actor = replace(accounts.actor_for(account, profile.id), archived=archived)
-    return Reader(account, sign_in, actor, tuple(visible))
+    return Reader(account, sign_in, actor, tuple(visible), demand)
 
 
 def _mark_seen() -> None:

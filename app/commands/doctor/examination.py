@@ -44,6 +44,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("deliveries", work.deliveries),
     ("webhooks", work.endpoints),
     ("communities", work.communities),
+    ("second factors", work.second_factors),
 )
 
 

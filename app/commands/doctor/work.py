@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.commands.doctor.findings import Result, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
+from app.core.communities import sign_in_rules
 from app.core.factcheck import spaces
 from app.core.models import (
     Attachment,
@@ -255,3 +256,19 @@ def vectors(wiring: Wiring) -> Iterator[Result]:
 
 def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:
     return session.scalar(sa.select(sa.func.count()).where(*which)) or 0
+
+
+def second_factors(wiring: Wiring) -> Iterator[Result]:
+    """People of whom a rule asks a second factor and who have none. Pages ask them too, so nothing is broken."""
+    with wiring.database.reading() as session:
+        is_asked, lacking = sign_in_rules.count_lacking(session)
+    if not is_asked:
+        yield ok("asked of no one")
+    elif lacking:
+        who = "1 person has" if lacking == 1 else f"{lacking} people have"
+        yield warn(
+            f"{who} none, though a rule asks it of their role",
+            "remind them; People lists them under “No second factor”",
+        )
+    else:
+        yield ok("everyone of whom a rule asks one has one")

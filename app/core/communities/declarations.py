@@ -20,6 +20,7 @@ class Group(StrEnum):
     REPORTS = "reports"
     ALERTS = "alerts"
     CAUTION = "caution"
+    SIGN_IN = "sign_in"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,7 @@ class Setting:
     ``bounds``: least and most of a number; ``decimals``: it need not be whole; ``optional``: it may be None.
     ``choices``: the words for each value. ``least`` and ``most``: characters of a text, ``rows`` of its field;
     ``parse`` raises Invalid for a text that cannot be used; ``is_list``: it has one entry a line. ``rescores``: a
-    change requires scoring the community's notes again.
+    change requires scoring the community's notes again. ``admins_only``: operators cannot change it.
     """
 
     name: str = ""
@@ -47,6 +48,7 @@ class Setting:
     parse: Callable[[str], object] | None = None
     is_list: bool = False
     rescores: bool = False
+    admins_only: bool = False
 
     def fault(self, value: Any) -> str | None:
         """Why this value cannot be stored, as "must be …"; None if it can. The content of a text is not looked at."""

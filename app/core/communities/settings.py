@@ -18,7 +18,10 @@ from app.core import limits
 from app.core.communities import cited_pages
 from app.core.communities.declarations import Group, Setting, declare, declared
 from app.core.models import Community
-from app.core.vocabulary import StrikesAct, WhoDecides
+from app.core.vocabulary import Role, StrikesAct, WhoDecides
+
+NO_ROLE = "none"
+"""The value of ``factor_role`` where a second factor is asked of no one."""
 
 SUPPORT_TEXT = (
     "Thank you for writing this. You do not have to be alone with it. If you may be in danger, please call your local "
@@ -352,6 +355,20 @@ class CommunitySettings:
         "While fewer raters than this have been known for longer, nothing is a burst.",
         bounds=(0, 10_000),
         rescores=True,
+    )
+    factor_role: str = declare(
+        NO_ROLE,
+        Group.SIGN_IN,
+        "Second factor",
+        "Who needs a second factor or a passkey to use the dashboard. People have seven days to set one up; then "
+        "nothing else opens until they have. Who signs in at a provider needs none here.",
+        choices={
+            NO_ROLE: "Asked of no one",
+            Role.MODERATOR.value: "Moderators and up",
+            Role.OPERATOR.value: "Operators and up",
+            Role.ADMIN.value: "Admins",
+        },
+        admins_only=True,
     )
 
 

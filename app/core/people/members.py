@@ -21,7 +21,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import Account, Action, Community, IdentityProvider, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice
-from app.core.people import accounts, own_data_files, sessions
+from app.core.people import accounts, own_data_files, second_factors, sessions
 from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found, roles_with
 from app.core.security_events import SecurityEvent
@@ -35,11 +35,15 @@ LAST_SERVICE_ADMIN = "You are the last service admin. Appoint another one first"
 
 @dataclass(frozen=True)
 class Member:
-    """A member as the list shows them; ``profiles`` are the platform profiles linked to their account."""
+    """A member as the list shows them; ``profiles`` are the platform profiles linked to their account.
+
+    ``has_factor``: they have a second factor, or sign in at a provider.
+    """
 
     membership: Membership
     seen_at: datetime | None
     profiles: Sequence[Profile]
+    has_factor: bool
 
     @property
     def account(self) -> Account:
@@ -53,11 +57,17 @@ class Member:
 
 
 def listed(
-    session: Session, actor: Actor, community_id: uuid.UUID, search: str, part: Slice
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    search: str,
+    part: Slice,
+    *,
+    lacking_from: Role | None = None,
 ) -> tuple[Page[Membership], Sequence[Member]]:
     """A page of the members whose name or e-mail address contains ``search``, longest membership first.
 
-    At most five queries.
+    ``lacking_from``: only those from this role up who have no second factor. At most six queries.
     """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     statement = (
@@ -73,6 +83,10 @@ def listed(
                 Account.email.icontains(search, autoescape=True),
             )
         )
+    if lacking_from is not None:
+        roles = [role for role in Role if role.rank >= lacking_from.rank]
+        has_role = sa.or_(Membership.role.in_(roles), Account.service_admin)
+        statement = statement.where(has_role, second_factors.lacking_everywhere())
     page = paging.paginate(
         session,
         statement,
@@ -245,6 +259,8 @@ def _with_more(session: Session, memberships: Sequence[Membership]) -> list[Memb
         .group_by(SignIn.account_id)
     )
     seen = {account_id: at for account_id, at in session.execute(last_seen)}
+    without = sa.select(Account.id).where(Account.id.in_(ids), second_factors.lacking_everywhere())
+    lacking = set(session.scalars(without))
     linked: dict[uuid.UUID | None, list[Profile]] = defaultdict(list)
     for profile in session.scalars(
         sa.select(Profile)
@@ -252,7 +268,10 @@ def _with_more(session: Session, memberships: Sequence[Membership]) -> list[Memb
         .order_by(Profile.created_at, Profile.id)
     ):
         linked[profile.account_id].append(profile)
-    return [Member(one, seen.get(one.account_id), linked[one.account_id]) for one in memberships]
+    return [
+        Member(one, seen.get(one.account_id), linked[one.account_id], one.account_id not in lacking)
+        for one in memberships
+    ]
 
 
 def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> tuple[Membership, Role]:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock, ids, mail, security_events
 from app.core.errors import Conflict
 from app.core.mail import Kind
-from app.core.models import Account, Passkey, RecoveryCode
+from app.core.models import Account, Identity, Passkey, RecoveryCode
 from app.core.permissions import Actor
 from app.core.sealing import SealBroken, Sealer
 from app.core.security_events import SecurityEvent
@@ -74,6 +74,12 @@ def lacking() -> sa.ColumnElement[bool]:
     """SQL condition on ``Account``: it has no second factor."""
     usable = sa.exists().where(Passkey.account_id == Account.id, Passkey.refused_at.is_(None))
     return sa.and_(Account.totp_since.is_(None), ~usable)
+
+
+def lacking_everywhere() -> sa.ColumnElement[bool]:
+    """SQL condition on ``Account``: neither has it a second factor nor does its person sign in at a provider."""
+    at_provider = sa.exists().where(Identity.account_id == Account.id, Identity.deactivated_at.is_(None))
+    return sa.and_(lacking(), ~at_provider)
 
 
 def begin_codes(session: Session, sealer: Sealer, account: Account) -> str:

@@ -78,6 +78,7 @@ def revise(
     Raises:
         Invalid: a text is too long, a number is out of bounds, or the name or the reason is blank.
         Conflict: other values were saved meanwhile.
+        Forbidden: an operator would change what only admins may.
     """
     community = _held(session, actor, Permission.REVISE_POLICY, community_id, reason)
     community_settings.check(draft.values)
@@ -87,6 +88,8 @@ def revise(
     before = {name: value for name, value in current.values.items() if value != new_values[name]}
     if not before:
         return False
+    if any(setting.admins_only for name, setting in SETTINGS.items() if name in before):
+        require(actor, Permission.MANAGE_PEOPLE, community_id)
     after = {name: new_values[name] for name in before}
     for name in after.keys() & COLUMNS.keys():
         setattr(community, name, after[name])

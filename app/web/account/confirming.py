@@ -7,7 +7,7 @@ the form again, to where it was sent, together with the proof: so it goes throug
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import Response, after_this_request, current_app, make_response, redirect, request, url_for
+from flask import Response, abort, after_this_request, current_app, make_response, redirect, request, url_for
 from wtforms import Form, HiddenField, PasswordField
 
 from app.core import security_events
@@ -73,8 +73,16 @@ def ask_to_confirm() -> Response | None:
         return None
     if request.method in security.SAFE_METHODS or page.wants_part():
         return _lead_to_page()
-    asked = Asked.of_request()
-    return _prove_or_ask(asked) if asked is not None else _lead_to_page()
+    return _ask()
+
+
+def require_proof() -> None:
+    """Ask like ``auth.asks_again``, for views that need a proof for a part of their form alone. Call it outside of
+    transactions."""
+    if not sessions.is_proved(auth.current_reader().sign_in):
+        response = _ask()
+        if response is not None:
+            abort(response)
 
 
 @web.get("/confirm-it-is-you")
@@ -90,6 +98,12 @@ def confirm_page() -> Response:
 @auth.asks_again()
 def confirmed() -> Response:
     return make_response(redirect(auth.safe_next(forms.posted(NextForm).next.data), 303))
+
+
+def _ask() -> Response | None:
+    """Check the proof that came with the form; without a right one return the page that asks for it."""
+    asked = Asked.of_request()
+    return _prove_or_ask(asked) if asked is not None else _lead_to_page()
 
 
 def _lead_to_page() -> Response:

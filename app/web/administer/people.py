@@ -11,6 +11,7 @@ from wtforms import Form, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from app.core import limits
+from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.paging import Slice
 from app.core.people import invitations, mailed_links, members
@@ -244,10 +245,16 @@ def _show(
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    search = forms.query_arg("q").strip()
+    search, lacks = forms.query_arg("q").strip(), forms.query_arg("factor") == "none"
     with wired().database.reading() as session:
+        asked = sign_in_rules.role_in(session, community)
         found, rows = members.listed(
-            session, actor, community.id, search, Slice(size=PAGE_SIZE, **cursor_links.cursors())
+            session,
+            actor,
+            community.id,
+            search,
+            Slice(size=PAGE_SIZE, **cursor_links.cursors()),
+            lacking_from=asked if lacks else None,
         )
         waiting = invitations.pending(session, actor, community.id)
         entries = community_revisions.changes(
@@ -272,7 +279,11 @@ def _show(
         is_local=not wired().settings.public_url,
         rows=rows,
         search=search,
-        links=cursor_links.links(url_for("web.people"), found, "member", q=search),
+        links=cursor_links.links(
+            url_for("web.people"), found, "member", q=search, factor="none" if lacks else ""
+        ),
+        asked=asked,
+        lacks=lacks and asked is not None,
         waiting=waiting,
         roles=ROLES,
         states=STATES,

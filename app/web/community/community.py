@@ -19,6 +19,7 @@ from app.core.review import overturns
 from app.core.upkeep import community_revisions
 from app.core.upkeep.community_revisions import Draft
 from app.web import auth, curl_command, forms, page
+from app.web.account import confirming
 from app.web.blueprint import web
 from app.web.community import changes
 from app.wiring import wired
@@ -159,6 +160,9 @@ def save_community() -> Response:
     if not form.validate():
         return show(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
+    rules = community_settings.for_community(auth.current_community(), wired().community_defaults)
+    if form["factor_role"].data not in (None, "", rules.factor_role):
+        confirming.require_proof()
     try:
         with wired().database.writing() as session:
             was = community_revisions.draft_of(session, communities.get(session, actor, community_id))
