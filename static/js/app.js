@@ -7,6 +7,7 @@ import { isAmongFilters } from "./lists.js";
 import { bringBack, countDown } from "./forms.js";
 import "./keys.js";
 import "./passkeys.js";
+import "./session.js";
 
 // --- Copying the text of a field. Without script it is text to select. ---
 document.addEventListener("click", async (event) => {

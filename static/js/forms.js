@@ -3,6 +3,7 @@ import { closedAround, dress, nameOf, say, tell } from "./page.js";
 import { countTicked, isOffered } from "./verbs.js";
 import { showDialog } from "./keys.js";
 import { filters } from "./lists.js";
+import { signsOut } from "./session.js";
 
 const sent = new Set(); // forms that were submitted, whose text the server has
 const paths = new Set(); // of forms sent from this page: one that comes back with errors is shown at its own path
@@ -161,15 +162,12 @@ document.addEventListener("htmx:oobBeforeSwap", hold);
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (detail.successful && detail.requestConfig.verb !== "get" && detail.xhr.getResponseHeader("HX-Redirect")) sent.add(formOf(detail.elt));
 });
-// In this tab only, and of this account only. A sign-out in this tab removes it.
+// In this tab only, and of this account only. A sign-out, in whichever tab, removes it.
 const account = document.body.dataset.account;
 const TYPED = "typed";
-let signsOut = false;
-document.addEventListener("submit", (event) => { signsOut ||= event.target.matches("form.account"); });
 addEventListener("pagehide", () => {
   const typed = [...fieldless, ...typedIn(document)].map(({ field, ...rest }) => rest);
-  if (signsOut) sessionStorage.removeItem(TYPED);
-  else if (account && typed.length) sessionStorage.setItem(TYPED, JSON.stringify({ account, paths: [location.pathname, ...paths], typed }));
+  if (account && typed.length && !signsOut) sessionStorage.setItem(TYPED, JSON.stringify({ account, paths: [location.pathname, ...paths], typed }));
 });
 export function bringBack() {
   const saved = JSON.parse(sessionStorage.getItem(TYPED) ?? "null");

@@ -52,7 +52,7 @@ def test_a_note_is_saved_after_a_sign_in_in_place(
     end_sessions(service, place.rater)
     rita.button("Submit note").click()
     dialog = rita.page.get_by_role("dialog", name="Sign in")
-    expect(dialog).to_contain_text("nothing was changed")
+    expect(dialog).to_contain_text("Nothing was changed")
     assert violations(rita, "the sign-in in place") == []
     fill_sign_in(rita, place.rater, "wrong password")
     expect(dialog).to_contain_text("Email address or password is wrong")

@@ -16,6 +16,7 @@ from tests.web.conftest import HTMX, Stage, Visit
 
 OPEN_TO_ALL = {
     "web.home",
+    "web.session_left",
     "web.sign_in",
     "web.sign_in_submit",
     "web.sign_out",

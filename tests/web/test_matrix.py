@@ -257,6 +257,8 @@ POST /security/passkeys/<uuid:passkey_id>/remove                401 404 404 404 
 POST /security/passkeys/<uuid:passkey_id>/rename                401 422 422 422 422 422
 POST /security/passkeys/options                                 401 200 200 200 200 200
 POST /security/recovery-codes                                   401 409 409 409 409 409
+GET  /session                                                   200 200 200 200 200 200
+POST /session/stay                                              401 200 200 200 200 200
 GET  /settings                                                  303 200 200 200 200 200
 POST /settings                                                  401 422 422 422 422 422
 POST /settings/email                                            401 422 422 422 422 422
