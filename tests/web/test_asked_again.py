@@ -37,6 +37,17 @@ ASK_AGAIN = {
     "web.my_data_file",
     # overturning in bulk
     "web.begin_overturn",
+    # sign-in settings
+    "web.switch_passwords",
+    "web.add_provider",
+    "web.save_provider",
+    "web.try_provider",
+    "web.enable_provider",
+    "web.disable_provider",
+    "web.remove_provider",
+    "web.connect_provider",
+    "web.disconnect_provider",
+    "web.set_factor_rule",
     # one's own account
     "web.change_email",
     "web.change_password",

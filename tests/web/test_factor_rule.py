@@ -277,3 +277,19 @@ def test_only_a_service_admin_sets_the_rule_of_the_service(wiring: Wiring, cast:
         actor = accounts.actor_for(accounts.get(session, cast.admin.account_id))
         with pytest.raises(Forbidden):
             sign_in_rules.set_service_role(session, actor, Role.ADMIN)
+
+
+def test_a_service_admin_sets_it_for_every_community(
+    admin: Visitor, moderator: Visitor, wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    said = admin.post("/sign-in-methods/second-factor", factor_role="moderator")
+    assert (said.status_code, said.location) == (303, "/sign-in-methods")
+    page = admin.get("/sign-in-methods").text
+    assert "A second factor is asked of moderators and up." in page
+    assert BANNER in moderator.get("/settings").text
+    admin.post("/sign-in-methods/second-factor", factor_role="everyone")
+    assert BANNER in moderator.get("/settings").text, "what is no role changes nothing"
+    admin.post("/sign-in-methods/second-factor", factor_role="none")
+    assert BANNER not in moderator.get("/settings").text

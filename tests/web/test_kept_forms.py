@@ -23,20 +23,38 @@ CLASSIFICATION = "NOT_MISLEADING"
 
 
 class _Forms(HTMLParser):
-    """Collect the page's forms: action and hidden fields of each."""
+    """Collect the page's forms: action, hidden fields and kept texts of each."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.forms: dict[str, list[tuple[str, str]]] = {}
         self._fields: list[tuple[str, str]] = []
+        self._area: str | None = None
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if tag == "form":
             self._fields = self.forms.setdefault(given.get("action") or "", [])
-        elif tag == "input" and given.get("type") == "hidden":
+        elif tag == "input" and (
+            given.get("type") == "hidden" or (given.get("id") or "").startswith("kept-")
+        ):
             self._fields.append((given["name"] or "", given["value"] or ""))
+        elif tag == "textarea":
+            self._area = given["name"]
+            self._fields.append((given["name"] or "", ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._area is not None:
+            name, text = self._fields.pop()
+            self._fields.append((name, text + data))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self._area is not None:
+            name, text = self._fields.pop()
+            # A browser drops the line end after the tag and sends every other as two characters.
+            self._fields.append((name, text.removeprefix("\n").replace("\r\n", "\n").replace("\n", "\r\n")))
+            self._area = None
 
 
 def hidden(page: TestResponse, action: str) -> dict[str, str]:

@@ -278,6 +278,7 @@ POST /settings/providers/<uuid:identity_id>/disconnect          401 404 404 404 
 POST /settings/providers/<uuid:provider_id>/connect             401 404 404 404 404 404
 GET  /sign-in-methods                                           303 403 403 403 403 403
 POST /sign-in-methods/passwords                                 401 403 403 403 403 403
+POST /sign-in-methods/second-factor                             401 403 403 403 403 403
 GET  /sign-in-methods/new                                       303 403 403 403 403 403
 POST /sign-in-methods/new                                       401 403 403 403 403 403
 GET  /sign-in-methods/<uuid:provider_id>                        303 403 403 403 403 403

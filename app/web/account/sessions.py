@@ -54,11 +54,12 @@ class KeptForm:
     @property
     def texts(self) -> Sequence[tuple[str, str]]:
         """What a person wrote, by the names of the fields: values of several words, and links."""
-        return [
-            (name.replace("_", " ").capitalize(), value)
-            for name, value in self.fields
-            if re.search(r"\S\s+\S|://", value)
-        ]
+        return [(name, value) for name, value in self.fields if _is_written(value)]
+
+    @property
+    def others(self) -> Sequence[tuple[str, str]]:
+        """The fields that are no ``texts``."""
+        return [(name, value) for name, value in self.fields if not _is_written(value)]
 
     def as_json(self) -> str:
         """Return it for one hidden field, in which line ends stay as they are."""
@@ -66,6 +67,10 @@ class KeptForm:
 
     def belongs_to(self, account_id: uuid.UUID) -> bool:
         return security.is_issued_to(account_id, self.token)
+
+
+def _is_written(value: str) -> bool:
+    return re.search(r"\S\s+\S|://", value) is not None
 
 
 def of_request() -> KeptForm | None:

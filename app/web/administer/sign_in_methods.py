@@ -14,6 +14,7 @@ from app.core.people.openid import ProviderRefused
 from app.core.people.providers import Draft
 from app.web import auth, forms, page
 from app.web.account import providers as sign_in
+from app.web.administer import factor_rule
 from app.web.blueprint import web
 from app.web.webhooks.forms import SecretField
 from app.wiring import base_url, wired
@@ -194,6 +195,7 @@ def _show_list(*, status: int = 200, alert: str | None = None) -> Response:
         rows = providers.listed(session)
         people = identities.counts(session)
         passwords_are_on = providers.passwords_are_on(session)
+        factor_form = factor_rule.form_for(session)
     return page.render(
         "administer/sign_in_methods.html",
         status=status,
@@ -201,6 +203,7 @@ def _show_list(*, status: int = 200, alert: str | None = None) -> Response:
         rows=rows,
         people=people,
         passwords_are_on=passwords_are_on,
+        factor_form=factor_form,
         is_set_by_server=providers.is_set_by_server,
     )
 
