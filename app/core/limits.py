@@ -59,6 +59,8 @@ SECOND_FACTOR_MINUTES = 10
 INVITATION_DAYS = 7
 FIRST_ADMIN_MINUTES = 60
 SIGN_IN_LINK_MINUTES = 15
+KEPT_AWAY_MAX = 65_536
+"""Characters of a form, as JSON, that are kept while a person is away at a sign-in provider."""
 NEW_DEVICE_MAILS = 5
 SIGN_IN_FAILURES = 50
 """After how many failed sign-ins to an account on one day its owner is mailed."""

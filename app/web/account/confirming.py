@@ -1,31 +1,32 @@
 """Asking again who it is, before what concerns security (``auth.asks_again``).
 
 A form that was sent more than ten minutes after the last proof comes back in a page that asks for one. That page posts
-the form again, to where it was sent, together with the proof: so it goes through in one step, and its text stays.
+the form again, to where it was sent, together with the proof: so it goes through in one step, and its text stays. Only
+a provider takes people away; their form waits in the step and is sent by a button when they are back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Response, abort, after_this_request, current_app, make_response, redirect, request, url_for
 from wtforms import Form, HiddenField, PasswordField
 
 from app.core import security_events
 from app.core.errors import TooMany
-from app.core.people import passwords, sessions
+from app.core.models import IdentityProvider
+from app.core.people import identities, passwords, sessions
+from app.core.people import providers as rules
 from app.core.security_events import SecurityEvent
 from app.web import auth, forms, page, security
-from app.web.account import session_cookie, sign_up
+from app.web.account import kept_forms, session_cookie, sign_up
 from app.web.account import sessions as sign_ins
+from app.web.account.kept_forms import KeptForm
 from app.web.blueprint import web
 from app.wiring import wired
 
-PROOFS = ("proof_password",)
-"""The fields of this page that prove something; the others are those of the form that was sent."""
-
 
 class ProofForm(Form):
-    """A proof that it is the person who signed in."""
+    """A proof that it is the person who signed in. The other fields of the page are those of the form that was sent."""
 
     proof_password = PasswordField("Your password")
 
@@ -37,52 +38,30 @@ class NextForm(Form):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is carried out after the proof: ``fields`` are posted to ``path``; ``back`` is the page before it."""
+class Ways:
+    """How the reader can prove who they are."""
 
-    path: str
-    back: str
-    fields: Sequence[tuple[str, str]]
-    texts: Sequence[tuple[str, str]] = ()
-    lacks: bool = False
-
-    @classmethod
-    def of_request(cls) -> "Asked | None":
-        """The form that was sent, also when it comes again with a wrong proof; None if it is none of ours."""
-        kept = sign_ins.of_request()
-        if kept is None:
-            return None
-        back, lacks = request.form.get("proof_back"), "proof_lacks" in request.form
-        return cls(
-            kept.path,
-            auth.safe_next(back) if back else kept.back,
-            kept.fields,
-            kept.texts,
-            kept.lacks or lacks,
-        )
+    password: bool
+    providers: Sequence[IdentityProvider]
 
 
 @web.before_request
 def ask_to_confirm() -> Response | None:
     """Ask for a proof if the view needs one and the last one is too old. With the right proof the view goes on."""
     view = current_app.view_functions.get(request.endpoint or "")
-    if not getattr(view, "asks_again", False) or sessions.is_proved(auth.current_reader().sign_in):
+    if not getattr(view, "asks_again", False):
         return None
+    who = auth.current_reader()
     own = getattr(view, "own_proof", "")
-    if own and request.form.get(own):
-        return None
-    if request.method in security.SAFE_METHODS or page.wants_part():
-        return _lead_to_page()
-    return _ask()
+    proves_itself = own and request.form.get(own) and who.account.password_hash != passwords.NO_PASSWORD
+    return None if proves_itself or sessions.is_proved(who.sign_in) else _ask()
 
 
 def require_proof() -> None:
-    """Ask like ``auth.asks_again``, for views that need a proof for a part of their form alone. Call it outside of
-    transactions."""
-    if not sessions.is_proved(auth.current_reader().sign_in):
-        response = _ask()
-        if response is not None:
-            abort(response)
+    """Ask as ``auth.asks_again`` does, where only a part of a form needs it. Call it outside of transactions."""
+    response = None if sessions.is_proved(auth.current_reader().sign_in) else _ask()
+    if response is not None:
+        abort(response)
 
 
 @web.get("/confirm-it-is-you")
@@ -91,7 +70,7 @@ def confirm_page() -> Response:
     target = auth.safe_next(forms.queried(NextForm).next.data)
     if sessions.is_proved(auth.current_reader().sign_in):
         return make_response(redirect(target, 303))
-    return _show(ProofForm(), Asked(url_for("web.confirmed"), "/", (("next", target),)), 200)
+    return _show(ProofForm(), KeptForm(url_for("web.confirmed"), "/", "", (("next", target),), False), 200)
 
 
 @web.post("/confirm-it-is-you")
@@ -102,14 +81,13 @@ def confirmed() -> Response:
 
 def _ask() -> Response | None:
     """Check the proof that came with the form; without a right one return the page that asks for it."""
-    asked = Asked.of_request()
-    return _prove_or_ask(asked) if asked is not None else _lead_to_page()
-
-
-def _lead_to_page() -> Response:
     is_page = request.method in security.SAFE_METHODS and not page.wants_part()
-    target = auth.current_path() if is_page else auth.page_behind_part()
-    url = url_for("web.confirm_page", next=target)
+    kept = None if is_page or page.wants_part() else kept_forms.of_request()
+    if kept is not None:
+        # Known when the form comes again with a wrong proof.
+        back = auth.safe_next(request.form.get("proof_back")) if "proof_back" in request.form else kept.back
+        return _prove_or_ask(replace(kept, back=back, lacks=kept.lacks or "proof_lacks" in request.form))
+    url = url_for("web.confirm_page", next=auth.current_path() if is_page else auth.page_behind_part())
     if not page.wants_part():
         return make_response(redirect(url, 303))
     # Not a success: what was typed on the page is then kept as a draft.
@@ -118,23 +96,34 @@ def _lead_to_page() -> Response:
     return response
 
 
-def _prove_or_ask(asked: Asked) -> Response | None:
-    if not any(request.form.get(name) for name in PROOFS):
-        return _show(ProofForm(), asked, 401)
+def _prove_or_ask(kept: KeptForm) -> Response | None:
     form, who = forms.posted(ProofForm), auth.current_reader()
+    if not form.proof_password.data:
+        return _show(form, kept, 401)
     try:
         sign_ins.count_attempt(who.account.sign_in_name)
     except TooMany as refusal:
         form.form_errors.append(sign_up.wait_words(refusal, "Too many tries."))
-        response = _show(form, asked, 429)
+        response = _show(form, kept, 429)
         response.headers["Retry-After"] = str(refusal.retry_after)
         return response
-    if not passwords.has_password(who.account, form.proof_password.data or ""):
+    if not (_ways().password and passwords.has_password(who.account, form.proof_password.data)):
         sign_ins.count_failure(who.account.sign_in_name, who.account.id)
         form.proof_password.errors = ["This is not your password."]
-        return _show(form, asked, 401)
+        return _show(form, kept, 401)
     _record(is_strong=False)
     return None
+
+
+def _ways() -> Ways:
+    account = auth.current_reader().account
+    with wired().database.reading() as reading:
+        connected = identities.connections(reading, account.id)
+        has_password = account.password_hash != passwords.NO_PASSWORD and rules.passwords_are_on(reading)
+    providers = [
+        one.provider for one in connected if one.identity is not None and one.provider.enabled_at is not None
+    ]
+    return Ways(has_password, providers)
 
 
 def _record(*, is_strong: bool) -> None:
@@ -152,5 +141,16 @@ def _record(*, is_strong: bool) -> None:
         return response
 
 
-def _show(form: ProofForm, asked: Asked, status: int) -> Response:
-    return page.render("account/confirm_identity.html", status=status, form=form, asked=asked)
+def _show(form: ProofForm, kept: KeptForm, status: int) -> Response:
+    # A provider leads back to a page, or to the form that was sent.
+    is_page = kept.path == url_for("web.confirmed")
+    return page.render(
+        "account/confirm_identity.html",
+        status=status,
+        form=form,
+        kept=kept,
+        ways=_ways(),
+        next_page=dict(kept.fields).get("next", "/") if is_page else kept.back,
+        away=None if is_page else kept.as_portable(),
+        is_too_long=not is_page and kept.as_portable() is None,
+    )

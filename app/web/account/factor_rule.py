@@ -8,7 +8,7 @@ from flask import Response, current_app, make_response, redirect, render_templat
 from app.core.communities import sign_in_rules
 from app.core.communities.sign_in_rules import Demand
 from app.web import auth, page, security
-from app.web.account import sessions as sign_ins
+from app.web.account import kept_forms
 from app.web.blueprint import web
 from app.web.errors import render_error
 from app.wiring import wired
@@ -63,7 +63,7 @@ def _lead_to_factors(*, is_passive: bool) -> Response:
         return response
     if request.method in security.SAFE_METHODS:
         return make_response(redirect(SECURITY, 303))
-    kept = sign_ins.of_request()
+    kept = kept_forms.of_request()
     if kept is None:
         return render_error(403, "Set up a second factor first. Nothing was changed")
     return page.render("account/factor_first.html", status=403, kept=kept)

@@ -23,7 +23,8 @@ from app.core.sealing import SealBroken
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SignInMethod, SignInStepPurpose
 from app.web import auth, page
-from app.web.account import session_cookie
+from app.web.account import kept_forms, session_cookie
+from app.web.account.kept_forms import KeptForm
 from app.web.blueprint import web
 from app.wiring import base_url, wired
 
@@ -43,13 +44,14 @@ def sign_in_with(provider_id: uuid.UUID) -> Response:
     target = auth.safe_next(request.form.get("next"))
     if auth.reader() is not None:
         return make_response(redirect(target, 303))
-    return leave(_enabled(provider_id), "sign_in", target)
+    return leave(_enabled(provider_id), "sign_in", target, kept=kept_forms.carried())
 
 
 @web.post("/sign-in/again/<uuid:provider_id>")
 def prove_with(provider_id: uuid.UUID) -> Response:
     """Let the person who is signed in prove at the provider who they are, right now."""
-    return leave(_enabled(provider_id), "prove", auth.safe_next(request.form.get("next")), max_age=0)
+    target, kept = auth.safe_next(request.form.get("next")), kept_forms.carried()
+    return leave(_enabled(provider_id), "prove", target, max_age=0, kept=kept)
 
 
 @web.post("/settings/providers/<uuid:provider_id>/connect")
@@ -128,8 +130,15 @@ def provider_logout(provider_id: uuid.UUID) -> Response:
     return make_response("", 200)
 
 
-def leave(provider: IdentityProvider, intent: str, target: str, *, max_age: int | None = None) -> Response:
-    """Begin a step and return the page that leads to the provider at once.
+def leave(
+    provider: IdentityProvider,
+    intent: str,
+    target: str,
+    *,
+    max_age: int | None = None,
+    kept: KeptForm | None = None,
+) -> Response:
+    """Begin a step and return the page that leads to the provider at once. ``kept`` goes on after the way back.
 
     A redirect would not do: ``form-action`` of the page with the button forbids those to other hosts.
     """
@@ -161,6 +170,7 @@ def leave(provider: IdentityProvider, intent: str, target: str, *, max_age: int 
                 "code_verifier": attempt.code_verifier,
                 "redirect_uri": attempt.redirect_uri,
                 "max_age": max_age,
+                "kept": kept.as_portable() if kept is not None else None,
             },
             replaces=request.cookies.get(_cookie_name()),
         )
@@ -219,10 +229,11 @@ def require_passwords() -> None:
 def _finish(
     step: SignInStep, provider: IdentityProvider, claims: Claims, intent: str, target: str
 ) -> Response:
+    kept = kept_forms.read(step.details.get("kept") or "")
     if intent == "sign_in":
         with wired().database.writing() as session:
             account = identities.sign_in(session, wired().sealer, provider, claims)
-        response = make_response(redirect(target, 303))
+        response = kept_forms.return_to(target, kept, account.id)
         session_cookie.begin(
             response,
             account,
@@ -257,7 +268,7 @@ def _finish(
             raise Forbidden(f"At {provider.label} you signed in as another person")
         token = sessions.record_proof(session, who.sign_in.id, is_strong=True)
     security_events.log(SecurityEvent.PROVED_AGAIN, account_id=who.account.id, client_ip=auth.client_ip())
-    response = make_response(redirect(target, 303))
+    response = kept_forms.return_to(target, kept, who.account.id)
     session_cookie.renew(response, token)
     return _without_cookie(response)
 

@@ -1,21 +1,13 @@
-"""Signs in and out, and gives a form back that arrived without a valid sign-in or token.
+"""Signs in and out. A form that was sent signed out goes along with the sign-in (``kept_forms.py``)."""
 
-The form's fields go back in the page, and after the sign-in of the same person a button sends them. Nothing of it is
-stored, and nothing is carried out before.
-"""
-
-import json
-import re
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from flask import Response, flash, g, make_response, redirect, request, session, url_for
-from werkzeug.exceptions import RequestEntityTooLarge
+from flask import Response, flash, g, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.core import limits, security_events
+from app.core import security_events
 from app.core.errors import TooMany, Unauthenticated
 from app.core.models import Account
 from app.core.people import accounts, credentials, mailed_links, passwords, second_factors
@@ -26,105 +18,11 @@ from app.core.vocabulary import LinkPurpose, SignInMethod
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
-from app.web.account import providers, session_cookie, sign_up
+from app.web.account import kept_forms, providers, session_cookie, sign_up
+from app.web.account.kept_forms import KeptForm
 from app.web.account.relying_party import relying_party
 from app.web.blueprint import web
-from app.web.errors import answer
-from app.wiring import own_path, wired
-
-_SECRET = re.compile("password|secret|^key$")
-"""Names of fields that no page gives back."""
-_OURS = re.compile("csrf_token$|proof_")
-"""Names of fields that are about the sending, not what is sent."""
-
-
-@dataclass(frozen=True)
-class KeptForm:
-    """A form as it was posted to ``path`` from the page ``back``, without its token and without secrets.
-
-    ``token`` shows for whom the form was made. ``lacks`` says that a secret or a file has to be entered again.
-    """
-
-    path: str
-    back: str
-    token: str
-    fields: tuple[tuple[str, str], ...]
-    lacks: bool
-
-    @property
-    def texts(self) -> Sequence[tuple[str, str]]:
-        """What a person wrote, by the names of the fields: values of several words, and links."""
-        return [(name, value) for name, value in self.fields if _is_written(value)]
-
-    @property
-    def others(self) -> Sequence[tuple[str, str]]:
-        """The fields that are no ``texts``."""
-        return [(name, value) for name, value in self.fields if not _is_written(value)]
-
-    def as_json(self) -> str:
-        """Return it for one hidden field, in which line ends stay as they are."""
-        return json.dumps([self.path, self.back, self.token, self.fields, self.lacks], ensure_ascii=False)
-
-    def belongs_to(self, account_id: uuid.UUID) -> bool:
-        return security.is_issued_to(account_id, self.token)
-
-
-def _is_written(value: str) -> bool:
-    return re.search(r"\S\s+\S|://", value) is not None
-
-
-def of_request() -> KeptForm | None:
-    """Return the posted form, or None if it has no token: then it is none of ours.
-
-    None also for a body longer than a form's: strangers do not get the room that a dataset file has.
-    """
-    request.max_content_length = limits.BODY_MAX_BYTES
-    try:
-        token = request.form.get("csrf_token")
-    except RequestEntityTooLarge:
-        return None
-    if not token:
-        return None
-    posted = [pair for pair in request.form.items(multi=True) if not _OURS.match(pair[0])]
-    fields = tuple(pair for pair in posted if not _SECRET.search(pair[0]))
-    back = auth.safe_next(own_path(request.headers.get("Referer", "")))
-    lacks = len(fields) < len(posted) or any(file.filename for file in request.files.values())
-    # The text of a part of a page is still there; only its token is needed.
-    return KeptForm(auth.current_path(), back, token, () if page.wants_part() else fields, lacks)
-
-
-def carried() -> KeptForm | None:
-    """Return the form that the sign-in form carries, or None."""
-    try:
-        path, back, token, fields, lacks = json.loads(request.form.get("kept", ""))
-        pairs = tuple((str(name), str(value)) for name, value in fields)
-    except (ValueError, TypeError):
-        return None
-    return KeptForm(auth.safe_next(str(path)), auth.safe_next(str(back)), str(token), pairs, bool(lacks))
-
-
-def ask_to_send(kept: KeptForm, account_id: uuid.UUID, status: int) -> Response:
-    """Show the form's texts and a button that sends it, with a token of this account."""
-    token = security.csrf_token_for(account_id)
-    return page.render("account/send_again.html", status=status, kept=kept, token=token)
-
-
-@web.errorhandler(security.StaleToken)
-def give_back(error: security.StaleToken) -> Response:
-    """Return a form with a fresh token if its token was this very person's, as after the browser lost its cookies."""
-    who, kept = auth.reader(), of_request()
-    if who is None or kept is None or not kept.belongs_to(who.account.id):
-        return answer(error)
-    if not page.wants_part():
-        return ask_to_send(kept, who.account.id, 400)
-    response = answer(
-        security.StaleToken("You signed in again since this page was opened. Press the button again")
-    )
-    page.renew_token(response, security.csrf_token())
-    return response
-
-
-OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
+from app.wiring import wired
 
 
 class SecondFactorNeeded(Unauthenticated):
@@ -163,7 +61,7 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
-    kept = carried()
+    kept = kept_forms.carried()
     providers.require_passwords()
     if not form.validate():
         return _show(form, 422, kept=kept)
@@ -198,12 +96,10 @@ def sign_in_submit() -> Response:
 
 def response_for(account: Account, target: str, kept: KeptForm | None) -> Response:
     """Return the response to a sign-in that succeeded: go to ``target``, or on with the form that was kept."""
-    if kept is None and not page.wants_part():
-        return make_response(redirect(target, 303))
-    if kept is None or not kept.belongs_to(account.id):
-        return page.done(None, url_for("web.home"), OF_ANOTHER, status=409)
-    if not page.wants_part():
-        return ask_to_send(kept, account.id, 200)
+    if not page.wants_part() or (kept is not None and not kept.belongs_to(account.id)):
+        return kept_forms.return_to(target, kept, account.id)
+    if kept is None:
+        return page.done(None, url_for("web.home"), kept_forms.OF_ANOTHER, status=409)
     response = page.done(
         "account/_sign_in_here.html", "", "You are signed in. Press the button again.", form=None
     )
@@ -221,7 +117,7 @@ def show_failure(message: str, target: str, kept: KeptForm | None) -> Response:
 @web.errorhandler(auth.SignedOut)
 def ask_again(error: auth.SignedOut) -> Response:
     """Answer a form that was sent signed out: with a sign-in form that carries it along."""
-    kept = of_request()
+    kept = kept_forms.of_request()
     form = SignInForm(next=kept.back if kept is not None else "/")
     why = session_cookie.why_signed_out()
     return _show(
