@@ -3,7 +3,7 @@
 import uuid
 
 from flask import Response, flash, make_response, redirect, url_for
-from wtforms import Form, PasswordField
+from wtforms import Form
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid, TooMany
@@ -47,7 +47,7 @@ def save_name() -> Response:
 def change_email() -> Response:
     form = forms.posted(NewEmailForm)
     account_forms = AccountForms(email=form)
-    if refused := _unproven(form, form.email_password, account_forms):
+    if refused := _unproven(form, "email_password", account_forms):
         return refused
     account = auth.current_reader().account
     try:
@@ -73,7 +73,7 @@ def change_email() -> Response:
 def change_password() -> Response:
     form = forms.posted(NewPasswordForm)
     account_forms = AccountForms(password=form)
-    if refused := _unproven(form, form.current_password, account_forms):
+    if refused := _unproven(form, "current_password", account_forms):
         return refused
     who = auth.current_reader()
     try:
@@ -118,7 +118,7 @@ def end_other_sessions() -> Response:
 def delete_account() -> Response:
     form = forms.posted(DeleteForm)
     account_forms = AccountForms(delete=form)
-    if refused := _unproven(form, form.delete_password, account_forms):
+    if refused := _unproven(form, "delete_password", account_forms):
         return refused
     who = auth.current_reader()
     try:
@@ -165,14 +165,17 @@ def _unsubscribe_page(kind: Kind | None, *, is_done: bool) -> Response:
     )
 
 
-def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) -> Response | None:
-    """Return the response if the form is invalid or its password is wrong; None if both are right.
+def _unproven(form: Form, field: str, account_forms: AccountForms) -> Response | None:
+    """Return the response if the form is invalid or the password in its ``field`` is wrong; None if both are right.
 
+    An account without a password has no such field: it has proved itself in another way (``auth.asks_again``).
     Attempts count against the sign-in limits, so that a stolen session cannot try passwords.
     """
     if not form.validate():
         return show(mine=account_forms, status=422)
-    account = auth.current_reader().account
+    if field not in form:
+        return None
+    account, password = auth.current_reader().account, form[field]
     try:
         wired().throttle.hit("sign_in", account.sign_in_name, auth.client_ip())
     except TooMany as refusal:

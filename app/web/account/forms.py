@@ -18,7 +18,7 @@ from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
 from app.core.models import Account
-from app.core.people import dashboard
+from app.core.people import dashboard, passwords
 from app.core.permissions import Permission
 from app.core.thresholds import threshold_sets
 from app.web import auth, forms
@@ -94,9 +94,26 @@ class AccountForms:
     password: NewPasswordForm = field(default_factory=NewPasswordForm)
     delete: DeleteForm = field(default_factory=DeleteForm)
 
+    def __post_init__(self) -> None:
+        """Leave out the current password where there is none: such an account proves itself in another way."""
+        if not has_password():
+            current = (
+                (self.email, "email_password"),
+                (self.password, "current_password"),
+                (self.delete, "delete_password"),
+            )
+            for form, name in current:
+                if name in form:
+                    del form[name]
+
     @property
     def errors(self) -> bool:
         return any(form.errors for form in (self.name, self.email, self.password, self.delete))
+
+
+def has_password() -> bool:
+    """Whether the reader's account has a password; one that a provider made has none."""
+    return auth.current_reader().account.password_hash != passwords.NO_PASSWORD
 
 
 def field_name(key: str) -> str:
