@@ -1,15 +1,18 @@
 """Before what concerns security people prove again who they are, if the last proof is older than ten minutes."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
+import pyotp
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.core import clock
-from app.core.models import ApiKey, Membership, SignIn
+from app.core.models import Account, ApiKey, Membership, SignIn
+from app.core.people import second_factors
 from app.core.vocabulary import Role
 from app.throttle import Throttle
 from app.web.security import SAFE_METHODS
@@ -48,6 +51,13 @@ ASK_AGAIN = {
     "web.connect_provider",
     "web.disconnect_provider",
     "web.set_factor_rule",
+    "web.new_passkey_options",
+    "web.add_passkey",
+    "web.remove_passkey",
+    "web.begin_codes",
+    "web.codes_page",
+    "web.confirm_codes",
+    "web.make_recovery_codes",
     # one's own account
     "web.change_email",
     "web.change_password",
@@ -205,10 +215,48 @@ def test_secrets_are_not_given_back_and_the_page_says_so(admin: Visitor) -> None
     assert "Passwords, secrets and files are not kept" in page.text
 
 
-def test_nothing_is_asked_of_what_only_reads(admin: Visitor, app: Flask) -> None:
-    for rule in app.url_map.iter_rules():
-        if rule.endpoint in ASK_AGAIN:
-            assert (
-                not (rule.methods or set()) & SAFE_METHODS - {"OPTIONS"}
-                or rule.endpoint == "web.my_data_file"
-            )
+def test_of_what_only_reads_two_pages_ask(app: Flask) -> None:
+    reading = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint in ASK_AGAIN and (rule.methods or set()) & SAFE_METHODS - {"OPTIONS"}
+    }
+    assert reading == {"web.my_data_file", "web.codes_page"}
+
+
+@pytest.fixture
+def secret(wiring: Wiring, cast: Cast) -> str:
+    """The secret of the admin's codes."""
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.admin.account_id)
+        made = second_factors.begin_codes(session, wiring.sealer, account)
+        assert second_factors.confirm_codes(session, wiring.sealer, account, pyotp.TOTP(made).at(clock.now()))
+    return made
+
+
+def test_a_code_proves_it_too_once_and_makes_the_session_strong(
+    secret: str, admin: Visitor, wiring: Wiring
+) -> None:
+    page = admin.post("/keys", **KEY)
+    assert 'name="proof_code"' in page.text
+    wrong = admin.client.post("/keys", data={**_hidden(page), "proof_code": "000000"})
+    assert wrong.status_code == 401
+    assert "This code is wrong" in wrong.text
+    code = pyotp.TOTP(secret).at(clock.now())
+    done = admin.client.post("/keys", data={**_hidden(page), "proof_code": code})
+    assert done.status_code == 200
+    assert len(_keys(wiring)) == 1
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(SignIn.is_strong)).all() == [True]
+    advance(minutes=0.2)
+    with wiring.database.writing() as session:
+        session.execute(sa.update(SignIn).values(proved_at=clock.now() - timedelta(minutes=11)))
+    again = admin.client.post("/keys", data={**_hidden(page), "proof_code": code})
+    assert again.status_code == 401, "a code works once"
+
+
+def test_a_passkey_that_answers_nothing_right_proves_nothing(admin: Visitor, wiring: Wiring) -> None:
+    page = admin.post("/keys", **KEY)
+    made_up = {**_hidden(page), "proof_passkey": "1", "credential": "{}"}
+    assert admin.client.post("/keys", data=made_up).status_code in {401, 404}
+    assert _keys(wiring) == []

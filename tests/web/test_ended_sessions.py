@@ -48,7 +48,7 @@ def test_the_list_says_device_way_and_that_no_place_is_recorded(visit: Visit, ca
     page = _sign_in(visit, cast.rater).get("/settings").text
     assert "Firefox on Linux" in page
     assert "Signed in with a password" in page
-    assert "We do not record places" in page
+    assert "No place is recorded or looked up." in page
 
 
 @pytest.mark.parametrize(

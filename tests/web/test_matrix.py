@@ -111,6 +111,7 @@ POST /confirm/<token>                                           410 410 410 410 
 POST /confirm/again                                             303 303 303 303 303 303
 GET  /confirm-it-is-you                                         303 303 303 303 303 303
 POST /confirm-it-is-you                                         401 303 303 303 303 303
+POST /confirm-it-is-you/options                                 401 200 200 200 200 200
 GET  /datasets                                                  303 403 403 200 200 404
 POST /datasets                                                  401 403 403 422 422 404
 GET  /datasets/feeds/<uuid:feed_id>                             303 403 403 200 200 404

@@ -9,26 +9,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flask import Response, abort, after_this_request, current_app, make_response, redirect, request, url_for
-from wtforms import Form, HiddenField, PasswordField
+from wtforms import Form, HiddenField, PasswordField, StringField
 
 from app.core import security_events
 from app.core.errors import TooMany
 from app.core.models import IdentityProvider
-from app.core.people import identities, passwords, sessions
+from app.core.people import identities, passwords, second_factors, sessions
 from app.core.people import providers as rules
 from app.core.security_events import SecurityEvent
 from app.web import auth, forms, page, security
-from app.web.account import kept_forms, session_cookie, sign_up
+from app.web.account import kept_forms, passkeys, second_step, session_cookie, sign_up
 from app.web.account import sessions as sign_ins
 from app.web.account.kept_forms import KeptForm
+from app.web.account.relying_party import relying_party
 from app.web.blueprint import web
 from app.wiring import wired
 
 
 class ProofForm(Form):
-    """A proof that it is the person who signed in. The other fields of the page are those of the form that was sent."""
+    """A proof that it is the person who signed in. The other fields of the page are those of the form that was sent.
+
+    ``credential``: what a passkey answered, where ``proof_passkey`` says that this page asked for it.
+    """
 
     proof_password = PasswordField("Your password")
+    proof_code = StringField("Code")
+    proof_passkey = HiddenField()
+    credential = HiddenField()
 
 
 class NextForm(Form):
@@ -42,6 +49,8 @@ class Ways:
     """How the reader can prove who they are."""
 
     password: bool
+    code: bool
+    passkey: bool
     providers: Sequence[IdentityProvider]
 
 
@@ -79,6 +88,12 @@ def confirmed() -> Response:
     return make_response(redirect(auth.safe_next(forms.posted(NextForm).next.data), 303))
 
 
+@web.post("/confirm-it-is-you/options")
+def proof_options() -> Response:
+    """Return a challenge for a passkey of the reader's."""
+    return passkeys.begin_proof(auth.current_reader().account)
+
+
 def _ask() -> Response | None:
     """Check the proof that came with the form; without a right one return the page that asks for it."""
     is_page = request.method in security.SAFE_METHODS and not page.wants_part()
@@ -97,33 +112,52 @@ def _ask() -> Response | None:
 
 
 def _prove_or_ask(kept: KeptForm) -> Response | None:
-    form, who = forms.posted(ProofForm), auth.current_reader()
-    if not form.proof_password.data:
+    form, account = forms.posted(ProofForm), auth.current_reader().account
+    code = (form.proof_code.data or "").strip()
+    credential = (form.credential.data or "") if form.proof_passkey.data else ""
+    if not (form.proof_password.data or code or credential):
         return _show(form, kept, 401)
     try:
-        sign_ins.count_attempt(who.account.sign_in_name)
-    except TooMany as refusal:
-        form.form_errors.append(sign_up.wait_words(refusal, "Too many tries."))
+        if code or credential:
+            refusal = second_step.check(account, code, credential)
+        else:
+            refusal = _check_password(form.proof_password.data or "")
+    except TooMany as too_many:
+        form.form_errors.append(sign_up.wait_words(too_many, "Too many tries."))
         response = _show(form, kept, 429)
-        response.headers["Retry-After"] = str(refusal.retry_after)
+        response.headers["Retry-After"] = str(too_many.retry_after)
         return response
-    if not (_ways().password and passwords.has_password(who.account, form.proof_password.data)):
-        sign_ins.count_failure(who.account.sign_in_name, who.account.id)
-        form.proof_password.errors = ["This is not your password."]
-        return _show(form, kept, 401)
-    _record(is_strong=False)
-    return None
+    if not refusal:
+        _record(is_strong=bool(code or credential))
+        return None
+    if credential:
+        form.form_errors.append(refusal)
+    else:
+        (form.proof_code if code else form.proof_password).errors = [refusal]
+    return _show(form, kept, 401)
+
+
+def _check_password(password: str) -> str:
+    """Return why the password is refused; empty if it is right. Raises TooMany."""
+    account = auth.current_reader().account
+    sign_ins.count_attempt(account.sign_in_name)
+    if _ways().password and passwords.has_password(account, password):
+        return ""
+    sign_ins.count_failure(account.sign_in_name, account.id)
+    return "This is not your password."
 
 
 def _ways() -> Ways:
     account = auth.current_reader().account
     with wired().database.reading() as reading:
         connected = identities.connections(reading, account.id)
+        factors = second_factors.of_account(reading, account)
         has_password = account.password_hash != passwords.NO_PASSWORD and rules.passwords_are_on(reading)
     providers = [
         one.provider for one in connected if one.identity is not None and one.provider.enabled_at is not None
     ]
-    return Ways(has_password, providers)
+    has_passkey = factors.passkeys > 0 and relying_party() is not None
+    return Ways(has_password, factors.has_codes or factors.recovery_codes > 0, has_passkey, providers)
 
 
 def _record(*, is_strong: bool) -> None:

@@ -3,7 +3,7 @@
 What is held to be carried out is carried out all the same, and a form that was sent is given back with its text.
 """
 
-from flask import Response, current_app, make_response, redirect, render_template, request
+from flask import Response, current_app, make_response, redirect, render_template, request, url_for
 
 from app.core.communities import sign_in_rules
 from app.core.communities.sign_in_rules import Demand
@@ -13,8 +13,6 @@ from app.web.blueprint import web
 from app.web.errors import render_error
 from app.wiring import wired
 
-SECURITY = "/security"
-"""The page of a person's factors."""
 _FREE = {"security", "confirm-it-is-you"}
 """The first segments of the paths that open all the same, beside what needs no sign-in."""
 
@@ -59,10 +57,10 @@ def _lead_to_factors(*, is_passive: bool) -> Response:
             return make_response(render_template("account/_factor_first.html"), 286)
         # Not a success: what was typed on the page is then kept as a draft.
         response = make_response("", 403)
-        response.headers["HX-Redirect"] = SECURITY
+        response.headers["HX-Redirect"] = url_for("web.security_page")
         return response
     if request.method in security.SAFE_METHODS:
-        return make_response(redirect(SECURITY, 303))
+        return make_response(redirect(url_for("web.security_page"), 303))
     kept = kept_forms.of_request()
     if kept is None:
         return render_error(403, "Set up a second factor first. Nothing was changed")

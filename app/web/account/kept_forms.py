@@ -22,7 +22,7 @@ from app.wiring import own_path
 _SECRET = re.compile("password|secret|^key$")
 """Names of fields that no page gives back."""
 OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
-_OURS = re.compile("csrf_token$|proof_")
+_OURS = re.compile("csrf_token$|proof_|credential$")
 """Names of fields that are about the sending, not what is sent."""
 
 

@@ -11,7 +11,7 @@ from app.core.people.passkeys import Challenge, Proof
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SignInMethod, SignInStepPurpose
 from app.web import auth, forms
-from app.web.account import session_cookie, sign_up
+from app.web.account import kept_forms, session_cookie, sign_up
 from app.web.account import sessions as sign_ins
 from app.web.account.relying_party import require_party
 from app.web.blueprint import web
@@ -59,7 +59,7 @@ def passkey_options() -> Response:
 @auth.signs_in
 def sign_in_with_passkey() -> Response:
     g.referrer_policy = "strict-origin"
-    form, kept = forms.posted(PasskeyForm), sign_ins.carried()
+    form, kept = forms.posted(PasskeyForm), kept_forms.carried()
     target = auth.safe_next(form.next.data)
     try:
         wired().throttle.hit("sign_in_address", auth.client_ip())

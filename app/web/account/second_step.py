@@ -11,10 +11,11 @@ from app.core.models import Account
 from app.core.people import passwords, second_factors, sign_in_steps
 from app.core.vocabulary import SignInStepPurpose
 from app.web import auth, forms, page
-from app.web.account import passkeys, providers, session_cookie, sign_up
+from app.web.account import kept_forms, passkeys, providers, session_cookie, sign_up
 from app.web.account import sessions as sign_ins
+from app.web.account.kept_forms import KeptForm
 from app.web.account.relying_party import relying_party
-from app.web.account.sessions import KeptForm, SecondFactorNeeded
+from app.web.account.sessions import SecondFactorNeeded
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -76,7 +77,7 @@ def second_step_options() -> Response:
 @auth.signs_in
 def second_step_submit() -> Response:
     g.referrer_policy = "strict-origin"
-    form, kept, account = forms.posted(SecondStepForm), sign_ins.carried(), _begun()
+    form, kept, account = forms.posted(SecondStepForm), kept_forms.carried(), _begun()
     target = auth.safe_next(form.next.data)
     providers.require_passwords()
     if account is None:
