@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.core import mail
 from app.core.actions import acknowledgements
-from app.core.actions.moves import RESOLVE_REPORTS_JOB, TEND_JOB
+from app.core.actions.moves import FOLLOW_JOB, RESOLVE_REPORTS_JOB, TEND_JOB
 from app.core.attachments import adding
 from app.core.factcheck import feed_fetches, feeds, imports
 from app.core.helpfulness import refits
@@ -82,6 +82,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     by_id(submitting.SCORE_JOB, scorer.score)
     by_id(FORMER_SCORE_JOB, scorer.score)
+    by_id(FOLLOW_JOB, lambda request_id: scoring.follow(wiring, request_id))
     by_id(score_rows.OBSERVE_JOB, lambda request_id: scoring.observe(wiring, request_id), attempts=2)
     jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
     # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.

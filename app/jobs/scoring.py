@@ -16,7 +16,7 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.classify.together import waits
 from app.core.models import Request
-from app.core.requests import post_facts, score_rows, scoring, submitting, waiting
+from app.core.requests import following, post_facts, score_rows, scoring, submitting, waiting
 from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scoring import Classified
 from app.core.requests.scorings import Scoring
@@ -56,7 +56,7 @@ class Scorer:
         has_services, post = found.own.has_services, found.post
         is_slow = has_services or any(waits(classifier) for classifier in classifiers)
         if not found.is_over and (has_services or post is None):
-            _score_slowly(self._wiring, request_id)
+            _score_slowly(self._wiring, request_id, has_others=found.has_others)
         elif post is not None and (is_slow or not found.others_wait or post.id in self._alone):
             _score_alone(self._wiring, post, classifiers)
         elif not is_slow:
@@ -139,9 +139,14 @@ class Scorer:
         self._alone.update(request_ids)
 
 
-def _score_slowly(wiring: Wiring, request_id: uuid.UUID) -> None:
-    """Score a request that waits for a service, or that people may have restored: it is in progress from here on."""
+def _score_slowly(wiring: Wiring, request_id: uuid.UUID, *, has_others: bool) -> None:
+    """Score a request that waits for a service, or that people may have restored: it is in progress from here on.
+
+    ``has_others``: there are other requests about its post, which may decide it instead.
+    """
     with wiring.database.writing() as session:
+        if has_others and not following.keep_up(session, request_id):
+            return
         request = scoring.start(session, request_id)
         if request is None:
             return
@@ -187,6 +192,21 @@ def _record(
         scoring.record_scores(session, post.id, scorings, language, facts, is_locked_first=is_locked_first)
         if isinstance(post, Request):
             score_rows.enqueue_observing(session, post.community_id, post.id)
+
+
+def follow(wiring: Wiring, request_id: uuid.UUID) -> None:
+    """Look after the requests that wait for the outcome of this one, some of them in each transaction."""
+    last: uuid.UUID | None = None
+    while True:
+        with wiring.database.writing() as session:
+            request = session.get_one(Request, request_id)
+            ids = following.waiting_on(session, request, last)
+            for follower_id in ids:
+                if following.keep_up(session, follower_id, ended=request):
+                    submitting.enqueue_scoring(session, follower_id, request.community_id)
+        if len(ids) < following.BATCH:
+            return
+        last = ids[-1]
 
 
 def observe(wiring: Wiring, request_id: uuid.UUID) -> None:

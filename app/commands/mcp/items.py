@@ -82,7 +82,7 @@ def review_queue(call: Call, wanted: QueueArguments) -> dict[str, Any]:
     rows = [
         _action(one.action)
         | {"claimed": one.claimant is not None, "overdue": one.is_overdue}
-        | {"post": call.untrusted(one.action.request.content, EXCERPT)}
+        | {"post": call.untrusted(one.action.post.content, EXCERPT)}
         for one in page.items
     ]
     more = page.items[-1].action.id if page.items and page.last < page.count else None
@@ -99,8 +99,8 @@ def read_item(call: Call, wanted: ItemArguments) -> dict[str, Any]:
     written = notes.on_request(session, post.id)
     return {
         "item": _action(action) | {"overdue": QueueItem(action, None).is_overdue},
-        "post": call.untrusted(post.content),
-        "attachments": len(post.attachments),
+        "post": call.untrusted(action.post.content),
+        "attachments": len(action.post.attachments),
         "evidence": asdict(why)
         | {
             "passages": [{"rule": rule, "text": call.untrusted(text)} for text, rule in why.passages],

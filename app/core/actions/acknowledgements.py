@@ -13,7 +13,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise, serialise_and_reload
 from app.core.history.reason import Reason
 from app.core.ids import new_id
-from app.core.models import Action, Community, Note, Request
+from app.core.models import Action, Community, Decision, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 
@@ -105,6 +105,7 @@ def record_taken(
         limits.text(reason, "reason", limits.REASON_MAX, least=0)
     silences.check_until(action_type, until)
     serialise(session, request.community_id)
+    request = _of_its_item(session, request)
     proposal = session.scalars(
         sa.select(Action)
         .where(
@@ -139,6 +140,16 @@ def record_taken(
     return action, True
 
 
+def _of_its_item(session: Session, request: Request) -> Request:
+    """The request that has the item, where this one repeats it, or has its decision from it."""
+    deciding = session.scalar(
+        sa.select(Action.request_id)
+        .join(Decision, Decision.action_id == Action.id)
+        .where(Decision.request_id == request.id)
+    )
+    return session.get_one(Request, deciding or request.duplicate_of or request.id)
+
+
 def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
     """The service's latest action of this type that was carried out; None if it was overturned or reversed since.
 
@@ -165,7 +176,7 @@ def _exempt(session: Session, action: Action) -> None:
     """Exempt the content of an overturned action from scanning: it is visible again."""
     if action.action_state is not ActionState.OVERTURNED:
         return
-    request = session.get_one(Request, action.request_id)
+    request = session.get_one(Request, action.newest_request_id or action.request_id)
     make_move(
         session,
         SYSTEM,

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, contains_eager, joinedload
+from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from app.core import bulk, clock
 from app.core.actions import author_texts, decisions, moves, strikes
@@ -127,6 +127,12 @@ def decide_none(
         **unclaimed(),
     )
     decide(session, action, decisions.NO_ACTION, confidence, reason.cause)
+
+
+def make_moot(session: Session, action: Action, *, reason: Reason) -> None:
+    """End a review without a decision of its own: another action decides the post."""
+    now = clock.now()
+    make_move(session, SYSTEM, action, ActionState.DISMISSED, reason=reason, dismissed_at=now, **unclaimed())
 
 
 def overturn(
@@ -327,6 +333,7 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
         .options(
             joinedload(Action.request).joinedload(Request.decision),
             joinedload(Action.request).selectinload(Request.attachments),
+            selectinload(Action.newest).selectinload(Request.attachments),
             joinedload(Action.note),
             joinedload(Action.held),
         )

@@ -47,12 +47,13 @@ def record(
 
 @dataclass(frozen=True)
 class New:
-    """A decision to store."""
+    """A decision to store. ``request_id``: another request about the same post; None: that of the action."""
 
     action: Action
     decision: str
     tier: int
     confidence: float
+    request_id: uuid.UUID | None = None
 
 
 def add(session: Session, several: Sequence[New]) -> list[Decision]:
@@ -70,7 +71,7 @@ def add(session: Session, several: Sequence[New]) -> list[Decision]:
         made.append(
             Decision(
                 community_id=new.action.community_id,
-                request_id=new.action.request_id,
+                request_id=new.request_id or new.action.request_id,
                 action_id=new.action.id,
                 decision=new.decision,
                 tier=new.tier,

@@ -139,6 +139,8 @@ def make_move(
     _record(session, actor, machine, move, subject, reason)
     if isinstance(subject, Action) and source in IN_REVIEW:
         wake_panel(session, subject)
+    if isinstance(subject, Request) and target is not RequestStatus.PENDING:
+        wake_followers(session, subject)
     return move
 
 
@@ -265,6 +267,17 @@ def _record(
         elif isinstance(subject, Report):
             events.emit_report(session, subject)
     return entry
+
+
+FOLLOW_JOB = "follow_post"
+
+
+def wake_followers(session: Session, request: Request) -> None:
+    """Have the job look after the requests that wait for this one, if there are any."""
+    if request.is_followed:
+        outbox.enqueue(
+            session, FOLLOW_JOB, {"request_id": str(request.id)}, community_id=request.community_id
+        )
 
 
 TEND_JOB = "tend_panels"

@@ -22,6 +22,7 @@ from app.core.models import (
     Score,
     ThresholdSet,
 )
+from app.core.models.notes import judged_by_itself
 from app.core.periods import unix
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
@@ -89,6 +90,7 @@ class TrendQueries:
                 Request.community_id == self._community_id,
                 Request.withdrawn_at.is_(None),
                 Request.is_test.is_(False),
+                judged_by_itself(),
                 self._holds(Request.requested_at),
             )
             .subquery()
@@ -133,6 +135,7 @@ class TrendQueries:
                 Decision.community_id == self._community_id,
                 Decision.tier == 2,
                 Request.is_test.is_(False),
+                judged_by_itself(),
                 self._holds(Decision.decided_at),
             )
         )
@@ -213,6 +216,7 @@ class TrendQueries:
                 Decision.community_id == self._community_id,
                 Decision.tier == 2,
                 Decision.request_id.not_in(self._tests),
+                Decision.request_id == Action.request_id,  # others of the same post have it too
                 self._holds(Decision.decided_at),
             )
             .group_by(Decision.id, decided)

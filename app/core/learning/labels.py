@@ -22,6 +22,7 @@ from app.core import clock
 from app.core.classify import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.learning import sampling
 from app.core.models import Action, HistoryEntry, Note, Rating, Request, SampledPost, Score
+from app.core.models.notes import judged_by_itself
 from app.core.thresholds import outcomes
 from app.core.vocabulary import ActionState, ActionTier, Verb
 
@@ -118,7 +119,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
         .where(_category() == category)
         .with_only_columns(
             Action.id,
-            Action.request_id,
+            Request.id.label("request_id"),
             *_POST,
             _ACTED.label("acted"),
             _DECIDED_AT.label("decided_at"),
@@ -193,6 +194,7 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
             Request.community_id == community_id,
             Request.scored_at >= clock.now() - timedelta(days=ORDINARY_DAYS),
             _USABLE,
+            judged_by_itself(),
             ~opened,
         )
         .order_by(Request.scored_at.desc(), Request.id.desc())
@@ -277,7 +279,8 @@ def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
     """The decided actions with their posts and rationales."""
     return (
         sa.select(Action.id)
-        .join(Request, Request.id == Action.request_id)
+        # People judged the newest text.
+        .join(Request, Request.id == sa.func.coalesce(Action.newest_request_id, Action.request_id))
         .outerjoin(Note, Note.id == Action.note_id)
         .where(
             Action.community_id == community_id,

@@ -311,9 +311,19 @@ class Action(Stamped, Base):
     wave_id: Mapped[uuid.UUID | None] = mapped_column()
     version: Mapped[int] = mapped_column(default=1)
 
-    request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
+    request: Mapped["Request"] = relationship(lazy="raise", viewonly=True, foreign_keys=[request_id])
+    newest: Mapped["Request | None"] = relationship(
+        viewonly=True,
+        foreign_keys=[newest_request_id],
+        primaryjoin="foreign(Action.newest_request_id) == Request.id",
+    )
     note: Mapped["Note | None"] = relationship(lazy="raise", viewonly=True)
     held: Mapped["Hold | None"] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def post(self) -> "Request":
+        """The request with the text that is reviewed: the newest, where the post was edited meanwhile."""
+        return self.request if self.newest is None else self.newest
 
     @property
     def filed_under(self) -> str | None:

@@ -132,6 +132,15 @@ def about_withdrawn() -> sa.ColumnElement[bool]:
     )
 
 
+def judged_by_itself() -> sa.ColumnElement[bool]:
+    """SQL condition: requests that count for their post: no duplicates, nor edits judged in the review of another."""
+    elsewhere = sa.exists().where(Note.id == Request.note_id, Note.rationale, Note.request_id != Request.id)
+    return sa.and_(
+        Request.duplicate_of.is_(None),
+        sa.or_(Request.edit_of.is_(None), sa.not_(elsewhere.correlate(Request))),
+    )
+
+
 class Rating(Stamped, Base):
     """One rater's rating of one note.
 

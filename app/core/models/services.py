@@ -254,6 +254,10 @@ class SampledPost(Base):
     request: Mapped[Request] = relationship(lazy="raise", viewonly=True)
 
     @property
+    def post(self) -> Request:
+        return self.request
+
+    @property
     def action_type(self) -> ActionType:
         """The type of the action that the question is about. No such action exists."""
         return Verb(self.decided_verb).action_type

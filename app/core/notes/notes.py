@@ -180,11 +180,7 @@ def edit(
         note.sources = list(sources)
     if is_new_version:
         note.summary = summary
-        note.version += 1
-        note.ratings_count = 0
-        note.helpfulness_score = 0
-        note.intercept = note.factor = note.status_rule = None
-        note.helpful_pending_since = note.status_locked_at = None
+        _begin_version(note)
     if classification is not None:
         note.classification = classification
     session.flush()
@@ -195,6 +191,28 @@ def edit(
             session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, reason=Reason(cause="its text was changed")
         )
     return note
+
+
+def renew(session: Session, note: Note, *, cause: str) -> None:
+    """Begin a new version of a rationale, whose post has another text now. Ratings of the earlier one no longer count.
+
+    The caller holds the community's lock.
+    """
+    session.refresh(note)
+    before = note.version
+    _begin_version(note)
+    session.flush()
+    _record(session, SYSTEM, note, "note.edited", before={"version": before}, after={"version": note.version})
+    if note.status is not NoteStatus.NEEDS_MORE_RATINGS:
+        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, reason=Reason(cause=cause))
+
+
+def _begin_version(note: Note) -> None:
+    note.version += 1
+    note.ratings_count = 0
+    note.helpfulness_score = 0
+    note.intercept = note.factor = note.status_rule = None
+    note.helpful_pending_since = note.status_locked_at = None
 
 
 def withdraw(session: Session, actor: Actor, note: Note) -> None:

@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
-from app.core.errors import Forbidden, NotFound, Settled
+from app.core.errors import Conflict, Forbidden, NotFound, Settled
 from app.core.helpfulness import eligibility, note_scores, refits
 from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
@@ -29,6 +29,8 @@ from app.core.scoring import VALUES
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
 
 SETTLED = "This is decided and its outcome has been shown, so answers stand as they were given"
+
+EDITED = "The post was edited meanwhile. Read it again, and answer then"
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,14 @@ def rate(
     *,
     rater_ref: str | None = None,
     reasons: Sequence[str] = (),
+    edit: str | None = None,
 ) -> Rated:
     """Rate a note, or change the rater's rating. The note's status is updated.
 
+    ``edit``: the id of the request with the text that the rater saw, "" for the first one; None if that is not known.
+
     Raises:
+        Conflict: the post was edited, so that they saw an earlier text.
         NotFound: the note was deleted.
         Forbidden: the rater wrote the note, the note is locked, or ``rater`` is not the acting user.
         Settled: the actor uses the dashboard and has seen the item's outcome. Integrations may still rate it.
@@ -90,6 +96,8 @@ def rate(
     _, community, action, newest, rating, held, known_day = _reread(session, note, rater)
     if note.deleted_at is not None:
         raise NotFound("note")
+    if edit is not None and action is not None and edit != str(action.newest_request_id or ""):
+        raise Conflict(EDITED, action.id)
     person = eligibility.person_of(session, rater)
     if note.author_id in person.ids:
         raise Forbidden("You cannot rate your own note")

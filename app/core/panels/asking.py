@@ -16,7 +16,18 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Person
-from app.core.models import Account, Action, Community, Membership, Panel, PanelSeat, Profile, Rating, Request
+from app.core.models import (
+    Account,
+    Action,
+    Community,
+    Membership,
+    Note,
+    Panel,
+    PanelSeat,
+    Profile,
+    Rating,
+    Request,
+)
 from app.core.panels import draw, panels, seats
 from app.core.panels.draw import Order, Side
 from app.core.people import profiles
@@ -141,9 +152,9 @@ class Eligibility:
         )
         avoided = {account_id: categories for account_id, categories in active}
         rated = session.execute(
-            sa.select(Rating.note_id, Rating.rater_id).where(
-                Rating.note_id.in_(note_ids), Rating.rater_id.in_(candidates)
-            )
+            sa.select(Rating.note_id, Rating.rater_id)
+            .join(Note, sa.and_(Note.id == Rating.note_id, Note.version == Rating.note_version))
+            .where(Rating.note_id.in_(note_ids), Rating.rater_id.in_(candidates))
         )
         open_seats = session.execute(
             seats.open_of(candidates)

@@ -231,6 +231,7 @@ def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:
             ),
             sa.func.count(),
         )
+        .join(Note, sa.and_(Note.id == Rating.note_id, Note.version == Rating.note_version))
         .where(Rating.note_id == panel.note_id)
         .group_by(Rating.helpfulness_level)
     )

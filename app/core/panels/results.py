@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
 from app.core.errors import Conflict, NotFound
-from app.core.models import Action, HistoryEntry, Panel, PanelRoll, PanelSeat, Profile, Rating
+from app.core.models import Action, HistoryEntry, Note, Panel, PanelRoll, PanelSeat, Profile, Rating
 from app.core.panels import draw, panels
 from app.core.scoring import Counts
 from app.core.vocabulary import HelpfulnessLevel, SeatState
@@ -63,6 +63,7 @@ def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
     own = Counts(panel.not_helpful, panel.somewhat_helpful, panel.helpful)
     rows = session.execute(
         sa.select(Rating.helpfulness_level, sa.func.count())
+        .join(Note, sa.and_(Note.id == Rating.note_id, Note.version == Rating.note_version))
         .where(Rating.note_id == note_id)
         .group_by(Rating.helpfulness_level)
     )

@@ -243,7 +243,9 @@ def _waiting(
 ) -> Any:
     """The items of a statement that wait for this rater, joined with their posts if those are needed."""
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
-    rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
+    rated = sa.exists().where(
+        Rating.note_id == Note.id, Rating.rater_id == profile_id, Rating.note_version == Note.version
+    )
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
     statement = statement.join(Note, Note.id == Action.note_id).where(
         Action.community_id == community_id,
@@ -298,6 +300,7 @@ def viewpoints(
             sa.func.sum(sa.case((RaterParameters.factor > 0, 1), else_=0)),
         )
         .join(RaterParameters, RaterParameters.profile_id == Rating.rater_id)
+        .join(Note, sa.and_(Note.id == Rating.note_id, Note.version == Rating.note_version))
         .where(known, Rating.note_id.in_(note_ids), Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id)
     )

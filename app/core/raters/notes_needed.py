@@ -88,7 +88,10 @@ def items_of(session: Session, actor: Actor, notes: Collection[Note]) -> dict[uu
         sa.select(Action)
         .where(Action.request_id.in_(posts), Action.restores_id.is_(None))
         .order_by(Action.created_at, Action.id)
-        .options(selectinload(Action.request).selectinload(Request.attachments))
+        .options(
+            selectinload(Action.request).selectinload(Request.attachments),
+            selectinload(Action.newest).selectinload(Request.attachments),
+        )
     )
     newest: dict[uuid.UUID | None, Asked] = {action.request_id: action for action in rows}
     for request_id, sample in samples.of_requests(session, actor, posts - newest.keys()).items():

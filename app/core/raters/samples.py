@@ -79,7 +79,11 @@ def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Asked]
     actions = session.scalars(
         sa.select(Action)
         .where(Action.id.in_(ids))
-        .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
+        .options(
+            selectinload(Action.request).selectinload(Request.attachments),
+            selectinload(Action.newest).selectinload(Request.attachments),
+            selectinload(Action.note),
+        )
     )
     loaded: dict[uuid.UUID, Asked] = {action.id: action for action in actions}
     missing = [asked_id for asked_id in ids if asked_id not in loaded]

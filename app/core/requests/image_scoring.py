@@ -18,6 +18,7 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Attachment, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
+from app.core.requests import following
 from app.core.requests.evidence import evidence_of
 from app.core.requests.score_rows import (
     has_service,
@@ -71,6 +72,8 @@ def pictures_to_score(
     """The post and its pictures; None when there is nothing to do, or the text must be scored first."""
     request = session.get(Request, request_id)
     if request is None or request.withdrawn_at is not None or request.content_removed_at is not None:
+        return None
+    if request.duplicate_of is not None:  # of a post with the same pictures
         return None
     if request.scored_at is None and request.status in (RequestStatus.PENDING, RequestStatus.IN_PROGRESS):
         if turn < len(WAITS):
@@ -129,13 +132,19 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         return None
     if route.tier is ActionTier.IMMEDIATE and community.paused_at is not None:
         route = for_review(route, rules)
+    where = following.place(session, request, route)
+    if where is not None:
+        following.settle(session, request, where)
+        return None
     make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=CAUSE))
     note = notes.write_rationale(
         session, request, route.category, threshold_sets.describe(route.category), route.verb
     )
     request.note_id = note.id
     evidence = evidence_of(request, route, new, thresholds.version, observed_routes)
-    return opening.open_for(session, request, route, evidence, note)
+    opened = opening.open_for(session, request, route, evidence, note)
+    following.end_others(session, request)
+    return opened
 
 
 def _pictures(rows: Sequence[Attachment]) -> list[Attachment]:

@@ -77,9 +77,10 @@ def store(session: Session, actor: Actor, community_id: uuid.UUID, posts: Sequen
             if request is None:
                 continue
             new += 1
-            best = combined(past.scorings)
-            rows += score_rows.of_request(request, past.scorings, best, observed(best, rules), at)
-            score_rows.store_posts(session, [(request, best)], at)
+            if request.duplicate_of is None:  # a post counts once
+                best = combined(past.scorings)
+                rows += score_rows.of_request(request, past.scorings, best, observed(best, rules), at)
+                score_rows.store_posts(session, [(request, best)], at)
             make_move(
                 session,
                 SYSTEM,

@@ -4,14 +4,19 @@ A request whose text is that of an earlier one is its duplicate, and has no item
 """
 
 import uuid
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import bulk
 from app.core.actions import exemptions
-from app.core.models import Request
+from app.core.models import Attachment, Request
+from app.core.vocabulary import RequestStatus
 
 SAME_TEXT = 0.9
 """Texts of one message that are at least this alike are one text, and no edit."""
@@ -31,8 +36,18 @@ class Relation:
     duplicate_of: uuid.UUID | None = None
 
 
-def relation(session: Session, community_id: uuid.UUID, message_id: str | None, content: str) -> Relation:
-    """What a text is to the other texts of its message; one statement, none without a message."""
+def relation(
+    session: Session,
+    community_id: uuid.UUID,
+    message_id: str | None,
+    content: str,
+    addresses: Collection[str] = (),
+) -> Relation:
+    """What a text is to the other texts of its message; one statement, none without a message.
+
+    ``addresses`` are those of its attachments: the same words with another picture are an edit. Looking at these takes
+    a statement more.
+    """
     if message_id is None:
         return Relation()
     texts = session.execute(_TEXTS, {"community": community_id, "message": message_id}).all()
@@ -44,7 +59,7 @@ def relation(session: Session, community_id: uuid.UUID, message_id: str | None, 
     if same is None:
         nearest = (newest,) if newest is first else (newest, first)
         same = next((text for text in nearest if is_same(text.content, content)), None)
-    if same is None:
+    if same is None or not _has_same_attachments(session, same, addresses):
         return Relation(edit_of=first.edit_of or first.id)
     return Relation(edit_of=same.edit_of, duplicate_of=same.id)
 
@@ -56,12 +71,12 @@ def leave(session: Session, request: Request) -> uuid.UUID | None:
     """
     if request.platform_message_id is None:
         return None
-    heir = session.scalars(_others(request).where(Request.duplicate_of == request.id).limit(1)).first()
+    heir = session.scalars(others(request).where(Request.duplicate_of == request.id).limit(1)).first()
     if heir is not None:
         _repoint(session, request, Request.duplicate_of == request.id, duplicate_of=heir)
         _repoint(session, request, Request.id == heir, duplicate_of=None)
     if request.edit_of is None and request.duplicate_of is None:
-        first = session.scalars(_others(request).where(Request.duplicate_of.is_(None)).limit(1)).first()
+        first = session.scalars(others(request).where(Request.duplicate_of.is_(None)).limit(1)).first()
         if first is not None:
             _repoint(session, request, Request.edit_of == request.id, edit_of=first)
             _repoint(
@@ -70,7 +85,7 @@ def leave(session: Session, request: Request) -> uuid.UUID | None:
     return heir
 
 
-def _others(request: Request) -> sa.Select[uuid.UUID]:
+def others(request: Request) -> sa.Select[uuid.UUID]:
     """SELECT of the other requests about its post, oldest first."""
     return (
         sa.select(Request.id)
@@ -82,6 +97,46 @@ def _others(request: Request) -> sa.Select[uuid.UUID]:
         )
         .order_by(Request.requested_at, Request.id)
     )
+
+
+def is_of_one(one: Any, other: Any) -> sa.ColumnElement[bool]:
+    """SQL: whether two requests, as tables, are about one post."""
+    return sa.and_(
+        one.community_id == other.community_id, one.platform_message_id == other.platform_message_id
+    )
+
+
+def relate(session: Session, request: Request, *, is_scored: bool = False) -> None:
+    """Say what a request is to another that was submitted at the same time, if that goes before it.
+
+    The one goes first that is being scored already, or else came first; ``is_scored``: only one that is scored. The
+    caller holds the lock.
+    """
+    if request.platform_message_id is None or request.duplicate_of is not None or request.edit_of is not None:
+        return
+    firsts = session.scalars(
+        sa.select(Request)
+        .where(Request.id.in_(others(request)), Request.duplicate_of.is_(None), Request.edit_of.is_(None))
+        .order_by(Request.requested_at, Request.id)
+        .limit(LOOKED_AT)
+        .execution_options(populate_existing=True)
+    ).all()
+    if is_scored:
+        before = next((one for one in firsts if one.scored_at is not None), None)
+    else:
+        before = next((one for one in firsts if _rank(one) < _rank(request)), None)
+    if before is None:
+        return
+    addresses = session.scalars(sa.select(Attachment.url).where(Attachment.request_id == request.id)).all()
+    if is_same(before.content, request.content) and _has_same_attachments(session, before, addresses):
+        request.duplicate_of = before.id
+    else:
+        request.edit_of = before.id
+    session.flush()
+
+
+def _rank(request: Request) -> tuple[bool, datetime, uuid.UUID]:
+    return request.status is RequestStatus.PENDING, request.requested_at, request.id
 
 
 def _repoint(
@@ -96,6 +151,18 @@ def _repoint(
     )
 
 
+def _has_same_attachments(session: Session, earlier: Any, addresses: Collection[str]) -> bool:
+    """Whether a request has attachments at these addresses. What platforms add to sign an address does not count."""
+    if not earlier.has_attachments:
+        return not addresses
+    known = session.scalars(sa.select(Attachment.url).where(Attachment.request_id == earlier.id))
+    return Counter(map(_plain, known)) == Counter(map(_plain, addresses))
+
+
+def _plain(address: str) -> str:
+    return address.partition("?")[0]
+
+
 def is_same(one: str, other: str) -> bool:
     """Whether two texts of one message are one text. Those whose lengths alone tell are not compared."""
     shorter, longer = sorted((len(one), len(other)))
@@ -105,7 +172,7 @@ def is_same(one: str, other: str) -> bool:
 
 
 _TEXTS = (
-    sa.select(Request.id, Request.content, Request.content_sha256, Request.edit_of)
+    sa.select(Request.id, Request.content, Request.content_sha256, Request.edit_of, Request.has_attachments)
     .where(
         Request.community_id == sa.bindparam("community"),
         Request.platform_message_id == sa.bindparam("message"),
@@ -115,3 +182,10 @@ _TEXTS = (
     .order_by(Request.requested_at.desc(), Request.id.desc())
     .limit(LOOKED_AT)
 )
+_OTHER = aliased(Request)
+HAS_OTHERS = (
+    sa.exists()
+    .where(is_of_one(_OTHER, Request), _OTHER.id != Request.id, _OTHER.withdrawn_at.is_(None))
+    .correlate(Request)
+)
+"""SQL: whether there are other requests about the post of ``Request``."""

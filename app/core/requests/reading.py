@@ -53,6 +53,13 @@ _SHOWN = (
         Action.id.label("action_id"),
         Action.action_type,
         Note.status.label("note_status"),
+        sa.func.coalesce(
+            Action.request_id,
+            sa.case((Note.rationale, Note.request_id)),
+            Request.duplicate_of,
+            Request.id,
+            type_=Request.id.type,
+        ).label("item_of"),
     )
     .select_from(Request)
     .outerjoin(Decision, Decision.request_id == Request.id)
@@ -60,7 +67,8 @@ _SHOWN = (
     .outerjoin(Note, Note.id == Request.note_id)
     .where(Request.withdrawn_at.is_(None))
 )
-"""The columns that a request shows: one query for any number of rows."""
+"""The columns that a request shows: one query for any number of rows. ``item_of``: the request of its post whose
+action it shares, or itself."""
 _PLACE = sa.select(Request.id, Request.community_id).where(Request.withdrawn_at.is_(None))
 
 
@@ -219,13 +227,14 @@ def acted_on(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, A
             Action.undo_state,
             Action.ended_at,
         )
-        .where(Action.request_id.in_([row.id for row in request_rows]))
+        .where(Action.request_id.in_({row.item_of for row in request_rows}))
         .order_by(Action.created_at, Action.id)
     )
-    actions: dict[uuid.UUID, list[Any]] = {row.id: [] for row in request_rows}
+    actions: dict[uuid.UUID, list[Any]] = {row.item_of: [] for row in request_rows}
     for row in rows:
         actions[row.request_id].append(row)
-    return {request_id: Acted(_latest(of_it), standing_of(of_it)) for request_id, of_it in actions.items()}
+    acted = {request_id: Acted(_latest(of_it), standing_of(of_it)) for request_id, of_it in actions.items()}
+    return {row.id: acted[row.item_of] for row in request_rows}
 
 
 def _latest(actions: Sequence[Any]) -> Any:

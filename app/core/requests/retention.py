@@ -131,7 +131,8 @@ def empty(session: Session, posts: Sequence[Request], words: str) -> None:
 
 
 def _due(community_id: uuid.UUID, limit: datetime) -> sa.Select[Any]:
-    unsettled = sa.exists().where(Action.request_id == Request.id, Action.action_state.in_(_UNSETTLED))
+    own = sa.or_(Action.request_id == Request.id, Action.request_id == Request.edit_of)
+    unsettled = sa.exists().where(own, Action.action_state.in_(_UNSETTLED))
     settled_at = sa.func.coalesce(Decision.decided_at, Request.scored_at, Request.requested_at)
     return (
         sa.select(Request)

@@ -16,14 +16,14 @@ from app.core.actions.opening import Opened, Opening
 from app.core.classify import Classifier, Context
 from app.core.classify.language import named
 from app.core.communities import settings as community_settings
-from app.core.db import serialise
+from app.core.db import serialise, serialise_and_reload
 from app.core.history.reason import Reason
 from app.core.learning import sampling
 from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.requests import post_facts, score_rows, scorings, waves
+from app.core.requests import following, post_facts, posts, score_rows, scorings, waves
 from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
 from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
@@ -132,9 +132,15 @@ def record_several(
     version, rules = threshold_sets.rules_of(session, threshold_set_id)
     now = clock.now()
     routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
+    of_several = {row[0].id for _, row in rows if row[_HAS_OTHERS]}
+    if of_several:
+        if not is_locked_first:
+            raise StateChanged  # only under the lock does what is found out about the others stay so
+        placed = _place(session, [one for one in routings if one.request.id in of_several], now)
+        routings = [routing for routing in routings if routing.request.id not in placed]
     score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
     score_rows.store_posts(session, [(routing.request, routing.best) for routing in routings], now)
-    post_facts.store(session, [post.facts for post, _ in rows if post.facts is not None])
+    post_facts.store(session, [one.post.facts for one in routings if one.post.facts is not None])
     _write_notes(session, routings, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.
@@ -142,7 +148,7 @@ def record_several(
         if any(seen.get(post.request_id) != list(row[5:]) for post, row in rows):
             raise StateChanged
     scorings.record_slow_rules(
-        session, community.id, [late for routing in routings for late in timeouts(routing.post.scorings)]
+        session, community.id, [late for post, _ in rows for late in timeouts(post.scorings)]
     )
     shows_waves = community_settings.for_community(community, community_settings.defaults(session)).waves
     reviewed = [routing.reviewed for routing in routings if shows_waves and routing.reviewed is not None]
@@ -165,6 +171,8 @@ def record_several(
     for request_id, wave in joined.items():
         if wave.is_decided and request_id in opened:
             review_waves.decide_later(session, wave.wave, opened[request_id].action)
+    for request_id in of_several & opened.keys():
+        following.end_others(session, session.get_one(Request, request_id))
     return {request_id: one.action for request_id, one in opened.items()}
 
 
@@ -246,6 +254,26 @@ def _write_notes(session: Session, routings: Sequence[_RoutedRequest], author_id
     moves.add(session, SYSTEM, [routing.note for routing in routings if routing.note is not None])
 
 
+def _place(session: Session, routings: Sequence[_RoutedRequest], now: datetime) -> set[uuid.UUID]:
+    """Let those requests wait or end that get no item of their own, and return their ids.
+
+    What was scored beside another text of the same post counts nowhere: the post is counted once.
+    """
+    placed = set()
+    for routing in routings:
+        if routing.is_decided or routing.community.archived_at is not None:
+            continue
+        where = following.place(session, routing.request, routing.route)
+        if where is None:
+            continue
+        if where.review is not None:
+            rows = score_rows.of_request(routing.request, routing.post.scorings, {}, (), now)
+            score_rows.store(session, rows)
+        following.settle(session, routing.request, where, **routing.changes(now))
+        placed.add(routing.request.id)
+    return placed
+
+
 def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | None, now: datetime) -> None:
     """Move a request along its route, and notify about its action."""
     request, changes = routing.request, routing.changes(now)
@@ -269,10 +297,14 @@ _SEEN = (
     Request.withdrawn_at,
     Community.paused_at,
     Community.archived_at,
+    posts.HAS_OTHERS,
+    Request.is_followed,
     sa.exists().where(Decision.request_id == Request.id).correlate(Request),
     threshold_sets.in_force(Community.id),
 )
-"""What the route of a request depends on."""
+"""What the route of a request depends on, and who waits for it."""
+_HAS_OTHERS = -4
+"""The place of ``posts.HAS_OTHERS`` in a row of ``_STATE``."""
 _STATE, _SEEN_OF = (
     sa.select(*columns)
     .join_from(Request, Community, Community.id == Request.community_id)
@@ -300,6 +332,7 @@ def _keep_in_progress(session: Session, request: Request, changes: Mapping[str, 
     for name, value in changes.items():
         setattr(request, name, value)
     session.flush()
+    moves.wake_followers(session, request)
 
 
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
@@ -322,6 +355,8 @@ def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) 
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
     """Record that scoring failed permanently."""
     request = session.get(Request, request_id)
+    if request is not None:
+        serialise_and_reload(session, request)
     if request is None or request.status not in {RequestStatus.PENDING, RequestStatus.IN_PROGRESS}:
         return
     if _is_scored(session, request):

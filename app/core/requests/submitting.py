@@ -25,7 +25,7 @@ from app.core.learning import versions
 from app.core.models import Action, Attachment, Note, Report, Request, SampledPost
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.requests import posts, reading, retention
+from app.core.requests import edits, following, posts, reading, retention
 from app.core.thresholds.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
@@ -92,7 +92,13 @@ def insert_unless_known(
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
     """
     now = clock.now()
-    related = posts.relation(session, community_id, submission.platform_message_id, submission.content)
+    related = posts.relation(
+        session,
+        community_id,
+        submission.platform_message_id,
+        submission.content,
+        [attachment.url for attachment in submission.attachments],
+    )
     row = {
         **_NOTHING_YET,
         **{name: value for name, value in vars(submission).items() if name in _COLUMNS},
@@ -162,6 +168,8 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     require(actor, Permission.SUBMIT, request.community_id, "request")
     _lock(session, request)
     live = actions.live_for(session, request.id)
+    if live is None or live.action_state is not ActionState.UNDER_REVIEW:
+        live = following.open_review(session, request) or live
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.send_to_staff(session, actor, live, reason=NO_REASON)
         return live
@@ -224,6 +232,7 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     is_under_review = live is not None and live.action_state is ActionState.UNDER_REVIEW
     cause = Reason(cause="the submission was withdrawn")
     if live is not None and is_under_review:
+        following.hand_over(session, request, live)
         actions.decide_none(session, SYSTEM, live, confidence=1.0, reason=cause)
     elif live is not None and live.action_state is ActionState.RETRO_REVIEW:
         actions.lapse(session, live, reason=cause)
@@ -238,6 +247,8 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
             .where(Report.request_id == request.id)
             .values(request_id=heir, updated_at=Report.updated_at),
         )
+    edits.show_another(session, request)
+    moves.wake_followers(session, request)
     retention.empty(session, [request], retention.WITHDRAWN)
     if is_under_review:
         # Nothing was learned from a post that nobody had decided.

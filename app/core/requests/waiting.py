@@ -23,6 +23,7 @@ from app.core.models import (
     Request,
     RulePackVersion,
 )
+from app.core.requests import posts
 from app.core.vocabulary import RequestStatus
 
 
@@ -80,6 +81,7 @@ class Found:
     """A request as its scoring job finds it.
 
     ``post``: it waits, and nothing speaks against scoring it at once; if None, ``scoring.start`` decides.
+    ``has_others``: there are other requests about the same post, which may go first (``requests.following``).
     ``is_over``: it is scored or withdrawn, so nothing is left to do. ``others_wait``: other posts of the community
     wait too.
     """
@@ -89,6 +91,7 @@ class Found:
     post: Waiting | None
     is_over: bool
     others_wait: bool
+    has_others: bool
 
 
 def find(session: Session, request_id: uuid.UUID) -> Found | None:
@@ -96,12 +99,14 @@ def find(session: Session, request_id: uuid.UUID) -> Found | None:
     row = session.connection().execute(_FIND, {"request": request_id}).first()
     if row is None:
         return None
-    community_id, content, is_waiting, is_over, others_wait, is_same_content, is_same_message, *rest = row
+    community_id, content, is_waiting, is_over, others_wait, has_others, *rest = row
+    is_same_content, is_same_message, *rest = rest
     own = InForce(*rest)
     if is_waiting and is_same_message and not is_same_content:
         is_waiting = not exemptions.is_similar(session, session.get_one(Request, request_id))
-    post = Waiting(request_id, community_id, content, own) if is_waiting and not is_same_content else None
-    return Found(community_id, own, post, bool(is_over), bool(others_wait))
+    is_free = is_waiting and not is_same_content and not has_others
+    post = Waiting(request_id, community_id, content, own) if is_free else None
+    return Found(community_id, own, post, bool(is_over), bool(others_wait), bool(has_others))
 
 
 def lease(
@@ -116,19 +121,20 @@ def lease(
     """Lease posts of a community that wait: ``first`` and at most ``most`` others, oldest first, none of ``without``.
 
     Those that another process has leased are left out, also ``first``. So is every text that people restored, and every
-    text of a message of which they restored another text: to compare the two takes time.
+    text of a message of which they restored another text: to compare the two takes time. So are posts of which there
+    are several requests, for these have an order.
     """
     now = clock.now()
     skipped = [*without] if first is None else [first.id, *without]
-    posts = [] if first is None else [first]
+    chosen = [] if first is None else [first]
     others = {"community": community_id, "now": now, "most": most, "without": skipped}
     for request_id, content in session.execute(_OTHERS, others):
-        posts.append(Waiting(request_id, community_id, content, own))
-    ids = [post.id for post in posts]
+        chosen.append(Waiting(request_id, community_id, content, own))
+    ids = [post.id for post in chosen]
     leased = set(
         session.connection().execute(_LEASE, {"now": now, "ids": ids, "until": now + LEASE}).scalars()
     )
-    return [post for post in posts if post.id in leased]
+    return [post for post in chosen if post.id in leased]
 
 
 def release(session: Session, request_ids: Collection[uuid.UUID]) -> None:
@@ -171,6 +177,7 @@ _FIND = (
             _OTHER.id != Request.id,
         )
         .correlate(Request),
+        posts.HAS_OTHERS,
         *exemptions.COLUMNS,
         *COLUMNS,
     )
@@ -187,6 +194,7 @@ _OTHERS = (
         _IS_FREE,
         Request.id.not_in(sa.bindparam("without", expanding=True)),
         *(sa.not_(is_exempt) for is_exempt in exemptions.COLUMNS),
+        sa.not_(posts.HAS_OTHERS),
     )
     .order_by(Request.id)
     .limit(sa.bindparam("most"))

@@ -14,6 +14,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, AuthorNote, Request
 from app.core.models.decisions import HIDDEN, QUEUED
+from app.core.models.notes import judged_by_itself
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
 
@@ -57,6 +58,7 @@ def earlier_posts(session: Session, actor: Actor, action: Action) -> AuthorHisto
         Request.community_id == action.community_id,
         Request.platform_author_id == request.platform_author_id,
         Request.withdrawn_at.is_(None),
+        judged_by_itself(),
         sa.tuple_(Request.requested_at, Request.id)
         < sa.tuple_(
             sa.literal(request.requested_at, Request.requested_at.type),

@@ -33,6 +33,7 @@ _DECIDING_NOTHING = frozenset(
     {
         "action.chosen",
         "action.commented",
+        "action.edited",
         "action.filed",
         "claim.taken_over",
         "claim.assigned",

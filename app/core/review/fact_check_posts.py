@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.actions import actions
 from app.core.models import Action, FactCheckItem, Note, Rating, Request
+from app.core.models.notes import judged_by_itself
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import HelpfulnessLevel
@@ -45,6 +46,7 @@ def matches(session: Session, actor: Actor, community_id: uuid.UUID, item: FactC
         Request.dataset_name == item.dataset_name,
         Request.dataset_item_id == item.item_id,
         Request.withdrawn_at.is_(None),
+        judged_by_itself(),
     )
     count = session.scalar(sa.select(sa.func.count(Request.id)).where(*which)) or 0
     requests = session.scalars(

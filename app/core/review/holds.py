@@ -216,11 +216,24 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
             _carry_out(session, actor, held)
     except Refused as refusal:
         # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
-        decider = accounts.actor_for(accounts.get(session, held.account_id))
-        entry = decision_trace.lapsed(session, decider, held, refusal.detail)
-        notices.notify_lapsed(session, held, entry)
+        _record_lapsed(session, held, refusal.detail)
         if session.get_one(Community, held.community_id).archived_at is None:
             _settle(session, held, cause="a held decision lapsed")
+
+
+def lapse(session: Session, held: Hold, why: str) -> None:
+    """End a held decision that no longer fits what it is about; its moderator is notified.
+
+    The caller holds the lock.
+    """
+    if _take(session, held):
+        _record_lapsed(session, held, why)
+
+
+def _record_lapsed(session: Session, held: Hold, why: str) -> None:
+    decider = accounts.actor_for(accounts.get(session, held.account_id))
+    entry = decision_trace.lapsed(session, decider, held, why)
+    notices.notify_lapsed(session, held, entry)
 
 
 def overdue(session: Session) -> list[uuid.UUID]:

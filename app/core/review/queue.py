@@ -189,6 +189,7 @@ def _as_rows(statement: sa.Select[Any]) -> Any:
         .outerjoin(assignee, assignee.id == Action.assigned_to_id)
         .options(
             selectinload(Action.request).selectinload(Request.attachments),
+            selectinload(Action.newest).selectinload(Request.attachments),
             selectinload(Action.note),
             selectinload(Action.held),
         )

@@ -20,6 +20,7 @@ from app.core.classify import COMMUNITY_MODEL, Classifier, Context, Result
 from app.core.classify.facts import FACTS, Facts
 from app.core.classify.language import language_of
 from app.core.models import Action, PostFacts, Request, Score
+from app.core.models.notes import judged_by_itself
 from app.core.permissions import Actor, Permission, require
 from app.core.thresholds import outcomes
 from app.core.thresholds.outcomes import Outcome
@@ -135,6 +136,7 @@ def stored_posts(
                 Request.requested_at >= clock.now() - timedelta(days=DAYS),
                 Request.withdrawn_at.is_(None),
                 Request.content_removed_at.is_(None),
+                judged_by_itself(),
                 *which,
                 place < last if last is not None else sa.true(),
             )

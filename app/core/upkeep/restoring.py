@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock
+from app.core.actions import moves
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
@@ -21,6 +22,7 @@ from app.core.models import (
     Delivery,
     Hold,
     Membership,
+    Note,
     Overturn,
     Replay,
     Request,
@@ -62,15 +64,25 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
     )
     stopped = _stop_bulk(session)
     held = _lapse_holds(session)
+    unsettled = (
+        Request.status.in_((RequestStatus.PENDING, RequestStatus.IN_PROGRESS)),
+        Request.withdrawn_at.is_(None),
+        ~sa.exists().where(Action.request_id == Request.id),
+    )
     waiting = session.execute(
         sa.select(Request.id, Request.community_id)
-        .where(
-            Request.status.in_((RequestStatus.PENDING, RequestStatus.IN_PROGRESS)),
-            Request.withdrawn_at.is_(None),
-            ~sa.exists().where(Action.request_id == Request.id),
-        )
+        .where(*unsettled, Request.note_id.is_(None))
         .order_by(Request.requested_at)
     ).all()
+    # Those that wait for the review of another request of their post.
+    for request in session.scalars(
+        sa.select(Request).where(
+            Request.id.in_(
+                sa.select(Note.request_id).where(Note.id.in_(sa.select(Request.note_id).where(*unsettled)))
+            )
+        )
+    ):
+        moves.wake_followers(session, request)
     for request_id, community_id in waiting:
         if score_waiting:
             submitting.enqueue_scoring(session, request_id, community_id)
