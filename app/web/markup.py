@@ -139,8 +139,8 @@ _LINE_END = re.compile(rf"{EMPTY_LINES.pattern}|\n")
 
 def matched_spans(action: Asked) -> list[tuple[int, int]]:
     """Return the passages that classifiers matched: code-point offsets, end exclusive, in order."""
-    if isinstance(action, SampledPost):
-        return []
+    if isinstance(action, SampledPost) or action.newest_request_id is not None:
+        return []  # of an edited post they are places in an earlier text
     evidence: Mapping[str, Any] = action.evidence or {}
     matches: Sequence[Any] = (evidence.get("details") or {}).get("matches") or ()
     offsets = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]

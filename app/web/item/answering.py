@@ -26,10 +26,11 @@ DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not ne
 
 
 class AnswerForm(Form):
-    """The answer form. ``skip`` is set by the Skip button."""
+    """The answer form. ``skip`` is set by the Skip button. ``edit`` names the text that the reader saw."""
 
     answer = RadioField("Your answer", [InputRequired("Choose an answer.")], choices=choices(ANSWER_WORDS))
     skip = StringField()
+    edit = StringField()
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,13 @@ def find_asked(
     return sample
 
 
-def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
+def record_answer(session: Session, asked: Asked, answer: str, edit: str) -> Answered:
     """Store an answer, as a rating of the rationale note or about a sample. For the page, read the item again.
 
+    ``edit`` is what the form had (``views.edit_of``).
+
     Raises:
-        Conflict: the item was decided while the rater was reading it.
+        Conflict: the item was decided while the rater was reading it, or the post edited.
         Settled: the rater answered before, and has seen the outcome.
     """
     if isinstance(asked, SampledPost):
@@ -93,7 +96,7 @@ def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
         raise NotFound("question")
     profile = session.get_one(Profile, auth.current_profile_id())
     try:
-        ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])
+        ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer], edit=edit)
     except Forbidden as refusal:
         is_late = isinstance(refusal, Settled) and ratings.by_rater(session, note.id, profile.id) is None
         if is_late or blindness.is_closed(note, action):

@@ -20,7 +20,7 @@ from app.core.review import queue, reopening, second_looks
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.item import answering, author, note_forms, panel, why_status
+from app.web.item import answering, author, note_forms, panel, versions, why_status
 from app.web.item.answering import AnswerForm
 from app.web.item.note_views import note_view
 from app.web.item.panel import ModeratorPanel
@@ -65,7 +65,8 @@ def answer_item(action_id: uuid.UUID) -> Response:
     status, message = 200, "Your answer is saved."
     with wired().database.writing() as session:
         try:
-            answering.record_answer(session, answering.find_asked(session, action_id), form.answer.data)
+            asked = answering.find_asked(session, action_id)
+            answering.record_answer(session, asked, form.answer.data, form.edit.data or "")
         except (Conflict, Settled) as refusal:
             status = 409 if isinstance(refusal, Conflict) else 422
             message = f"{refusal.detail}."
@@ -150,6 +151,7 @@ def item_context(
         "panel": shown or (panel.panel(session, auth.current_actor(), item) if item and moderates else None),
         "neighbours": _neighbours(session, item) if item and moderates else (None, None),
         "author_note": author.note_for(session, auth.current_actor(), item) if item and moderates else None,
+        "changes": versions.changes(session, item) if item and moderates else [],
         "past": author.past_posts(session, auth.current_actor(), item) if item and moderates else None,
         "fact_check": items.referenced(session, action.request),
         "why": why_status.why(session, item.note, item, None) if item and item.note else None,

@@ -86,11 +86,11 @@ class Media:
 
 def for_action(action: Asked) -> Media | None:
     """Return the attachments of an action's post for the signed-in reader; None without any."""
-    if not action.request.has_attachments:
+    if not action.post.has_attachments:
         return None
     chosen = auth.current_reader().account.media_veil
     veil = chosen if action.category in threshold_sets.SENSITIVE else MediaVeil.NEITHER
-    return Media(str(action.id), veil, [_medium(action, one) for one in action.request.attachments])
+    return Media(str(action.id), veil, [_medium(action, one) for one in action.post.attachments])
 
 
 def _medium(action: Asked, attachment: Attachment) -> Medium:

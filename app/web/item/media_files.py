@@ -55,7 +55,7 @@ def media_preview(action_id: uuid.UUID, number: int) -> Response:
 def _find(action_id: uuid.UUID, number: int) -> Attachment:
     """Return an attachment of a post that the reader may see. Raises the same NotFound for all others."""
     with wired().database.reading() as session:
-        request = answering.find_asked(session, action_id, enter=False).request
+        request = answering.find_asked(session, action_id, enter=False).post
         attachments = request.attachments if request.content_removed_at is None else []
         found = next((one for one in attachments if one.position == number), None)
     if found is None:

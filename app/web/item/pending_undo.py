@@ -114,7 +114,9 @@ def undoable(
         return None
     action_ids = [hold.action_id for hold in held if hold.action_id is not None]
     actions = session.scalars(
-        sa.select(Action).where(Action.id.in_(action_ids)).options(selectinload(Action.request))
+        sa.select(Action)
+        .where(Action.id.in_(action_ids))
+        .options(selectinload(Action.request), selectinload(Action.newest))
     )
     known = {action.id: action for action in actions}
     newest = known[action_ids[0]]
@@ -136,7 +138,7 @@ def in_words(action: Action, length: int) -> str:
     whose = f" by {author}" if author else ""
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
         return f"a post{whose} ({category_name(action.category).lower()})"
-    words = excerpt(action.request.content, length)
+    words = excerpt(action.post.content, length)
     return f"“{words}”" if words else f"a post without text{whose}"
 
 

@@ -47,8 +47,8 @@ class BlindItem:
 
     ``kind`` is the category's name for text after "Possible". ``rendered`` is the whole post with its markup, None
     without any. ``is_folded``: it is long, and is shown in part at first, unless ``shows_marks_below``: a marked
-    passage would be hidden. ``media`` are its attachments. ``drawn``: how long the reader, who was drawn for it, has to
-    answer; empty for everybody else.
+    passage would be hidden. ``media`` are its attachments. ``edit`` names the text, where the post was edited.
+    ``drawn``: how long the reader, who was drawn for it, has to answer; empty for everybody else.
     """
 
     id: uuid.UUID
@@ -71,6 +71,7 @@ class BlindItem:
     shows_marks_below: bool = False
     media: Media | None = None
     drawn: str = ""
+    edit: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
 
     ``form`` is the id of a form with typed text, which must be kept when the content is shown.
     """
-    request = action.request
+    request = action.post
     text, spans = request.content, markup.matched_spans(action)
     start, end = (0, len(text)) if whole else markup.window(text, spans)
     shifted_spans = [(first - start, last - start) for first, last in spans]
@@ -168,7 +169,14 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
         shows_marks_below=folded
         and any(markup.lines(text[start:last]) > markup.FOLD_LINES for _first, last in spans),
         media=media.for_action(action),
+        edit=edit_of(action),
     )
+
+
+def edit_of(action: Asked) -> str:
+    """Name the text of the post that an answer is about; empty for the first."""
+    newest = None if isinstance(action, SampledPost) else action.newest_request_id
+    return "" if newest is None else str(newest)
 
 
 def question(
@@ -176,6 +184,8 @@ def question(
 ) -> Question:
     """Return the question for one reader. ``counts`` is needed only for a decided item, and ignored before."""
     note = action.note
+    if own is not None and note is not None and own.note_version != note.version:
+        own = None  # their answer was about an earlier text
     settled = is_settled(action, own)
     is_closed = note is None or blindness.is_closed(note, action)
     is_open = not is_closed and action.restores_id is None and not settled

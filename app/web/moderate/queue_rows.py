@@ -211,7 +211,7 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
     return QueueRow(
         id=action.id,
         version=action.version,
-        text=HIDDEN if veiled else action.request.content,
+        text=HIDDEN if veiled else action.post.content,
         is_veiled=veiled,
         category=category_name(action.category),
         reasons_of=action.category or "*",

@@ -111,7 +111,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
             if skipped:
                 waiting_items.skip(session, actor, action, profile_id)
             else:
-                answered = answering.record_answer(session, action, form.answer.data)
+                answered = answering.record_answer(session, action, form.answer.data, form.edit.data or "")
                 message = "Thank you. Your answer is saved."
         except (Conflict, Settled) as refusal:
             # The answer has no typed text that could be lost, so the next card replaces this one anyway.
@@ -190,7 +190,7 @@ def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool
         id=action.id,
         said=said,
         skipped=skipped,
-        text=cards.in_line(action.request.content, action),
+        text=cards.in_line(action.post.content, action),
         words=("That decided it." if said else "This was decided in the meantime.")
         if is_decided_now
         else item_question.progress.words
