@@ -32,6 +32,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Home", "web.desk", "flag", Permission.SEE_QUEUE),
             ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
             ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
+            ("Authors", "web.authors_page", "users", Permission.SEE_HISTORY),
             ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),
             ("Insights", "web.insights_page", "chart-column", Permission.SEE_HISTORY),
         ),

@@ -131,8 +131,10 @@ def test_a_note_about_an_author_can_be_taken_back_at_the_limit(
         actor = acting(session, cast.moderator)
         item = session.scalars(sa.select(Action)).one()
         item.platform_author_id = "author-1"
-        authors.write_note(session, actor, item, "Sells boats")
-        authors.write_note(session, actor, item, "Sells boats and sails")
+        authors.write_note(session, actor, item.community_id, item.platform_author_id, "Sells boats")
+        authors.write_note(
+            session, actor, item.community_id, item.platform_author_id, "Sells boats and sails"
+        )
         with pytest.raises(Invalid, match="cannot be changed again"):
-            authors.write_note(session, actor, item, "Sells nothing")
-        assert authors.write_note(session, actor, item, "").text == ""
+            authors.write_note(session, actor, item.community_id, item.platform_author_id, "Sells nothing")
+        assert authors.write_note(session, actor, item.community_id, item.platform_author_id, "").text == ""

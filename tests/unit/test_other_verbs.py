@@ -25,6 +25,10 @@ from tests.unit.test_claims import claim
 pytestmark = pytest.mark.both_databases
 
 
+def written_by(action: Action) -> tuple[uuid.UUID, str | None]:
+    return action.community_id, action.platform_author_id
+
+
 def decide(
     wiring: Wiring, cast: Cast, jobs: InlineEngine, action_id: uuid.UUID, verb: ActionVerb, **choice: Any
 ) -> None:
@@ -120,13 +124,13 @@ def test_a_note_about_an_author_is_seen_with_each_post_keeps_its_history_and_is_
     max_, rita, author = actor_of(wiring, cast.moderator), actor_of(wiring, cast.rater), "mallory"
     with wiring.database.writing() as session:
         actions = [session.get_one(Action, one) for one in (first, second)]
-        authors.write_note(session, max_, actions[0], "Quotes abuse to report it")
-        authors.write_note(session, max_, actions[1], "Quotes abuse to report it")
-        authors.write_note(session, max_, actions[1], "")
+        authors.write_note(session, max_, *written_by(actions[0]), "Quotes abuse to report it")
+        authors.write_note(session, max_, *written_by(actions[1]), "Quotes abuse to report it")
+        authors.write_note(session, max_, *written_by(actions[1]), "")
         found = authors.note_versions(session, max_, cast.community_id, author)
         assert [note.text for note in found] == ["", "Quotes abuse to report it"]
         with pytest.raises(Forbidden):
-            authors.write_note(session, rita, actions[0], "Hello")
+            authors.write_note(session, rita, *written_by(actions[0]), "Hello")
         with pytest.raises(Forbidden):
             authors.note_versions(session, rita, cast.community_id, author)
     with wiring.database.writing() as session:
@@ -142,7 +146,7 @@ def test_a_note_keeps_its_text_without_the_name_of_an_erased_moderator(wiring: W
     posted_by_mallory(wiring, action_id)
     max_ = actor_of(wiring, cast.moderator)
     with wiring.database.writing() as session:
-        authors.write_note(session, max_, session.get_one(Action, action_id), "New here")
+        authors.write_note(session, max_, *written_by(session.get_one(Action, action_id)), "New here")
         erasure.erase_account(session, max_, cast.moderator.account_id)
     with wiring.database.reading() as session:
         (note,) = session.scalars(sa.select(AuthorNote))

@@ -62,6 +62,12 @@ TABLE = """
 GET  /.well-known/change-password                               303 303 303 303 303 303
 GET  /.well-known/security.txt                                  404 404 404 404 404 404
 GET  /                                                          200 303 303 303 303 404
+GET  /authors                                                   303 403 200 200 200 404
+GET  /authors/<uuid:profile_id>                                 303 403 404 404 404 404
+POST /authors/<uuid:profile_id>/note                            401 403 404 404 404 404
+POST /authors/<uuid:profile_id>/strikes                         401 403 404 404 404 404
+POST /authors/<uuid:profile_id>/strikes/<uuid:strike_id>/lift   401 403 404 404 404 404
+GET  /authors/of                                                303 403 404 404 404 404
 GET  /classifiers                                               303 403 403 200 200 404
 POST /classifiers/<int:version>/revert                          401 403 403 422 422 404
 POST /classifiers/discard                                       401 403 403 303 303 404
@@ -446,6 +452,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "provider_id": UNKNOWN,
             "identity_id": UNKNOWN,
             "sign_in_id": UNKNOWN,
+            "strike_id": UNKNOWN,
             "account_id": UNKNOWN,
             "token": "no-such-token",
             "reference": "test-000000000000",

@@ -54,7 +54,7 @@ def of_author(
     session: Session, actor: Actor, community_id: uuid.UUID, author: str, *, limit: int = 100
 ) -> Sequence[Strike]:
     """An author's strikes that count now, newest first."""
-    require(actor, Permission.MODERATE, community_id, "author")
+    require(actor, Permission.SEE_HISTORY, community_id, "author")
     return session.scalars(
         sa.select(Strike)
         .where(

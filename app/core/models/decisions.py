@@ -239,6 +239,14 @@ class Action(Stamped, Base):
             sqlite_where=sa.text(ENDING),
             postgresql_where=sa.text(ENDING),
         ),
+        # Whether an author is silenced.
+        sa.Index(
+            "ix_moderation_actions_silences",
+            "community_id",
+            "platform_author_id",
+            sqlite_where=sa.text("action_type = 'silence'"),
+            postgresql_where=sa.text("action_type = 'silence'"),
+        ),
         sa.Index(
             "ix_moderation_actions_strike_step",
             "community_id",

@@ -29,6 +29,7 @@ KEYS: Mapping[str, str] = {
     "o": "Overturn",
     "t": "Template",
     "a": "Assign",
+    "i": "The author’s last posts",
     "s": "Skip",
     "u": "Undo",
     "w": "Write a note",

@@ -121,34 +121,36 @@ def note_versions(
     ).all()
 
 
-def write_note(session: Session, actor: Actor, action: Action, text: str) -> AuthorNote:
-    """Write a new version of the note about the author of this item; an empty text takes the note back.
+def write_note(
+    session: Session, actor: Actor, community_id: uuid.UUID, author: str | None, text: str
+) -> AuthorNote:
+    """Write a new version of the note about an author; an empty text takes the note back.
 
     Raises:
         Forbidden: the actor is not signed in.
         Invalid: the text is too long, it was changed too often, or the platform named no author.
     """
-    require(actor, Permission.MODERATE, action.community_id, "item")
+    require(actor, Permission.MODERATE, community_id, "author")
     if actor.account_id is None:
         raise Forbidden("Only a signed-in moderator can write_note about an author")
-    if action.platform_author_id is None:
+    if author is None:
         raise Invalid.field("text", "cannot be kept: the platform named no author")
     text = text.strip()
     if text:
         limits.text(text, "text", limits.REASON_MAX)
-    serialise(session, action.community_id)
-    known = note_versions(session, actor, action.community_id, action.platform_author_id, limit=1)
+    serialise(session, community_id)
+    known = note_versions(session, actor, community_id, author, limit=1)
     if known and known[0].text == text:
         return known[0]
     if text:
         written = sa.select(sa.func.count(AuthorNote.id)).where(
-            AuthorNote.community_id == action.community_id,
-            AuthorNote.platform_author_id == action.platform_author_id,
+            AuthorNote.community_id == community_id,
+            AuthorNote.platform_author_id == author,
         )
         limits.room(limits.AUTHOR_NOTES, session.scalar(written) or 0, "text", "changed again")
     note = AuthorNote(
-        community_id=action.community_id,
-        platform_author_id=action.platform_author_id,
+        community_id=community_id,
+        platform_author_id=author,
         text=text,
         account_id=actor.account_id,
         account_name=actor.name,

@@ -35,7 +35,8 @@ class PastPost:
 class AuthorPast:
     """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them.
 
-    ``open_now`` is the number of the author's other items in the queue, ``open_url`` the queue with these alone.
+    ``open_now`` is the number of the author's other items in the queue, ``open_url`` the queue with these alone,
+    ``page_url`` the author's page.
     """
 
     sentence: str
@@ -44,6 +45,7 @@ class AuthorPast:
     url: str
     open_now: int
     open_url: str
+    page_url: str
 
 
 def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
@@ -68,6 +70,7 @@ def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | N
         url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
         open_now=past.open_now,
         open_url=f"{url_for('web.review')}?{urlencode({'author': author})}",
+        page_url=f"{url_for('web.author_of')}?{urlencode({'author': author})}",
     )
 
 

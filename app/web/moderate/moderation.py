@@ -220,7 +220,8 @@ def write_author_note(action_id: uuid.UUID) -> Response:
         if form.validate():
             with wired().database.writing() as session:
                 action = find(session, action_id)
-                authors.write_note(session, auth.current_actor(), action, form.about_author.data or "")
+                text, author = form.about_author.data or "", action.platform_author_id
+                authors.write_note(session, auth.current_actor(), action.community_id, author, text)
         else:
             status = 422
     except Invalid as refusal:

@@ -1,0 +1,346 @@
+"""One author in one community: figures, a timeline of posts and what followed, search (docs/moderate/authors.md)."""
+
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.actions import silences, strikes
+from app.core.author_facts import NO_FACTS, AuthorFacts, author_facts
+from app.core.errors import NotFound
+from app.core.models import Action, AuthorNote, Community, Profile, Report, Request, Strike
+from app.core.models.decisions import HIDDEN, QUEUED
+from app.core.people import profiles
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ActionType, ReportState
+
+FOUND = 30
+"""The most authors that a search lists."""
+PAGE = 25
+"""How many entries of the timeline a page has."""
+Cursor = tuple[datetime, uuid.UUID]
+"""The time and the id of the last entry of a page."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """An author's figures. ``first_at``: when their first post was submitted; ``open``: items in the review queue.
+
+    ``points``: of strikes that count now. ``silenced``: the silence in force that ends last.
+    """
+
+    posts: int = 0
+    first_at: datetime | None = None
+    hidden: int = 0
+    open: int = 0
+    points: int = 0
+    silenced: Action | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the timeline: a post with what followed, a strike by hand, a moderators' note, or a report by them.
+
+    ``reports``: how many reports about the post there are, by category and state.
+    """
+
+    at: datetime
+    id: uuid.UUID
+    post: Request | None = None
+    actions: Sequence[Action] = ()
+    reports: Mapping[tuple[str, ReportState], int] = field(default_factory=dict)
+    points: int = 0
+    strike: Strike | None = None
+    note: AuthorNote | None = None
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class FoundAuthor:
+    """An author in a list. ``name``: what their profile calls them."""
+
+    author: str
+    name: str | None
+    hidden: int
+    open: int
+    points: int
+
+
+def author_of(
+    session: Session, actor: Actor, community: Community, profile_id: uuid.UUID
+) -> tuple[Profile, str]:
+    """The profile, and the id under which this person writes in the community.
+
+    Raises NotFound if the profile is unknown, of another community, or of a person who wrote and reported nothing here.
+    """
+    require(actor, Permission.SEE_HISTORY, community.id, "author")
+    profile = profiles.get_known(session, actor, profile_id)
+    scope = profiles.scope_in(community.platform, community)
+    if profile is None or profile.platform != community.platform or profile.provider_scope not in ("", scope):
+        raise NotFound("author")
+    if not _has_written(session, community.id, profile.platform_user_id):
+        reported = sa.select(Report.id).where(
+            Report.reporter_id == profile.id, Report.community_id == community.id
+        )
+        if session.scalar(reported.limit(1)) is None:
+            raise NotFound("author")
+    return profile, profile.platform_user_id
+
+
+def profile_of(session: Session, actor: Actor, community: Community, author: str) -> Profile:
+    """The profile of an author of this community, made if there is none.
+
+    Raises NotFound if no post of the community is by this author.
+    """
+    require(actor, Permission.SEE_HISTORY, community.id, "author")
+    if not _has_written(session, community.id, author):
+        raise NotFound("author")
+    return profiles.ensure(
+        session, community.platform, author, profiles.scope_in(community.platform, community)
+    )
+
+
+def _has_written(session: Session, community_id: uuid.UUID, author: str) -> bool:
+    return session.scalar(sa.select(_by(community_id, author).exists())) is True
+
+
+def _by(community_id: uuid.UUID, author: str) -> sa.Select[Any]:
+    return sa.select(Request.id).where(
+        Request.community_id == community_id,
+        Request.platform_author_id == author,
+        Request.withdrawn_at.is_(None),
+    )
+
+
+def linked_to(session: Session, actor: Actor, profile: Profile) -> Sequence[Profile]:
+    """The other profiles of this person that the actor may know of: all are linked to one account."""
+    if profile.account_id is None:
+        return []
+    return session.scalars(
+        sa.select(Profile)
+        .where(Profile.account_id == profile.account_id, Profile.id != profile.id, profiles.known_to(actor))
+        .order_by(Profile.platform, Profile.platform_user_id)
+    ).all()
+
+
+def figures(session: Session, actor: Actor, community_id: uuid.UUID, author: str) -> Figures:
+    """The author's figures; at most five queries, each on an index of this author's rows."""
+    require(actor, Permission.SEE_HISTORY, community_id, "author")
+    posts, first_at = session.execute(
+        _by(community_id, author).with_only_columns(sa.func.count(), sa.func.min(Request.requested_at))
+    ).one()
+    return Figures(
+        posts=posts,
+        first_at=first_at,
+        hidden=_counts(session, community_id, [author], HIDDEN).get(author, 0),
+        open=_counts(session, community_id, [author], QUEUED).get(author, 0),
+        points=strikes.points_of(session, community_id, author),
+        silenced=silence_of(session, community_id, author),
+    )
+
+
+def _counts(
+    session: Session, community_id: uuid.UUID, authors: Collection[str], which: str
+) -> dict[str, int]:
+    rows = session.execute(
+        sa.select(Action.platform_author_id, sa.func.count())
+        .where(Action.community_id == community_id, Action.platform_author_id.in_(authors), sa.text(which))
+        .group_by(Action.platform_author_id)
+    )
+    return {author: count for author, count in rows if author}
+
+
+def silence_of(session: Session, community_id: uuid.UUID, author: str) -> Action | None:
+    """The author's silence in force that ends last; one without end comes first."""
+    return session.scalars(
+        sa.select(Action)
+        .where(
+            Action.community_id == community_id,
+            Action.platform_author_id == author,
+            Action.action_type == sa.literal(ActionType.SILENCE, literal_execute=True),
+            Action.action_state.in_(silences.IN_FORCE),
+            Action.ended_at.is_(None),
+        )
+        .order_by(Action.until.is_not(None), Action.until.desc())
+        .limit(1)
+    ).first()
+
+
+def reports_about(session: Session, community_id: uuid.UUID, author: str) -> int:
+    """How many reports there are about the author's posts, without those that were withdrawn."""
+    statement = sa.select(sa.func.count(Report.id)).where(
+        Report.request_id.in_(_by(community_id, author)), Report.state != ReportState.WITHDRAWN
+    )
+    return session.scalar(statement) or 0
+
+
+def facts_of(session: Session, community_id: uuid.UUID, author: str) -> AuthorFacts:
+    """What the integration said of the author with their newest post that says anything among the last few."""
+    rows = session.scalars(
+        _by(community_id, author)
+        .with_only_columns(Request.extra)
+        .order_by(Request.requested_at.desc())
+        .limit(5)
+    )
+    return next((facts for extra in rows if (facts := author_facts(extra)) != NO_FACTS), NO_FACTS)
+
+
+def timeline(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    author: str,
+    profile_ids: Collection[uuid.UUID],
+    *,
+    older_than: Cursor | None = None,
+) -> tuple[Sequence[Entry], Cursor | None]:
+    """A page of the author's timeline, newest first, and the cursor of the next one; seven queries."""
+    require(actor, Permission.SEE_HISTORY, community_id, "author")
+    posts = _newest(
+        session, _by(community_id, author).with_only_columns(Request), Request.requested_at, older_than
+    )
+    by_hand = sa.select(Strike).where(
+        Strike.community_id == community_id, Strike.platform_author_id == author, Strike.action_id.is_(None)
+    )
+    notes = sa.select(AuthorNote).where(
+        AuthorNote.community_id == community_id, AuthorNote.platform_author_id == author
+    )
+    reports = sa.select(Report).where(
+        Report.community_id == community_id, Report.reporter_id.in_(profile_ids)
+    )
+    found = sorted(
+        [
+            *(Entry(post.requested_at, post.id, post=post) for post in posts),
+            *(
+                Entry(strike.created_at, strike.id, strike=strike, points=strike.points)
+                for strike in _newest(session, by_hand, Strike.created_at, older_than)
+            ),
+            *(
+                Entry(note.created_at, note.id, note=note)
+                for note in _newest(session, notes, AuthorNote.created_at, older_than)
+            ),
+            *(
+                Entry(report.reported_at, report.id, report=report)
+                for report in _newest(session, reports, Report.reported_at, older_than)
+            ),
+        ],
+        key=lambda entry: (entry.at, entry.id),
+        reverse=True,
+    )
+    entries = list(_with_what_followed(session, found[:PAGE]))
+    return entries, (entries[-1].at, entries[-1].id) if len(found) > PAGE else None
+
+
+def _newest(session: Session, statement: sa.Select[Any], at: Any, older_than: Cursor | None) -> Sequence[Any]:
+    row_id = at.class_.id
+    if older_than is not None:
+        moment, last = sa.literal(older_than[0], at.type), sa.literal(older_than[1], row_id.type)
+        statement = statement.where(at <= moment, sa.or_(at < moment, row_id < last))
+    return session.scalars(statement.order_by(at.desc(), row_id.desc()).limit(PAGE + 1)).all()
+
+
+def _with_what_followed(session: Session, entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Add actions, reports and points to the posts among the entries; three queries for all."""
+    ids = [entry.id for entry in entries if entry.post is not None]
+    actions: dict[uuid.UUID, list[Action]] = {}
+    reports: dict[uuid.UUID, dict[tuple[str, ReportState], int]] = {}
+    points: dict[uuid.UUID, int] = {}
+    if ids:
+        for action in session.scalars(
+            sa.select(Action).where(Action.request_id.in_(ids)).order_by(Action.created_at, Action.id)
+        ):
+            actions.setdefault(action.request_id, []).append(action)
+        for request_id, category, state, count in session.execute(
+            sa.select(Report.request_id, Report.category, Report.state, sa.func.count())
+            .where(Report.request_id.in_(ids))
+            .group_by(Report.request_id, Report.category, Report.state)
+            .order_by(Report.category, Report.state)
+        ):
+            reports.setdefault(request_id, {})[category, state] = count
+        given = sa.select(Action.request_id, sa.func.sum(Strike.points)).join(
+            Action, Action.id == Strike.action_id
+        )
+        for request_id, total in session.execute(
+            given.where(Action.request_id.in_(ids), strikes.counting(clock.now())).group_by(Action.request_id)
+        ):
+            points[request_id] = int(total)
+    for entry in entries:
+        if entry.post is None:
+            yield entry
+            continue
+        yield Entry(
+            entry.at,
+            entry.id,
+            post=entry.post,
+            actions=actions.get(entry.id, ()),
+            reports=reports.get(entry.id, {}),
+            points=points.get(entry.id, 0),
+        )
+
+
+def search(session: Session, actor: Actor, community: Community, text: str) -> Sequence[FoundAuthor]:
+    """Authors by the beginning of their id or a part of their name; without a text those whose strikes count now."""
+    require(actor, Permission.SEE_HISTORY, community.id, "author")
+    scopes = ("", profiles.scope_in(community.platform, community))
+    known = sa.select(Profile.platform_user_id, Profile.display_name).where(
+        Profile.platform == community.platform, Profile.provider_scope.in_(scopes)
+    )
+    if text:
+        found = _by_id(session, community.id, text)
+        writes = sa.exists().where(
+            Request.community_id == community.id, Request.platform_author_id == Profile.platform_user_id
+        )
+        named = known.where(Profile.display_name.icontains(text, autoescape=True), writes).limit(FOUND)
+        found = list(dict.fromkeys([*found, *(author for author, _ in session.execute(named))]))[:FOUND]
+    else:
+        found = _with_strikes(session, community.id)
+    names = {
+        author: name
+        for author, name in session.execute(known.where(Profile.platform_user_id.in_(found)))
+        if name
+    }
+    hidden = _counts(session, community.id, found, HIDDEN)
+    waiting = _counts(session, community.id, found, QUEUED)
+    points = strikes.points_by_author(session, community.id, found)
+    return [
+        FoundAuthor(
+            author, names.get(author), hidden.get(author, 0), waiting.get(author, 0), points.get(author, 0)
+        )
+        for author in found
+    ]
+
+
+def _by_id(session: Session, community_id: uuid.UUID, text: str) -> list[str]:
+    """Ids of authors that begin with the text, that very id first."""
+    here = (Request.community_id == community_id, Request.withdrawn_at.is_(None))
+    exact = session.scalars(
+        sa.select(Request.platform_author_id).where(*here, Request.platform_author_id == text).limit(1)
+    ).all()
+    begins = [Request.platform_author_id.startswith(text, autoescape=True)]
+    if session.get_bind().dialect.name == "sqlite":
+        # PostgreSQL has an index of parts of ids, SQLite one in the order of bytes.
+        begins += [Request.platform_author_id >= text, Request.platform_author_id < text + "\U0010ffff"]
+    beginning = session.scalars(
+        sa.select(Request.platform_author_id).where(*here, *begins).distinct().limit(FOUND)
+    ).all()
+    return [
+        author for author in dict.fromkeys([*exact, *sorted(filter(None, beginning))]) if author is not None
+    ]
+
+
+def _with_strikes(session: Session, community_id: uuid.UUID) -> list[str]:
+    total = sa.func.sum(Strike.points)
+    return list(
+        session.scalars(
+            sa.select(Strike.platform_author_id)
+            .where(Strike.community_id == community_id, strikes.counting(clock.now()))
+            .group_by(Strike.platform_author_id)
+            .order_by(total.desc(), Strike.platform_author_id)
+            .limit(FOUND)
+        )
+    )

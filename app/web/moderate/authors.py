@@ -1,0 +1,363 @@
+"""The pages of authors: search, one author's figures and timeline, strikes and notes about them."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import Response, make_response, redirect, url_for
+from wtforms import Form, IntegerField, SelectField
+from wtforms.validators import InputRequired, NumberRange
+
+from app.core import clock, limits
+from app.core.actions import strikes
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.history.reason import Reason
+from app.core.ids import parse_id
+from app.core.models import Action, AuthorNote, Report, Strike
+from app.core.permissions import Permission
+from app.core.review import author_pages, authors
+from app.core.review.author_pages import Cursor, Entry, Figures
+from app.core.thresholds import threshold_sets
+from app.core.vocabulary import ActionState, ActionType, ReportState
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.filter_forms import encoded
+from app.web.filters import full_time, sentence_end
+from app.web.forms import choices
+from app.web.item.author import AuthorNoteForm
+from app.web.item.silence_forms import length_words
+from app.web.item.timeline import DONE_TO_POST
+from app.wiring import wired
+
+REPORT_STATES: Mapping[ReportState, str] = {
+    ReportState.OPEN: "open",
+    ReportState.UPHELD: "upheld",
+    ReportState.REJECTED: "rejected",
+    ReportState.UNDECIDED: "not decided",
+    ReportState.WITHDRAWN: "withdrawn",
+}
+
+
+class StrikeForm(Form):
+    """A strike by hand."""
+
+    points = IntegerField(
+        "Points",
+        [
+            InputRequired("Enter the points."),
+            NumberRange(1, limits.STRIKE_POINTS_MAX, f"Points must be from 1 to {limits.STRIKE_POINTS_MAX}."),
+        ],
+        default=1,
+    )
+    category = SelectField("File under", validate_choice=False)
+    strike_reason = forms.reason_field("Reason for the strike")
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer the community's categories."""
+        self.category.choices = choices(
+            {"": "None in particular", **{name: category_name(name) for name in names}}
+        )
+
+
+class LiftStrikeForm(Form):
+    """Why a strike is lifted."""
+
+    lift_reason = forms.reason_field("Reason to lift it")
+
+
+class OwnNoteForm(AuthorNoteForm):
+    """The note about the author, on their page."""
+
+
+@dataclass(frozen=True)
+class ActionLine:
+    """What was done because of a post: the words, the state's badge, and the item's URL."""
+
+    words: str
+    icon: str
+    state: str
+    url: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the timeline, ready to show. ``kind`` is the word before it."""
+
+    at: datetime
+    kind: str
+    icon: str
+    text: str = ""
+    url: str | None = None
+    by: str = ""
+    is_hidden: bool = False
+    lines: Sequence[ActionLine] = ()
+    reports: str = ""
+    points: int = 0
+    detail: str = ""
+
+
+@web.get("/authors")
+@auth.needs(Permission.SEE_HISTORY)
+def authors_page() -> Response:
+    """Search for authors; without a text, those whose strikes count now."""
+    actor, community, text = auth.current_actor(), auth.current_community(), forms.query_arg("q").strip()
+    text = text[: limits.ID_MAX]
+    with wired().database.reading() as session:
+        found = author_pages.search(session, actor, community, text)
+    return page.render(
+        "moderate/authors.html", found=found, text=text, is_full=len(found) == author_pages.FOUND
+    )
+
+
+@web.get("/authors/of")
+@auth.needs(Permission.SEE_HISTORY)
+def author_of() -> Response:
+    """Go to the page of the author with this id on the community's platform; their profile is made if there is none."""
+    author = forms.query_arg("author")[: limits.ID_MAX]
+    with wired().database.writing() as session:
+        profile = author_pages.profile_of(session, auth.current_actor(), auth.current_community(), author)
+        url = author_url(profile.id)
+    return make_response(redirect(url, 303))
+
+
+def author_url(profile_id: uuid.UUID, **more: str) -> str:
+    """URL of the author's page in the current community."""
+    query = {"community": auth.current_community().slug, **more}
+    return f"{url_for('web.author_page', profile_id=profile_id)}?{encoded(query)}"
+
+
+@web.get("/authors/<uuid:profile_id>")
+@auth.needs(Permission.SEE_HISTORY)
+def author_page(profile_id: uuid.UUID) -> Response:
+    return _show(profile_id)
+
+
+@web.post("/authors/<uuid:profile_id>/strikes")
+@auth.needs(Permission.MODERATE)
+def add_strike(profile_id: uuid.UUID) -> Response:
+    form = forms.posted(StrikeForm)
+    actor, community = auth.current_actor(), auth.current_community()
+    if not form.validate():
+        return _show(profile_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            _, author = author_pages.author_of(session, actor, community, profile_id)
+            reason, category = Reason(form.strike_reason.data or ""), form.category.data or None
+            strikes.add(
+                session, actor, community.id, author, form.points.data or 0, reason=reason, category=category
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"reason": "strike_reason"})
+        return _show(profile_id, form, status=422)
+    return page.done(None, author_url(profile_id), "The strike is added.")
+
+
+@web.post("/authors/<uuid:profile_id>/strikes/<uuid:strike_id>/lift")
+@auth.needs(Permission.MODERATE)
+def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
+    form = forms.posted(LiftStrikeForm)
+    actor, community = auth.current_actor(), auth.current_community()
+    if not form.validate():
+        return _show(profile_id, form, status=422, lifting=strike_id)
+    try:
+        with wired().database.writing() as session:
+            _, author = author_pages.author_of(session, actor, community, profile_id)
+            strike = session.get(Strike, strike_id)
+            if strike is None or (strike.community_id, strike.platform_author_id) != (community.id, author):
+                raise NotFound("strike")
+            strikes.lift(session, actor, strike, reason=Reason(form.lift_reason.data or ""))
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"reason": "lift_reason"})
+        return _show(profile_id, form, status=422, lifting=strike_id)
+    except Conflict as refusal:
+        return page.done(None, author_url(profile_id), sentence_end(refusal.detail), status=409)
+    return page.done(None, author_url(profile_id), "The strike is lifted.")
+
+
+@web.post("/authors/<uuid:profile_id>/note")
+@auth.needs(Permission.MODERATE)
+def note_author(profile_id: uuid.UUID) -> Response:
+    form = forms.posted(OwnNoteForm)
+    actor, community = auth.current_actor(), auth.current_community()
+    if not form.validate():
+        return _show(profile_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            _, author = author_pages.author_of(session, actor, community, profile_id)
+            authors.write_note(session, actor, community.id, author, form.about_author.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"text": "about_author"})
+        return _show(profile_id, form, status=422)
+    message = "The note about the author is saved. Only moderators see it."
+    return page.done(None, author_url(profile_id), message)
+
+
+def _show(
+    profile_id: uuid.UUID, posted: Form | None = None, *, status: int = 200, lifting: uuid.UUID | None = None
+) -> Response:
+    actor, community, older = auth.current_actor(), auth.current_community(), _cursor()
+    with wired().database.reading() as session:
+        profile, author = author_pages.author_of(session, actor, community, profile_id)
+        linked = author_pages.linked_to(session, actor, profile)
+        figures = author_pages.figures(session, actor, community.id, author)
+        ids = [profile.id, *(one.id for one in linked)]
+        entries, following = author_pages.timeline(
+            session, actor, community.id, author, ids, older_than=older
+        )
+        moderates = auth.may(Permission.MODERATE, community.id)
+        notes = authors.note_versions(session, actor, community.id, author, limit=1) if moderates else ()
+        current = notes[0] if notes and notes[0].text else None
+        strike_form = posted if isinstance(posted, StrikeForm) else StrikeForm()
+        strike_form.offer([one.name for one in threshold_sets.current(session, community.id).categories])
+        return page.render(
+            "moderate/author.html",
+            status=status,
+            form=posted or strike_form,
+            profile=profile,
+            author=author,
+            name=profile.display_name or author,
+            summary=summary_line(figures),
+            figures=figures,
+            silenced=_silenced(figures),
+            facts=author_pages.facts_of(session, community.id, author),
+            reports=author_pages.reports_about(session, community.id, author),
+            linked=linked,
+            strikes=strikes.of_author(session, actor, community.id, author),
+            strike_form=strike_form,
+            lift_form=posted if isinstance(posted, LiftStrikeForm) else LiftStrikeForm(),
+            lifting=lifting,
+            note=current,
+            note_form=posted if isinstance(posted, OwnNoteForm) else _note_form(current),
+            moderates=moderates,
+            rows=[_row(entry) for entry in entries],
+            category_name=category_name,
+            open_url=url_for("web.matching", author=author, community=community.slug),
+            queue_url=url_for("web.review", author=author, community=community.slug),
+            history_url=url_for("web.history_page", author=author, community=community.slug),
+            older_url=author_url(profile.id, older=f"{clock.iso(following[0])}~{following[1]}")
+            if following is not None
+            else None,
+            is_first=older is None,
+            first_url=author_url(profile.id),
+        )
+
+
+def _note_form(current: AuthorNote | None) -> OwnNoteForm:
+    return OwnNoteForm(about_author=current.text if current is not None else "")
+
+
+def _cursor() -> Cursor | None:
+    """Return where the asked page of the timeline begins; None for the first, and for what cannot be read."""
+    moment, _, last = forms.query_arg("older").partition("~")
+    row_id = parse_id(last)
+    try:
+        at = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    return (at, row_id) if row_id is not None and at.tzinfo is not None else None
+
+
+def summary_line(figures: Figures) -> str:
+    """Say the figures in a line: "23 posts in 40 days · 2 hidden · 1 open"."""
+    posts = f"{figures.posts:,} {'post' if figures.posts == 1 else 'posts'}"
+    if figures.first_at is not None:
+        days = max(1, (clock.now() - figures.first_at).days + 1)
+        posts += f" in {days:,} {'day' if days == 1 else 'days'}"
+    parts = [posts, f"{figures.hidden:,} hidden", f"{figures.open:,} open"]
+    if figures.points:
+        parts.append(f"{figures.points} {'point' if figures.points == 1 else 'points'} of strikes")
+    return " · ".join(parts)
+
+
+def _silenced(figures: Figures) -> tuple[str, str] | None:
+    """Return until when the author is silenced, and the item's URL; None if they are not."""
+    action = figures.silenced
+    if action is None:
+        return None
+    return f"Silenced {length_words(action.until)}", url_for("web.item", action_id=action.id)
+
+
+def _row(entry: Entry) -> Row:
+    if entry.strike is not None:
+        return _strike_row(entry.at, entry.strike)
+    if entry.note is not None:
+        return Row(
+            entry.at,
+            "Note",
+            "pencil",
+            entry.note.text or "Note taken back",
+            by=entry.note.account_name,
+        )
+    if entry.report is not None:
+        return _report_row(entry.at, entry.report)
+    return _post_row(entry)
+
+
+def _strike_row(at: datetime, strike: Strike) -> Row:
+    lifted = f"Lifted by {strike.lifted_by_name}: {strike.lift_reason}" if strike.lifted_at else ""
+    points = f"{strike.points} {'point' if strike.points == 1 else 'points'}"
+    return Row(at, f"Strike, {points}", "flag", strike.reason, by=strike.account_name, detail=lifted)
+
+
+def _report_row(at: datetime, report: Report) -> Row:
+    state = REPORT_STATES[report.state]
+    return Row(
+        at, f"Reported a post as {category_name(report.category).lower()}, {state}", "flag", report.text or ""
+    )
+
+
+def _post_row(entry: Entry) -> Row:
+    post = entry.post
+    assert post is not None  # noqa: S101 - every other kind of entry was shown before
+    warn = auth.current_reader().account.content_warnings
+    is_hidden = any(is_veiled(action.category, warn=warn) for action in entry.actions)
+    newest = entry.actions[-1] if entry.actions else None
+    return Row(
+        post.platform_timestamp or entry.at,
+        "Post",
+        "message-square",
+        HIDDEN if is_hidden else post.content,
+        url=url_for("web.item", action_id=newest.id) if newest is not None else None,
+        is_hidden=is_hidden,
+        lines=[_line(action) for action in entry.actions],
+        reports=_reports(entry.reports),
+        points=entry.points,
+    )
+
+
+def _line(action: Action) -> ActionLine:
+    words, icon = DONE_TO_POST[action.action_type]
+    if action.applied_at is None:
+        words = {
+            ActionType.WARN: "Warning",
+            ActionType.SILENCE: "Silence",
+            ActionType.DELETE: "Deletion",
+            ActionType.HIDE: "Hiding",
+        }.get(action.action_type, words)
+    if action.strike_step is not None:
+        words += ", because of strikes"
+    elif action.filed_under:
+        words += f", {category_name(action.filed_under).lower()}"
+    detail = ""
+    if action.action_type is ActionType.SILENCE and action.applied_at is not None:
+        detail = f"ended {full_time(action.ended_at)}" if action.ended_at else length_words(action.until)
+    elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
+        detail = "after a second look"
+    url = url_for("web.item", action_id=action.id)
+    return ActionLine(words, icon, action.action_state.value, url, detail)
+
+
+def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:
+    """Say how often a post was reported: "Reported 3 times: spam 2 upheld, other 1 open"."""
+    told = {key: count for key, count in counts.items() if key[1] is not ReportState.WITHDRAWN}
+    if not told:
+        return ""
+    total = sum(told.values())
+    parts = [
+        f"{category_name(category).lower()} {count} {REPORT_STATES[state]}"
+        for (category, state), count in told.items()
+    ]
+    return f"Reported {'once' if total == 1 else f'{total:,} times'}: {', '.join(parts)}"
