@@ -10,14 +10,23 @@ from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.blueprints import public
 from app.api.community_servers import platform_of
 from app.api.errors import Located
-from app.api.schemas.communities import ProfileAttributes, ProfileDocument, ProfileLink, ProfileLookup
-from app.core import limits
+from app.api.schemas.communities import (
+    ProfileAttributes,
+    ProfileDocument,
+    ProfileLink,
+    ProfileLookup,
+    StandingAttributes,
+    StandingDocument,
+    StandingQuery,
+)
+from app.core import clock, limits
 from app.core.communities import communities
 from app.core.errors import Forbidden, Invalid, Problem
-from app.core.ids import parse_id
+from app.core.ids import parse_id, require_id
 from app.core.models import Community, Profile
 from app.core.people import profiles
 from app.core.people.profiles import Identity
+from app.core.review import author_pages
 from app.core.upkeep import linking
 from app.wiring import wired
 
@@ -111,6 +120,41 @@ def link_profile(json_data: ProfileLink) -> Response:
         auth.count("link_codes", str(caller.key_id))
         raise
     return jsonapi.answer(jsonapi.document(shown))
+
+
+@public.get("/user-profiles/<profile_id>/standing")
+@public.input(StandingQuery, location="query")
+@public.answers(StandingDocument, also=[404])
+def read_standing(profile_id: str, query_data: StandingQuery) -> Response:
+    """Read how an author stands in a community: posts, reports, strikes and silence. Only for staff.
+
+    404 if the profile is unknown, or not of a user of this community's platform.
+    """
+    caller = auth.caller()
+    with wired().database.reading() as session:
+        if query_data.community is not None:
+            community = communities.get(session, caller.actor, query_data.community)
+        else:
+            found = caller.home or communities.only_one(session, caller.actor)
+            if found is None:
+                msg = (
+                    "Field required: this API key acts in several communities, and X-Adapter-Scope names none"
+                )
+                raise Located.at_path("query", "community_server_id", msg=msg, type="missing")
+            community = found
+        profile_uuid = require_id(profile_id, "user profile")
+        standing = author_pages.standing(session, caller.actor, community, profile_uuid)
+        given = [
+            {
+                "points": strike.points,
+                "category": strike.category,
+                "action_id": jsonapi.json_value(strike.action_id),
+                "expires_at": clock.iso(strike.expires_at),
+            }
+            for strike in standing.strikes
+        ]
+        shown = jsonapi.shown("author-standings", StandingAttributes, standing, strikes=given)
+        return jsonapi.answer(jsonapi.document(shown))
 
 
 def show(profile: Profile) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The example answers of the OpenAPI document, beside what each operation really answers."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +12,15 @@ from app.api.blueprints import PREFIX
 from app.api.documents import examples
 from app.api.documents import examples as example_bodies
 from app.core import clock
-from app.core.models import Account, Attempt, Delivery
+from app.core.actions import strikes
+from app.core.history.reason import Reason
+from app.core.models import Account, Attempt, Community, Delivery
 from app.core.people import keys, mailed_links
 from app.core.permissions import SYSTEM
+from app.core.review import author_pages
 from app.core.vocabulary import DeliveryState, KeyTemplate
 from app.wiring import Wiring
+from tests import factories
 from tests.api.conftest import HARMLESS, Api, acting
 from tests.api.test_openapi import operations
 from tests.cast import Cast
@@ -199,11 +204,25 @@ def replayed(api: Api, app: Flask, wiring: Wiring, cast: Cast, jobs: InlineEngin
     call("patch_request", 200, request_id="post-2", body=body_of("patch_request", "escalate"))
 
     call("look_up_profile", 200, query={"platform": "discourse", "platform_user_id": "user-7"})
+    api.submit("post-9", HARMLESS, platform_author_id="user-9")
+    until = clock.iso(clock.now() + timedelta(days=7))
+    silence = body_of("create_moderation_action", "taken", request_id="post-9") | {"action_type": "silence"}
+    assert api.post("/moderation-actions", json=silence | {"until": until}).status_code == 201
+    call("read_standing", 200, profile_id=with_a_strike(wiring, cast, "user-9"))
     with wiring.database.writing() as session:
         code = mailed_links.show_code(session, session.get_one(Account, cast.rater.account_id)).text
     said = acting("user-7", Username="ann", Trust_Level="2")
     call("link_profile", 200, body={"code": code}, headers=said)
     return replay.answers
+
+
+def with_a_strike(wiring: Wiring, cast: Cast, author: str) -> str:
+    """Add a strike of two points by hand; return the author's profile."""
+    with wiring.database.writing() as session:
+        moderator, reason = factories.moderator(cast), Reason("Advertises by mail")
+        strikes.add(session, moderator, cast.community_id, author, 2, reason=reason, category="spam")
+        community = session.get_one(Community, cast.community_id)
+        return str(author_pages.profile_of(session, moderator, community, author).id)
 
 
 def test_every_example_is_what_the_operation_answers(replayed: Answers, app: Flask) -> None:

@@ -80,6 +80,7 @@ BEYOND_SCHEMAS = {
     "create_scores": "which categories there are depends on the community",
     "list_moderation_actions": "limit beside page[size], offset beside page[number], limit with plain filters",
     "patch_request": "status moves from FAILED to PENDING only",
+    "create_moderation_action": "only a silence has an end, which lies ahead",
     "patch_moderation_action": "which moves are open depends on the action's state",
     "create_note": "an author must be named, in the body or by the acting user",
     "link_profile": "the acting user must be named, and the code must be one that an account shows",

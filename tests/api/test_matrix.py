@@ -64,6 +64,7 @@ GET    /api/public/v1/requests/<request_reference:reference>                    
 PATCH  /api/public/v1/requests/<request_reference:reference>                      401 200 403 403 404
 POST   /api/public/v1/requests/<any_id:reference>/ai-notes                        401 201 403 403 404
 POST   /api/public/v1/user-profiles/link                                          401 422 403 403 422
+GET    /api/public/v1/user-profiles/<profile_id>/standing                         401 200 403 403 200
 GET    /api/public/v1/user-profiles/lookup                                        401 422 422 403 422
 POST   /api/v1/community-servers                                                  401 422 403 403 422
 PATCH  /api/v1/community-servers/<any_id:platform_community_server_id>/name       401 422 403 403 422
@@ -189,6 +190,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
             "note_id": str(note.id),
             "rating_id": str(rating.id),
             "webhook_id": str(webhook.id),
+            "profile_id": str(author.id),
             "community_id": str(community.id),
             "platform_community_server_id": community.platform_community_server_id,
         }

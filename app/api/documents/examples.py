@@ -19,6 +19,7 @@ ACTION = catalogue.ACTION
 NOTE = catalogue.NOTE
 REPORT = catalogue.REPORT
 RATING = "019a8f04-11aa-7f77-92e4-a09f8e7d6c51"
+PROFILE = "019a8e10-22bb-7a88-83f5-b1a09f8e7d62"
 WEBHOOK = "019a8e20-33cc-7b99-94a6-c2b1a09f8e73"
 _NAMED = {
     "COMMUNITY": COMMUNITY,
@@ -29,7 +30,7 @@ _NAMED = {
     "RATING": RATING,
     "WEBHOOK": WEBHOOK,
     "EVENT": catalogue.EVENT,
-    "PROFILE": "019a8e10-22bb-7a88-83f5-b1a09f8e7d62",
+    "PROFILE": PROFILE,
     "DELIVERY": "019a8f05-44dd-7c00-85a7-d3c2b1a09f85",
     "REPLAY": "019a8f05-55ee-7d11-96b8-e4d3c2b1a096",
     "ROTATION": ROTATION,

@@ -63,6 +63,7 @@ PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "note_id": ("The note, by our UUID.", _UUID, document_examples.NOTE),
     "rating_id": ("The rating, by our UUID.", _UUID, document_examples.RATING),
     "report_id": ("The report, by our UUID.", _UUID, document_examples.REPORT),
+    "profile_id": ("The profile of a person, by our UUID.", _UUID, document_examples.PROFILE),
     "webhook_id": ("The webhook, by our UUID.", _UUID, document_examples.WEBHOOK),
 }
 
@@ -268,6 +269,7 @@ _TYPES = {
     "Report": "reports",
     "CommunityServer": "community-servers",
     "UserProfile": "user-profiles",
+    "AuthorStanding": "author-standings",
     "Webhook": "webhooks",
     "WebhookDelivery": "webhook-deliveries",
     "WebhookReplayRun": "webhook-replays",

@@ -6,7 +6,9 @@ from pydantic import Field, create_model
 
 from app.api.schemas.documents import (
     Created,
+    Time,
     Updated,
+    Uuid,
     document_of,
     resource_of,
 )
@@ -14,6 +16,7 @@ from app.api.shapes import (
     STORABLE,
     Body,
     ForeignId,
+    Id,
     JsonObject,
     Platform,
     Query,
@@ -128,5 +131,46 @@ class ProfileAttributes(Shown):
     updated_at: Updated
 
 
+class StandingQuery(Query):
+    """Which community it is about."""
+
+    community: Id | None = Field(
+        None,
+        alias="community_server_id",
+        description="The community, by our UUID. Default: X-Adapter-Scope, then the key's only community.",
+    )
+
+
+class ShownStrike(Shown):
+    """A strike that counts now."""
+
+    points: int = Field(ge=1, le=limits.STRIKE_POINTS_MAX, description="How many points it has.")
+    category: str | None = Field(description="The category that gave it; null if a moderator named none.")
+    action_id: Uuid | None = Field(
+        description="The action that gave it, by our UUID; null if a moderator added it."
+    )
+    expires_at: Time = Field(description="Until when it counts.")
+
+
+class StandingAttributes(Shown):
+    """How an author stands in one community."""
+
+    posts: int = Field(ge=0, description="Posts by this author, without those that were withdrawn.")
+    hidden: int = Field(ge=0, description="How many of them are hidden now.")
+    open: int = Field(ge=0, description="How many wait in the review queue.")
+    reports: int = Field(ge=0, description="Reports of these posts, without those that were withdrawn.")
+    strikes: list[ShownStrike] = Field(
+        max_length=100, description="The strikes that count now, newest first."
+    )
+    is_silenced: bool = Field(description="Whether a silence is in force.")
+    silenced_until: Time | None = Field(
+        description="When the silence in force ends; null if there is none, or it has no end."
+    )
+    created_at: Created
+    updated_at: Updated
+
+
+_standing = resource_of("AuthorStanding", "author-standings", StandingAttributes)
+StandingDocument = document_of("AuthorStanding", _standing)
 _profile = resource_of("UserProfile", "user-profiles", ProfileAttributes)
 ProfileDocument = document_of("UserProfile", _profile)

@@ -71,6 +71,48 @@ class FoundAuthor:
     points: int
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How an author stands in a community. ``id`` and both times are their profile's.
+
+    ``silenced_until`` None: there is no silence, or it has no end.
+    """
+
+    id: uuid.UUID
+    posts: int
+    hidden: int
+    open: int
+    reports: int
+    strikes: Sequence[Strike]
+    is_silenced: bool
+    silenced_until: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+def standing(session: Session, actor: Actor, community: Community, profile_id: uuid.UUID) -> Standing:
+    """How the person of a profile stands in this community; one who wrote nothing here stands at zero.
+
+    Raises NotFound if the profile is unknown or of another community.
+    """
+    require(actor, Permission.MODERATE, community.id, "user profile")
+    profile = _find(session, actor, community, profile_id)
+    author = profile.platform_user_id
+    found = figures(session, community.id, author)
+    return Standing(
+        profile.id,
+        found.posts,
+        found.hidden,
+        found.open,
+        reports_about(session, community.id, author),
+        strikes.of_author(session, community.id, author),
+        found.silenced is not None,
+        found.silenced.until if found.silenced is not None else None,
+        profile.created_at,
+        profile.updated_at,
+    )
+
+
 def author_of(
     session: Session, actor: Actor, community: Community, profile_id: uuid.UUID
 ) -> tuple[Profile, str]:
@@ -79,10 +121,7 @@ def author_of(
     Raises NotFound if the profile is unknown, of another community, or of a person who wrote and reported nothing here.
     """
     require(actor, Permission.SEE_HISTORY, community.id, "author")
-    profile = profiles.get_known(session, actor, profile_id)
-    scope = profiles.scope_in(community.platform, community)
-    if profile is None or profile.platform != community.platform or profile.provider_scope not in ("", scope):
-        raise NotFound("author")
+    profile = _find(session, actor, community, profile_id)
     if not _has_written(session, community.id, profile.platform_user_id):
         reported = sa.select(Report.id).where(
             Report.reporter_id == profile.id, Report.community_id == community.id
@@ -90,6 +129,15 @@ def author_of(
         if session.scalar(reported.limit(1)) is None:
             raise NotFound("author")
     return profile, profile.platform_user_id
+
+
+def _find(session: Session, actor: Actor, community: Community, profile_id: uuid.UUID) -> Profile:
+    """The profile with this id of a user of the community's platform, as the community counts its users."""
+    profile = profiles.get_known(session, actor, profile_id)
+    scope = profiles.scope_in(community.platform, community)
+    if profile is None or profile.platform != community.platform or profile.provider_scope not in ("", scope):
+        raise NotFound("user profile")
+    return profile
 
 
 def profile_of(session: Session, actor: Actor, community: Community, author: str) -> Profile:
@@ -128,9 +176,8 @@ def linked_to(session: Session, actor: Actor, profile: Profile) -> Sequence[Prof
     ).all()
 
 
-def figures(session: Session, actor: Actor, community_id: uuid.UUID, author: str) -> Figures:
+def figures(session: Session, community_id: uuid.UUID, author: str) -> Figures:
     """The author's figures; at most five queries, each on an index of this author's rows."""
-    require(actor, Permission.SEE_HISTORY, community_id, "author")
     posts, first_at = session.execute(
         _by(community_id, author).with_only_columns(sa.func.count(), sa.func.min(Request.requested_at))
     ).one()

@@ -202,7 +202,7 @@ def _show(
     with wired().database.reading() as session:
         profile, author = author_pages.author_of(session, actor, community, profile_id)
         linked = author_pages.linked_to(session, actor, profile)
-        figures = author_pages.figures(session, actor, community.id, author)
+        figures = author_pages.figures(session, community.id, author)
         ids = [profile.id, *(one.id for one in linked)]
         entries, following = author_pages.timeline(
             session, actor, community.id, author, ids, older_than=older
@@ -225,7 +225,7 @@ def _show(
             facts=author_pages.facts_of(session, community.id, author),
             reports=author_pages.reports_about(session, community.id, author),
             linked=linked,
-            strikes=strikes.of_author(session, actor, community.id, author),
+            strikes=strikes.of_author(session, community.id, author),
             strike_form=strike_form,
             lift_form=posted if isinstance(posted, LiftStrikeForm) else LiftStrikeForm(),
             lifting=lifting,

@@ -5,8 +5,8 @@ from alembic import op
 
 from app import migrations
 
-revision = "0080"
-down_revision = "0079"
+revision = "0081"
+down_revision = "0080"
 branch_labels = None
 depends_on = None
 
