@@ -126,7 +126,7 @@ def link_profile(json_data: ProfileLink) -> Response:
 @public.input(StandingQuery, location="query")
 @public.answers(StandingDocument, also=[404])
 def read_standing(profile_id: str, query_data: StandingQuery) -> Response:
-    """Read how an author stands in a community: posts, reports, strikes and silence. Only for staff.
+    """Read the standing of an author in a community: posts, reports, strikes and silence. Only for staff.
 
     404 if the profile is unknown, or not of a user of this community's platform.
     """

@@ -153,7 +153,7 @@ class ShownStrike(Shown):
 
 
 class StandingAttributes(Shown):
-    """How an author stands in one community."""
+    """The standing of an author in one community."""
 
     posts: int = Field(ge=0, description="Posts by this author, without those that were withdrawn.")
     hidden: int = Field(ge=0, description="How many of them are hidden now.")

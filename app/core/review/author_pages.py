@@ -73,7 +73,7 @@ class FoundAuthor:
 
 @dataclass(frozen=True)
 class Standing:
-    """How an author stands in a community. ``id`` and both times are their profile's.
+    """An author's standing in a community. ``id`` and both times are their profile's.
 
     ``silenced_until`` None: there is no silence, or it has no end.
     """
@@ -91,7 +91,7 @@ class Standing:
 
 
 def standing(session: Session, actor: Actor, community: Community, profile_id: uuid.UUID) -> Standing:
-    """How the person of a profile stands in this community; one who wrote nothing here stands at zero.
+    """The standing of a profile's person in this community: zeros for one who wrote nothing here.
 
     Raises NotFound if the profile is unknown or of another community.
     """
