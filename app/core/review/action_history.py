@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, contains_eager
+from sqlalchemy.orm import Session, contains_eager, joinedload
 
 from app.core.actions import undoing
 from app.core.errors import NotFound
@@ -118,7 +118,10 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
     row = session.execute(
         _changes()
         .where(HistoryEntry.id == entry_id, HistoryEntry.object_type == "action")
-        .options(contains_eager(Action.request).selectinload(Request.attachments))
+        .options(
+            contains_eager(Action.request).selectinload(Request.attachments),
+            joinedload(Action.newest).selectinload(Request.attachments),
+        )
     ).first()
     if row is None:
         raise NotFound("entry")
