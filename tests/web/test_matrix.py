@@ -293,7 +293,12 @@ POST /sign-in-methods/<uuid:provider_id>                        401 403 403 403 
 POST /sign-in-methods/<uuid:provider_id>/disable                401 403 403 403 403 403
 POST /sign-in-methods/<uuid:provider_id>/discover               401 403 403 403 403 403
 POST /sign-in-methods/<uuid:provider_id>/enable                 401 403 403 403 403 403
+GET  /sign-in-methods/<uuid:provider_id>/groups                 303 403 403 403 403 403
+GET  /sign-in-methods/<uuid:provider_id>/groups/<uuid:community_id> 303 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/groups/<uuid:community_id> 401 403 403 403 403 403
 POST /sign-in-methods/<uuid:provider_id>/remove                 401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/scim-key               401 403 403 403 403 403
+POST /sign-in-methods/<uuid:provider_id>/scim-key/remove        401 403 403 403 403 403
 POST /sign-in-methods/<uuid:provider_id>/try                    401 403 403 403 403 403
 POST /sign-in/again/<uuid:provider_id>                          401 404 404 404 404 404
 GET  /sign-in/callback                                          400 400 400 400 400 400

@@ -38,12 +38,14 @@ class Member:
     """A member as the list shows them; ``profiles`` are the platform profiles linked to their account.
 
     ``has_factor``: they have a second factor, or sign in at a provider.
+    ``provider``: the label of the sign-in provider whose groups give the role; None: people gave it.
     """
 
     membership: Membership
     seen_at: datetime | None
     profiles: Sequence[Profile]
     has_factor: bool
+    provider: str | None
 
     @property
     def account(self) -> Account:
@@ -67,7 +69,7 @@ def listed(
 ) -> tuple[Page[Membership], Sequence[Member]]:
     """A page of the members whose name or e-mail address contains ``search``, longest membership first.
 
-    ``lacking_from``: only those from this role up who have no second factor. At most six queries.
+    ``lacking_from``: only those from this role up who have no second factor. At most seven queries.
     """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     statement = (
@@ -268,8 +270,18 @@ def _with_more(session: Session, memberships: Sequence[Membership]) -> list[Memb
         .order_by(Profile.created_at, Profile.id)
     ):
         linked[profile.account_id].append(profile)
+    labels: dict[uuid.UUID | None, str] = {
+        provider_id: label
+        for provider_id, label in session.execute(sa.select(IdentityProvider.id, IdentityProvider.label))
+    }
     return [
-        Member(one, seen.get(one.account_id), linked[one.account_id], one.account_id not in lacking)
+        Member(
+            one,
+            seen.get(one.account_id),
+            linked[one.account_id],
+            one.account_id not in lacking,
+            labels.get(one.provider_id),
+        )
         for one in memberships
     ]
 

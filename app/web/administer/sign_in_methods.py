@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 from app.core import limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import IdentityProvider
-from app.core.people import identities, providers
+from app.core.people import group_roles, identities, provider_groups, providers, provisioning
 from app.core.people.openid import ProviderRefused
 from app.core.people.providers import Draft
 from app.web import auth, forms, page
@@ -92,7 +92,7 @@ def add_provider() -> Response:
 @web.get("/sign-in-methods/<uuid:provider_id>")
 @auth.for_service_admins
 def provider_page(provider_id: uuid.UUID) -> Response:
-    return _show(provider_id)
+    return show(provider_id)
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>")
@@ -101,7 +101,7 @@ def provider_page(provider_id: uuid.UUID) -> Response:
 def save_provider(provider_id: uuid.UUID) -> Response:
     form = forms.posted(ProviderForm)
     if not form.validate():
-        return _show(provider_id, form, status=422)
+        return show(provider_id, form, status=422)
     etag = forms.number(form.etag.data) or 0
     try:
         with wired().database.writing() as session:
@@ -110,9 +110,9 @@ def save_provider(provider_id: uuid.UUID) -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(provider_id, form, status=422)
+        return show(provider_id, form, status=422)
     except Conflict as refusal:
-        return _show(provider_id, form, status=409, alert=f"{refusal.detail}.")
+        return show(provider_id, form, status=409, alert=f"{refusal.detail}.")
     return page.done(None, _url(provider), f"{provider.label} is saved.")
 
 
@@ -123,7 +123,7 @@ def discover_provider(provider_id: uuid.UUID) -> Response:
     try:
         document = wired().openid.discover(provider.issuer)
     except ProviderRefused as refusal:
-        return _show(provider_id, status=502, alert=f"{refusal.sentence}.")
+        return show(provider_id, status=502, alert=f"{refusal.sentence}.")
     with wired().database.writing() as session:
         providers.record_discovered(session, provider_id, document)
     return page.done(None, _url(provider), "The discovery document was read again.")
@@ -163,7 +163,7 @@ def _change(provider_id: uuid.UUID, verb: "providers.Verb", said: str) -> Respon
         with wired().database.writing() as session:
             provider = verb(session, auth.current_actor(), provider_id)
     except (Conflict, Forbidden) as refusal:
-        return _show(provider_id, status=409, alert=f"{refusal.detail}.")
+        return show(provider_id, status=409, alert=f"{refusal.detail}.")
     is_gone = provider.removed_at is not None
     url = url_for("web.sign_in_methods") if is_gone else _url(provider)
     return page.done(None, url, f"{provider.label} {said}.")
@@ -218,12 +218,21 @@ def _show_new(form: NewProviderForm, status: int = 200) -> Response:
     )
 
 
-def _show(
-    provider_id: uuid.UUID, form: ProviderForm | None = None, *, status: int = 200, alert: str | None = None
+def show(
+    provider_id: uuid.UUID,
+    form: ProviderForm | None = None,
+    *,
+    scim_key: str = "",
+    status: int = 200,
+    alert: str | None = None,
 ) -> Response:
+    """Show a provider's page. ``scim_key``: a key to show once."""
     with wired().database.reading() as session:
         provider = providers.get(session, provider_id)
         people = identities.counts(session).get(provider_id, 0)
+        mapped = group_roles.mapped_communities(session, provider_id)
+        sent_people, _ = provisioning.listed(session, provider_id, [], 0, 0)
+        sent_groups, _ = provider_groups.listed(session, provider_id, [], 0, 0)
     form = form or ProviderForm(
         label=provider.label,
         scopes=provider.scopes,
@@ -242,4 +251,9 @@ def _show(
         redirect_uri=sign_in.redirect_uri(),
         logout_uri=f"{base_url()}{url_for('web.provider_logout', provider_id=provider.id)}",
         discovered=provider.discovered or {},
+        mapped=mapped,
+        scim_key=scim_key,
+        scim_url=base_url() + url_for("scim.list_users").removesuffix("/Users"),
+        sent_people=sent_people,
+        sent_groups=sent_groups,
     )
