@@ -133,6 +133,7 @@ def list_requests(query_data: RequestQuery) -> Response:
         requested_from=query_data.requested_from,
         requested_to=query_data.requested_to,
         completed_from=query_data.completed_from,
+        duplicate_of=query_data.duplicate_of,
     )
     meta: dict[str, Any] = {}
     with wired().database.reading() as session:

@@ -17,6 +17,7 @@ from app.core.models import (
     HistoryEntry,
     Note,
     PostScores,
+    Rating,
     Request,
     Score,
 )
@@ -359,6 +360,38 @@ def test_a_duplicate_is_sent_to_staff_with_its_post(
     assert api.patch("/requests/p-2", json={"escalated": True}).status_code == 200
     (item,) = items(api)
     assert (item["request_id"], item["review_group"]) == ("p-1", ReviewGroup.STAFF)
+
+
+@pytest.mark.both_databases
+def test_a_duplicate_of_a_post_without_action_opens_a_review_of_the_post(
+    api: Api, wiring: Wiring, jobs: InlineEngine, cast: Cast, send: Callable[..., str]
+) -> None:
+    first = send("p-1", HARMLESS)
+    second = send("p-2", HARMLESS)
+    assert api.patch("/requests/p-2", json={"escalated": True}).status_code == 200
+    jobs.run_all()
+    assert [item["request_id"] for item in items(api)] == ["p-1"]
+    assert [read(api, name)["status"] for name in ("p-1", "p-2")] == ["IN_PROGRESS"] * 2
+    decide(wiring, jobs, cast, acts=True)
+    assert told(wiring) == {("p-1", "hide"): 1, ("p-2", "hide"): 1}
+    assert api.patch("/requests/p-2", json={"escalated": True}).status_code == 409
+    listed = api.get(f"/requests?filter[duplicate_of]={first}").json["data"]
+    assert [row["id"] for row in listed] == [second]
+    assert api.get("/requests?filter[duplicate_of]=nothing").status_code == 422
+
+
+@pytest.mark.both_databases
+def test_who_submitted_the_post_again_does_not_judge_it(
+    api: Api, wiring: Wiring, cast: Cast, send: Callable[..., str]
+) -> None:
+    send("p-1", INSULT)
+    send("p-2", INSULT, requested_by="rater-0")
+    with wiring.database.reading() as session:
+        action_id = session.scalars(sa.select(Action.id)).one()
+    factories.rate(wiring, cast, action_id, "HH")
+    with wiring.database.reading() as session:
+        excluded = list(session.scalars(sa.select(Rating.exclusion_reason).order_by(Rating.created_at)))
+    assert excluded == ["submitter", None]
 
 
 @pytest.mark.both_databases

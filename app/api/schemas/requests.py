@@ -191,6 +191,9 @@ class RequestQuery(Paged):
         alias="filter[dataset_item_id]",
         description="Only posts that match the fact-check with this id in its dataset.",
     )
+    duplicate_of: Id | None = Field(
+        None, alias="filter[duplicate_of]", description="Only those that repeat this request, by our UUID."
+    )
     requested_from: Instant | None = Field(
         None, alias="filter[requested_at__gte]", description="Only those submitted then or later."
     )

@@ -97,7 +97,18 @@ def exclusion_reason(
         return Exclusion.AUTHOR
     request = session.get(Request, note.request_id) if note.request_id else None
     community = session.get_one(Community, note.community_id)
-    return excluded(session, community, rater, person, request, action, at=at)
+    return excluded(session, community, rater, person, request, action, at=at) or submitted_too(
+        session, person, request
+    )
+
+
+def submitted_too(session: Session, person: Person, request: Request | None) -> Exclusion | None:
+    """Whether this person submitted the same post after the first one; no statement where nobody did."""
+    if request is None or not request.is_followed:
+        return None
+    names = [row.platform_user_id for row in person.profiles if row.platform != profiles.WEB]
+    theirs = sa.select(Request.id).where(Request.duplicate_of == request.id, Request.requested_by.in_(names))
+    return Exclusion.SUBMITTER if session.scalar(theirs.limit(1)) is not None else None
 
 
 def sample_exclusion_reason(session: Session, sample: SampledPost, rater: Profile) -> Exclusion | None:

@@ -105,7 +105,7 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         # The texts of a message, without those that are the same as an earlier one.
-        sa.Index("ix_requests_platform_message_id", "platform_message_id", "duplicate_of"),
+        sa.Index("ix_requests_platform_message_id", "platform_message_id", "community_id", "duplicate_of"),
         sa.Index(
             "ix_requests_duplicate_of",
             "duplicate_of",

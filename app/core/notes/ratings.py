@@ -110,7 +110,9 @@ def rate(
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
     is_added = rating is None or rating.note_version != note.version
-    exclusion = eligibility.excluded(session, community, rater, person, request, action)
+    exclusion = eligibility.excluded(
+        session, community, rater, person, request, action
+    ) or eligibility.submitted_too(session, person, request)
     if rating is None:
         rating = Rating(
             id=new_id(),

@@ -40,6 +40,7 @@ def show(session: Session, review: Action, request: Request) -> None:
     before = review.newest_request_id or review.request_id
     review.newest_request_id = request.id if request.id != review.request_id else None
     review.version += 1
+    review.wave_id = None  # its posts were alike
     session.flush()
     actions.record(
         session,
@@ -61,11 +62,12 @@ def show(session: Session, review: Action, request: Request) -> None:
 
 def show_another(session: Session, request: Request) -> None:
     """Where the text that is reviewed is withdrawn, let the review go on over the newest one that is left."""
+    if request.platform_message_id is None or request.note_id is None:
+        return
     review = session.scalars(
         sa.select(Action).where(
-            Action.community_id == request.community_id,
+            Action.note_id == request.note_id,
             Action.newest_request_id == request.id,
-            Action.request_id.in_(posts.others(request)),
             Action.action_state == ActionState.UNDER_REVIEW,
         )
     ).first()
@@ -92,7 +94,7 @@ def _submitted(review: Action) -> sa.Select[Request]:
             Request.withdrawn_at.is_(None),
             sa.or_(Request.id == review.request_id, Request.note_id == review.note_id),
         )
-        .order_by(Request.requested_at.desc(), Request.id.desc())
+        .order_by(Request.id.desc())
     )
 
 

@@ -104,10 +104,8 @@ def open_review(session: Session, request: Request) -> Action | None:
         sa.select(Action)
         .join(Request, Request.id == Action.request_id)
         .where(
-            Request.community_id == request.community_id,
-            Request.platform_message_id == request.platform_message_id,
-            Request.id != request.id,
-            Request.withdrawn_at.is_(None),
+            posts.others(request),
+            Request.duplicate_of.is_(None),  # these have no item of their own
             Action.action_state == ActionState.UNDER_REVIEW,
         )
         .order_by(Action.created_at, Action.id)
@@ -219,10 +217,7 @@ def waiting_on(session: Session, request: Request, after: uuid.UUID | None) -> S
     return session.scalars(
         sa.select(Request.id)
         .where(
-            Request.community_id == request.community_id,
-            Request.platform_message_id == request.platform_message_id,
-            Request.id != request.id,
-            Request.withdrawn_at.is_(None),
+            posts.others(request),
             Request.status.in_([RequestStatus.PENDING, RequestStatus.IN_PROGRESS]),
             sa.not_(own),
             *rest,
@@ -239,11 +234,11 @@ def hand_over(session: Session, request: Request, review: Action) -> None:
     waiting = session.scalars(
         sa.select(Request)
         .where(
-            Request.id.in_(posts.others(request)),
+            posts.others(request),
             Request.status == RequestStatus.IN_PROGRESS,
             Request.note_id == review.note_id,
         )
-        .order_by(Request.requested_at, Request.id)
+        .order_by(Request.id)
         .limit(1)
     ).first()
     if waiting is not None:

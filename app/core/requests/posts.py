@@ -71,12 +71,13 @@ def leave(session: Session, request: Request) -> uuid.UUID | None:
     """
     if request.platform_message_id is None:
         return None
-    heir = session.scalars(others(request).where(Request.duplicate_of == request.id).limit(1)).first()
+    oldest = sa.select(Request.id).where(others(request)).order_by(Request.id).limit(1)
+    heir = session.scalars(oldest.where(Request.duplicate_of == request.id)).first()
     if heir is not None:
         _repoint(session, request, Request.duplicate_of == request.id, duplicate_of=heir)
         _repoint(session, request, Request.id == heir, duplicate_of=None)
     if request.edit_of is None and request.duplicate_of is None:
-        first = session.scalars(others(request).where(Request.duplicate_of.is_(None)).limit(1)).first()
+        first = session.scalars(oldest.where(Request.duplicate_of.is_(None))).first()
         if first is not None:
             _repoint(session, request, Request.edit_of == request.id, edit_of=first)
             _repoint(
@@ -85,17 +86,13 @@ def leave(session: Session, request: Request) -> uuid.UUID | None:
     return heir
 
 
-def others(request: Request) -> sa.Select[uuid.UUID]:
-    """SELECT of the other requests about its post, oldest first."""
-    return (
-        sa.select(Request.id)
-        .where(
-            Request.community_id == request.community_id,
-            Request.platform_message_id == request.platform_message_id,
-            Request.id != request.id,
-            Request.withdrawn_at.is_(None),
-        )
-        .order_by(Request.requested_at, Request.id)
+def others(request: Request) -> sa.ColumnElement[bool]:
+    """SQL condition: the other requests about the post of this one."""
+    return sa.and_(
+        Request.community_id == request.community_id,
+        Request.platform_message_id == request.platform_message_id,
+        Request.id != request.id,
+        Request.withdrawn_at.is_(None),
     )
 
 
@@ -116,8 +113,8 @@ def relate(session: Session, request: Request, *, is_scored: bool = False) -> No
         return
     firsts = session.scalars(
         sa.select(Request)
-        .where(Request.id.in_(others(request)), Request.duplicate_of.is_(None), Request.edit_of.is_(None))
-        .order_by(Request.requested_at, Request.id)
+        .where(others(request), Request.duplicate_of.is_(None), Request.edit_of.is_(None))
+        .order_by(Request.id)
         .limit(LOOKED_AT)
         .execution_options(populate_existing=True)
     ).all()
@@ -179,7 +176,7 @@ _TEXTS = (
         Request.duplicate_of.is_(None),
         Request.withdrawn_at.is_(None),
     )
-    .order_by(Request.requested_at.desc(), Request.id.desc())
+    .order_by(Request.id.desc())  # their ids are in the order of time
     .limit(LOOKED_AT)
 )
 _OTHER = aliased(Request)

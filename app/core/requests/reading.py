@@ -141,6 +141,7 @@ def matching(
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
     completed_from: datetime | None = None,
+    duplicate_of: uuid.UUID | None = None,
 ) -> Matching:
     """A filter over the actor's requests, for ``listed`` and ``decided``.
 
@@ -155,6 +156,7 @@ def matching(
         (Request.requested_by, requested_by),
         (Request.dataset_name, dataset_name),
         (Request.dataset_item_id, dataset_item_id),
+        (Request.duplicate_of, duplicate_of),
     ]
     narrowed = [column == value for column, value in equal if value is not None]
     if requested_from is not None:

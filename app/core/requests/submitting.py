@@ -173,6 +173,10 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.send_to_staff(session, actor, live, reason=NO_REASON)
         return live
+    if request.duplicate_of is not None:
+        opened = escalate(session, actor, session.get_one(Request, request.duplicate_of))
+        following.join(session, request, following.Place(opened))
+        return opened
     if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:

@@ -116,7 +116,7 @@ _RATING = (
     "updated_at"
 )
 _ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
-_POST = "id request_id community_id content requested_at"
+_POST = "id request_id community_id content edit_of duplicate_of requested_at"
 _STRIKE = "community_id points category action_id created_at expires_at lifted_at"
 _PROFILE = "id platform provider_scope platform_user_id display_name trust_level extra created_at"
 _REPORT = (
