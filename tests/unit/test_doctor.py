@@ -10,8 +10,10 @@ from click.testing import CliRunner
 
 from app.commands.main import cli
 from app.core import clock
-from app.core.models import Community, Delivery, Request, Webhook
+from app.core.models import Community, Delivery, Request, SignInRules, Webhook
 from app.core.outbound import AllowList
+from app.core.people import providers
+from app.core.people.providers import Draft
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.review import conditions
@@ -49,6 +51,27 @@ def _told(monkeypatch: pytest.MonkeyPatch, wiring: Wiring, **settings: str) -> d
         found[key] = f"{found.get(key, '')} {one['detail']} → {one['advice']}"
     assert done.exit_code == int(any(state == "fail" for _, state in found))
     return found
+
+
+def test_a_provider_that_cannot_be_read_and_admins_without_a_way_in_are_named(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(wiring.settings)
+    assert _told(monkeypatch, wiring)["sign-in", "ok"].startswith(" 0 providers, passwords on")
+    draft = Draft("Example", "https://login.example.org", "bridgenote")
+    with wiring.database.writing() as session:
+        providers.set_by_server(session, wiring.sealer, draft)
+    assert "Example was never read" in _told(monkeypatch, wiring)["sign-in", "warn"]
+    with wiring.database.writing() as session:
+        row = providers.enabled(session)[0]
+        providers.record_discovered(session, row.id, {"issuer": "https://login.example.org"})
+    assert ("sign-in", "warn") not in _told(monkeypatch, wiring)
+    with wiring.database.writing() as session:
+        providers.enabled(session)[0].discovered_at = clock.now() - timedelta(days=2)
+        session.add(SignInRules(id=1, passwords=False))
+    said = _told(monkeypatch, wiring)["sign-in", "warn"]
+    assert "Example was last read on" in said
+    assert "no service admin can sign in" in said
 
 
 def test_what_was_withdrawn_or_removed_is_not_counted(

@@ -45,6 +45,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("webhooks", work.endpoints),
     ("communities", work.communities),
     ("second factors", work.second_factors),
+    ("sign-in", work.sign_in),
 )
 
 

@@ -1,6 +1,7 @@
 """Checks on background work: are workers alive, is anything overdue or failed?"""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -19,11 +20,13 @@ from app.core.models import (
     Request,
     Webhook,
 )
+from app.core.people import providers
 from app.core.review.conditions import BACKUP_LATE_AFTER, JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import AttachmentState, AttentionReason, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
+from app.jobs.sign_in import DISCOVER_AFTER
 from app.process import runtime
 from app.wiring import Wiring
 
@@ -272,3 +275,26 @@ def second_factors(wiring: Wiring) -> Iterator[Result]:
         )
     else:
         yield ok("everyone of whom a rule asks one has one")
+
+
+def sign_in(wiring: Wiring) -> Iterator[Result]:
+    """Whether the sign-in providers answer, and whether service admins have a way in without a password."""
+    with wiring.database.reading() as session:
+        enabled = providers.enabled(session)
+        passwords_are_on = providers.passwords_are_on(session)
+        has_way_in = passwords_are_on or providers.admin_has_a_provider(session)
+    for provider in enabled:
+        read_at = provider.discovered_at
+        # A day, and the hour in which it is read again.
+        if read_at is None or clock.now() - read_at > DISCOVER_AFTER + timedelta(hours=2):
+            since = "was never read" if read_at is None else f"was last read on {read_at:%Y-%m-%d %H:%M} UTC"
+            yield warn(
+                f"the discovery document of {provider.label} {since}",
+                "see under Administer, Sign-in whether the provider can be reached; people may be unable to sign in",
+            )
+    if not has_way_in:
+        yield warn(
+            "passwords are off, and no service admin can sign in with a provider",
+            "make a link with `sign-in-link`, then connect the account or switch passwords on",
+        )
+    yield ok(f"{len(enabled)} providers, passwords {'on' if passwords_are_on else 'off'}")

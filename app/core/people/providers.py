@@ -300,7 +300,7 @@ def set_passwords(session: Session, actor: Actor, on: bool) -> None:
         session.flush()
     if rules.passwords == on:
         return
-    if not on and not _admin_has_a_provider(session):
+    if not on and not admin_has_a_provider(session):
         raise Conflict(
             "First enable a provider, and connect a service admin's account with it in Settings: "
             "otherwise no service admin could sign in"
@@ -310,7 +310,7 @@ def set_passwords(session: Session, actor: Actor, on: bool) -> None:
     security_events.log_at_commit(session, SecurityEvent.PASSWORDS_SWITCHED, actor, on=on)
 
 
-def _admin_has_a_provider(session: Session, without: uuid.UUID | None = None) -> bool:
+def admin_has_a_provider(session: Session, without: uuid.UUID | None = None) -> bool:
     """Whether a service admin can sign in at an enabled provider, other than ``without``."""
     statement = (
         sa.select(Account.id)
@@ -330,7 +330,7 @@ def _admin_has_a_provider(session: Session, without: uuid.UUID | None = None) ->
 
 def keep_a_way_in(session: Session, without: uuid.UUID | None = None) -> None:
     """Raise Conflict if passwords are off and no service admin could sign in, without this provider."""
-    if not passwords_are_on(session) and not _admin_has_a_provider(session, without):
+    if not passwords_are_on(session) and not admin_has_a_provider(session, without):
         raise Conflict(NO_WAY_LEFT)
 
 

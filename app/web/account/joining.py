@@ -15,7 +15,7 @@ from app.core.people.mailed_links import LinkOver
 from app.core.upkeep import mail_texts
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
-from app.web.account import session_cookie
+from app.web.account import providers, session_cookie
 from app.web.account.forms import JoinForm
 from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
@@ -48,6 +48,7 @@ def join_submit(token: str) -> Response:
             with wired().database.writing() as session:
                 invitations.accept(session, accounts.get(session, who.account.id), token)
             return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
+        providers.require_passwords()
         if not form.validate():
             return _show_offer(token, form, status=422)
         hashed = passwords.hash_password(form.password.data or "", offer.email)
@@ -95,6 +96,7 @@ def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
         signed_in_as=who.account.sign_in_name if who is not None else None,
         sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),
         password_min=limits.PASSWORD_MIN,
+        **providers.buttons(),
     )
 
 

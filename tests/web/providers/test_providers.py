@@ -1,21 +1,25 @@
 """Signing in with an OpenID Connect provider, and connecting an account with one (docs/run/sign-in.md)."""
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.core import clock
 from app.core.errors import NotFound
-from app.core.models import Account, Identity, SignIn, SignInStep
-from app.core.people import credentials, providers
+from app.core.models import Account, Identity, Membership, SignIn, SignInRules, SignInStep
+from app.core.people import credentials, invitations, providers
 from app.core.people.providers import Draft
-from app.core.vocabulary import SessionEnd, SignInMethod
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import Role, SessionEnd, SignInMethod
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 from tests.lying_provider import CLIENT_ID, CLIENT_SECRET, LyingProvider
 from tests.web.conftest import Visit
+from tests.web.mailbox import Mailbox
 from tests.web.providers.visits import (
     account_with,
     add,
@@ -302,6 +306,66 @@ def test_the_server_sets_a_provider_which_the_dashboard_does_not_change(
     assert visitor.post(f"/sign-in/with/{provider_id}").status_code == 404
     assert admin.post(f"/sign-in-methods/{provider_id}/enable").status_code == 409
     assert admin.post(f"/sign-in-methods/{provider_id}/remove").status_code == 303
+
+
+def test_an_invitation_is_accepted_by_a_person_who_has_no_password(
+    visit: Visit,
+    wiring: Wiring,
+    cast: Cast,
+    mailbox: Mailbox,
+    provider: LyingProvider,
+    provider_id: uuid.UUID,
+) -> None:
+    with wiring.database.writing() as session:
+        roles = {cast.community_id: Role.ADMIN}
+        admin = Actor(
+            kind="account",
+            name="Admin",
+            account_id=cast.admin.account_id,
+            roles=roles,
+            communities=frozenset(roles),
+        )
+        invitations.invite(session, admin, cast.community_id, "person@example.org", Role.MODERATOR)
+    path = mailbox.link("person@example.org")
+    with wiring.database.writing() as session:
+        session.add(SignInRules(id=1, passwords=False))
+    visitor = visit(None)
+    assert 'type="password"' not in visitor.get(path).text
+    visitor.page_with_form = "/sign-in"
+    assert visitor.post(path, display_name="P", password=PASSWORD).status_code == 403
+    assert sign_in(visitor, provider, provider_id, next=path).location == path
+    visitor.renew()
+    assert visitor.post(path).status_code == 303
+    identity = identity_of(wiring)
+    assert identity is not None
+    with wiring.database.reading() as session:
+        theirs = sa.select(Membership.role).where(Membership.account_id == identity.account_id)
+        assert list(session.scalars(theirs)) == [Role.MODERATOR]
+
+
+def test_pages_that_list_providers_cost_the_same_for_many(
+    visit: Visit,
+    wiring: Wiring,
+    cast: Cast,
+    provider: LyingProvider,
+    provider_id: uuid.UUID,
+    statements: Callable[[], Any],
+) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    admin = visit(cast.admin)
+    pages = [(visit(None), "/sign-in"), (admin, "/settings"), (admin, "/sign-in-methods")]
+    costs = []
+    for more in (8, 0):
+        with statements() as seen:
+            for visitor, path in pages:
+                assert visitor.get(path).status_code == 200
+        costs.append(len(seen))
+        with wiring.database.writing() as session:
+            for number in range(more):
+                draft = Draft(f"P{number}", f"https://p{number}.example", "bridgenote")
+                providers.add(session, SYSTEM, wiring.sealer, draft, {}).enabled_at = clock.now()
+    assert costs[0] == costs[1]
 
 
 def test_a_step_that_was_not_finished_in_time_is_over(
