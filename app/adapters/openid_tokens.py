@@ -24,7 +24,7 @@ GROUP_LENGTH = 255
 SUBJECT_LENGTH = 255
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 LOGOUT_AGE = 600
-"""Seconds for which a logout token without ``exp`` is taken."""
+"""Seconds for which a logout token is taken at most: its id is kept for longer, so that it is used once."""
 _KINDS: Mapping[str, tuple[type[RSAKey] | type[ECKey] | type[OKPKey], frozenset[str]]] = {
     "RSA": (RSAKey, frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})),
     "EC": (ECKey, frozenset({"ES256", "ES384", "ES512"})),
@@ -110,8 +110,8 @@ def check_id_token(
 def check_logout_token(claims: Mapping[str, Any], issuer: str, client_id: str) -> LoggedOut:
     """Check a logout token's claims; that it is used once is the caller's to check."""
     _check_common(claims, issuer, client_id)
-    now = clock.now().timestamp()
-    if _seconds(claims, "exp", _seconds(claims, "iat") + LOGOUT_AGE) + SKEW <= now:
+    until = _seconds(claims, "iat") + LOGOUT_AGE
+    if min(until, _seconds(claims, "exp", until)) + SKEW <= clock.now().timestamp():
         raise Broken("The logout token has expired")
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):

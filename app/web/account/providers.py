@@ -115,13 +115,14 @@ def sign_in_callback() -> Response:
 @auth.from_server
 def provider_logout(provider_id: uuid.UUID) -> Response:
     """End the sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0)."""
-    wired().throttle.hit("sign_in_address", auth.client_ip())
     try:
         client = client_of(_provider(provider_id, is_enabled=True))
         token = wired().openid.read_logout(client, request.form.get("logout_token", ""))
         with wired().database.writing() as session:
             identities.log_out(session, provider_id, token, clock.now() + LOGOUT_LIVES)
     except (ProviderRefused, Replayed) as refusal:
+        # Only what is refused counts: an organisation may sign out by the thousand.
+        wired().throttle.hit("sign_in_address", auth.client_ip())
         sentence = refusal.sentence if isinstance(refusal, ProviderRefused) else refusal.detail
         security_events.log(
             SecurityEvent.PROVIDER_REFUSED, provider_id=provider_id, client_ip=auth.client_ip()

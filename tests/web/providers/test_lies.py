@@ -303,6 +303,7 @@ LOGOUTS: list[tuple[str, dict[str, Any]]] = [
     ("no id", {"jti": None}),
     ("neither person nor session", {"sub": None, "sid": None}),
     ("expired", {"exp": 1_000}),
+    ("old and with a late end", {"exp": 90_000_000_000, "iat": 1_000}),
     ("old and without an end", {"exp": None, "iat": 1_000}),
     ("a session that is no text", {"sid": {"a": 1}}),
 ]
