@@ -44,6 +44,8 @@ class Kind(StrEnum):
     RECOVERY_CODES_MADE = "recovery_codes_made"
     RECOVERY_CODE_USED = "recovery_code_used"
     FACTORS_RESET = "factors_reset"
+    PROVIDER_CONNECTED = "provider_connected"
+    PROVIDER_DISCONNECTED = "provider_disconnected"
 
 
 @dataclass(frozen=True)

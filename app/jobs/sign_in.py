@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from app.core import clock
 from app.core.models import Identity, IdentityProvider
-from app.core.people import identities, providers
+from app.core.people import providers, refreshes
 from app.core.people.openid import ProviderRefused
 from app.core.sealing import SealBroken
 from app.jobs.bodies import part
@@ -32,12 +32,12 @@ def refresh(wiring: Wiring) -> None:
     end, failures = time.monotonic() + REFRESH_MOST_SECONDS, Counter[uuid.UUID]()
     with wiring.database.reading() as session:
         enabled = {provider.id: provider for provider in providers.enabled(session)}
-        due = identities.due(session)
+        due = refreshes.due(session)
     for identity in due:
         if time.monotonic() > end:
             return
         provider = enabled[identity.provider_id]
-        if failures[provider.id] >= FAILURES_MOST and not identities.is_silent_too_long(identity):
+        if failures[provider.id] >= FAILURES_MOST and not refreshes.is_silent_too_long(identity):
             continue
         with part(f"asking provider {provider.id} about account {identity.account_id}"):
             answered = _refresh(wiring, provider, identity, asks=failures[provider.id] < FAILURES_MOST)
@@ -48,7 +48,7 @@ def _refresh(wiring: Wiring, provider: IdentityProvider, identity: Identity, *, 
     """Ask about one person, unless the provider failed too often just now. Return whether it answered."""
     sent = identity.refresh_token
     with wiring.database.writing() as session:
-        if sent is None or not identities.claim(session, identity):
+        if sent is None or not refreshes.claim(session, identity):
             return True
     is_over = answered = False
     try:
@@ -57,7 +57,7 @@ def _refresh(wiring: Wiring, provider: IdentityProvider, identity: Identity, *, 
             client = providers.client_of(provider, wiring.sealer)
             claims = wiring.openid.refresh(client, identity.subject, token)
             with wiring.database.writing() as session:
-                identities.record_refreshed(session, wiring.sealer, identity.id, sent, claims)
+                refreshes.record_refreshed(session, wiring.sealer, identity.id, sent, claims)
             return True
     except ProviderRefused as refusal:
         is_over, answered = refusal.is_over, refusal.is_over
@@ -65,9 +65,9 @@ def _refresh(wiring: Wiring, provider: IdentityProvider, identity: Identity, *, 
             log.warning("Provider %s could not be asked about a person: %s.", provider.id, refusal.sentence)
     except SealBroken:
         is_over, answered = True, True  # nobody can use the token any more; the next sign-in brings another
-    if is_over or identities.is_silent_too_long(identity):
+    if is_over or refreshes.is_silent_too_long(identity):
         with wiring.database.writing() as session:
-            identities.record_over(session, identity.id, sent)
+            refreshes.record_over(session, identity.id, sent)
     return answered
 
 

@@ -1,4 +1,4 @@
-"""Accounts as providers know them: signing in, connecting, refreshing, ending (docs/run/sign-in.md).
+"""Accounts as providers know them: found at a sign-in, connected and disconnected (docs/run/sign-in.md).
 
 An account is found by provider and subject, never by its address: otherwise a person who gets an address at any
 provider could take over the account that has it. An account that exists is connected only while its owner is signed in.
@@ -7,44 +7,31 @@ provider could take over the account that has it. An account that exists is conn
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, ids, limits, security_events
+from app.core import bulk, clock, limits, mail, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.mail import Kind
 from app.core.models import (
     Account,
     Identity,
     IdentityProvider,
     Passkey,
     ProviderGroupMember,
-    SignIn,
-    SignInStep,
 )
 from app.core.people import accounts, group_roles, passwords, providers
-from app.core.people.openid import Claims, LoggedOut
+from app.core.people.openid import Claims
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
-from app.core.vocabulary import SignInStepPurpose
-
-REFRESH_EVERY = timedelta(minutes=15)
-SILENCE = timedelta(hours=24)
-"""How long roles and sessions stay while a provider cannot be asked about a person."""
-BATCH = 100
-"""Identities that are refreshed in one run."""
 
 
 class AddressKnown(Forbidden):
     """The person is unknown, but their address has an account."""
-
-
-class Replayed(Conflict):
-    """A logout token was sent before."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +67,7 @@ def sign_in(session: Session, sealer: Sealer, provider: IdentityProvider, claims
         account = session.get_one(Account, identity.account_id)
     if account.disabled_at is not None or identity.deactivated_at is not None:
         raise Forbidden("Your account here is switched off. Ask an admin")
-    _keep(session, sealer, identity, claims)
+    keep_claims(session, sealer, identity, claims)
     identity.last_used_at = clock.now()
     session.flush()
     group_roles.apply(session, provider.id, account.id)
@@ -107,10 +94,11 @@ def connect(
         if session.scalar(other.limit(1)) is not None:
             raise Conflict(f"You are connected with another account at {provider.label}. Disconnect it first")
         identity = _insert(session, provider, account, claims.subject)
+        mail.ask(session, Kind.PROVIDER_CONNECTED, account_id=account_id)
         security_events.log_at_commit(
             session, SecurityEvent.IDENTITY_CONNECTED, account_id=account_id, provider_id=provider.id
         )
-    _keep(session, sealer, identity, claims)
+    keep_claims(session, sealer, identity, claims)
     session.flush()
     group_roles.apply(session, provider.id, account_id)
     return identity
@@ -143,6 +131,7 @@ def disconnect(session: Session, account_id: uuid.UUID, identity_id: uuid.UUID) 
     if account.service_admin and not providers.passwords_are_on(session):
         providers.keep_a_way_in(session)
     providers.end_sessions(session, provider.id, account_id=account_id)
+    mail.ask(session, Kind.PROVIDER_DISCONNECTED, account_id=account_id)
     security_events.log_at_commit(
         session, SecurityEvent.IDENTITY_DISCONNECTED, account_id=account_id, provider_id=provider.id
     )
@@ -193,138 +182,6 @@ def remove_provider(session: Session, actor: Actor, provider_id: uuid.UUID) -> I
     group_roles.apply_later(session, provider.id)
     providers.log(session, SecurityEvent.PROVIDER_REMOVED, actor, provider)
     return provider
-
-
-def due(session: Session, limit: int = BATCH) -> Sequence[Identity]:
-    """Identities that were not refreshed for a while, those that were tried longest ago first."""
-    return session.scalars(
-        sa.select(Identity)
-        .join(IdentityProvider, IdentityProvider.id == Identity.provider_id)
-        .where(
-            Identity.refresh_token.is_not(None),
-            Identity.refreshed_at < clock.now() - REFRESH_EVERY,
-            IdentityProvider.enabled_at.is_not(None),
-            IdentityProvider.removed_at.is_(None),
-        )
-        .order_by(Identity.updated_at, Identity.id)
-        .limit(limit)
-    ).all()
-
-
-def claim(session: Session, identity: Identity) -> bool:
-    """Claim an identity for one refresh: a refresh token that is sent twice looks stolen to the provider."""
-    return bool(
-        bulk.change(
-            session,
-            sa.update(Identity)
-            .where(Identity.id == identity.id, Identity.updated_at == identity.updated_at)
-            .values(updated_at=clock.now()),
-        )
-    )
-
-
-def record_refreshed(
-    session: Session, sealer: Sealer, identity_id: uuid.UUID, former: bytes, claims: Claims
-) -> None:
-    """Store what a refresh said, unless the person signed in meanwhile (``former``: the token that was sent)."""
-    identity = _unchanged(session, identity_id, former)
-    if identity is None:
-        return
-    _keep(session, sealer, identity, claims)
-    if claims.refresh_token is None:  # not rotated: the one that was sent goes on
-        identity.refresh_token = former
-    session.flush()
-    group_roles.apply(session, identity.provider_id, identity.account_id)
-
-
-def record_over(session: Session, identity_id: uuid.UUID, former: bytes) -> None:
-    """The provider no longer vouches for the person: their groups, its roles and the sessions from there end."""
-    identity = _unchanged(session, identity_id, former)
-    if identity is None:
-        return
-    identity.claimed_groups, identity.refresh_token = [], None
-    session.flush()
-    group_roles.apply(session, identity.provider_id, identity.account_id)
-    ended = providers.end_sessions(session, identity.provider_id, account_id=identity.account_id)
-    security_events.log_at_commit(
-        session,
-        SecurityEvent.PROVIDER_ENDED,
-        account_id=identity.account_id,
-        provider_id=identity.provider_id,
-        sessions=ended,
-    )
-
-
-def is_silent_too_long(identity: Identity) -> bool:
-    """Whether the provider could not be asked about this person for longer than roles may stay (``SILENCE``)."""
-    return identity.refreshed_at is not None and clock.now() - identity.refreshed_at > SILENCE
-
-
-def log_out(session: Session, provider_id: uuid.UUID, token: LoggedOut, lives_until: datetime) -> int:
-    """End the sessions that a back-channel logout names. Returns how many.
-
-    Raises:
-        Replayed: the token was sent before.
-    """
-    from_id = f"{provider_id} {token.token_id}"
-    try:
-        with session.begin_nested():
-            session.add(
-                SignInStep(
-                    token_hash=ids.token_digest(from_id),
-                    purpose=SignInStepPurpose.PROVIDER,
-                    provider_id=provider_id,
-                    details={},
-                    expires_at=lives_until,
-                )
-            )
-    except IntegrityError:
-        raise Replayed("This logout token was used before") from None
-    identity = find(session, provider_id, token.subject) if token.subject is not None else None
-    if token.subject is not None and identity is None:
-        return 0
-    account_ids = (
-        [identity.account_id] if identity is not None else _signed_in_by(session, provider_id, token)
-    )
-    ended = 0
-    for account_id in account_ids:
-        ended += providers.end_sessions(
-            session, provider_id, account_id=account_id, provider_session=token.session
-        )
-        _forget_refresh(session, provider_id, account_id)
-        security_events.log_at_commit(
-            session,
-            SecurityEvent.PROVIDER_ENDED,
-            account_id=account_id,
-            provider_id=provider_id,
-            sessions=ended,
-        )
-    return ended
-
-
-def _signed_in_by(session: Session, provider_id: uuid.UUID, token: LoggedOut) -> Sequence[uuid.UUID]:
-    """The accounts with a session that began with this session at the provider."""
-    theirs = sa.select(SignIn.account_id).where(
-        SignIn.provider_session == token.session, SignIn.provider_id == provider_id
-    )
-    return session.scalars(theirs.distinct()).all()
-
-
-def _forget_refresh(session: Session, provider_id: uuid.UUID, account_id: uuid.UUID) -> None:
-    """Drop the refresh token once no session from the provider is left.
-
-    The provider may end the token with its session; that says nothing about the person's groups.
-    """
-    is_open = sa.select(SignIn.id).where(
-        SignIn.account_id == account_id, SignIn.provider_id == provider_id, SignIn.ended_at.is_(None)
-    )
-    if session.scalar(is_open.limit(1)) is None:
-        bulk.change(
-            session,
-            sa.update(Identity)
-            .where(Identity.account_id == account_id, Identity.provider_id == provider_id)
-            .values(refresh_token=None),
-        )
 
 
 def _create_account(session: Session, provider: IdentityProvider, claims: Claims) -> Account:
@@ -384,7 +241,7 @@ def _insert(session: Session, provider: IdentityProvider, account: Account, subj
     return identity
 
 
-def _keep(session: Session, sealer: Sealer, identity: Identity, claims: Claims) -> None:
+def keep_claims(session: Session, sealer: Sealer, identity: Identity, claims: Claims) -> None:
     """Store the groups and the refresh token that the provider has just sent."""
     if claims.groups is not None:
         identity.claimed_groups = list(claims.groups)
@@ -393,11 +250,6 @@ def _keep(session: Session, sealer: Sealer, identity: Identity, claims: Claims) 
         sealer.seal(claims.refresh_token, str(identity.id)) if claims.refresh_token is not None else None
     )
     identity.refreshed_at = clock.now()
-
-
-def _unchanged(session: Session, identity_id: uuid.UUID, former: bytes) -> Identity | None:
-    identity = session.get(Identity, identity_id, populate_existing=True)
-    return identity if identity is not None and identity.refresh_token == former else None
 
 
 def _has_another_way(session: Session, account: Account, identity: Identity) -> bool:

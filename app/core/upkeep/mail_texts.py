@@ -100,6 +100,16 @@ _TEXTS: Mapping[Kind, tuple[str, ...]] = {
         "sign-in. That is a sign of a copied passkey. It signs nobody in any more.",
         "Remove it, and add another one: {url}/security",
     ),
+    Kind.PROVIDER_CONNECTED: (
+        "Your account is connected with a sign-in provider",
+        "You can sign in with an account of your organisation from now on. See which: {url}/settings",
+        _NOT_YOU,
+    ),
+    Kind.PROVIDER_DISCONNECTED: (
+        "Your account is no longer connected with a sign-in provider",
+        "That account of your organisation signs nobody in any more. See which are left: {url}/settings",
+        _NOT_YOU,
+    ),
     Kind.CODES_ON: (
         "Codes were set up for your account",
         "Signing in with your password asks for a code of your app from now on. See {url}/security",

@@ -16,9 +16,10 @@ from flask import Response, g, make_response, redirect, request, url_for
 from app.core import clock, ids, security_events
 from app.core.errors import Conflict, Forbidden, NotFound, Refused, Unavailable
 from app.core.models import IdentityProvider, SignInStep
-from app.core.people import identities, providers, sessions, sign_in_steps
-from app.core.people.identities import AddressKnown, Replayed
+from app.core.people import identities, providers, refreshes, sessions, sign_in_steps
+from app.core.people.identities import AddressKnown
 from app.core.people.openid import Attempt, Claims, Client, ProviderRefused
+from app.core.people.refreshes import Replayed
 from app.core.sealing import SealBroken
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SignInMethod, SignInStepPurpose
@@ -119,7 +120,7 @@ def provider_logout(provider_id: uuid.UUID) -> Response:
         client = client_of(_provider(provider_id, is_enabled=True))
         token = wired().openid.read_logout(client, request.form.get("logout_token", ""))
         with wired().database.writing() as session:
-            identities.log_out(session, provider_id, token, clock.now() + LOGOUT_LIVES)
+            refreshes.log_out(session, provider_id, token, clock.now() + LOGOUT_LIVES)
     except (ProviderRefused, Replayed) as refusal:
         # Only what is refused counts: an organisation may sign out by the thousand.
         wired().throttle.hit("sign_in_address", auth.client_ip())

@@ -96,7 +96,12 @@ def test_an_address_alone_never_leads_into_an_account(
 
 
 def test_an_account_is_connected_while_its_owner_is_signed_in(
-    visit: Visit, wiring: Wiring, cast: Cast, provider: LyingProvider, provider_id: uuid.UUID
+    visit: Visit,
+    wiring: Wiring,
+    cast: Cast,
+    mailbox: Mailbox,
+    provider: LyingProvider,
+    provider_id: uuid.UUID,
 ) -> None:
     owner = visit(cast.moderator)
     assert "Connect" in owner.get("/settings").text
@@ -105,6 +110,7 @@ def test_an_account_is_connected_while_its_owner_is_signed_in(
     identity = identity_of(wiring)
     assert identity is not None
     assert identity.account_id == cast.moderator.account_id
+    assert "connected with a sign-in provider" in mailbox.last(cast.moderator.email)["Subject"]
     assert sign_in(visit(None), provider, provider_id).status_code == 303
     assert len(open_sessions(wiring, cast.moderator.account_id)) == 2
     # Another account cannot have the same identity.
@@ -115,6 +121,7 @@ def test_an_account_is_connected_while_its_owner_is_signed_in(
     assert other.post(f"/settings/providers/{identity.id}/disconnect").status_code == 404
     assert owner.post(f"/settings/providers/{identity.id}/disconnect").status_code == 303
     assert identity_of(wiring) is None
+    assert "no longer connected" in mailbox.last(cast.moderator.email)["Subject"]
     (left,) = open_sessions(wiring, cast.moderator.account_id)
     assert left.provider_id is None
 

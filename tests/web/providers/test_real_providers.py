@@ -129,7 +129,7 @@ def test_roles_follow_a_refresh_and_a_person_who_is_gone_is_out(
     signed_in: Visitor, real: RealProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its clock is the machine's, so ours cannot be moved.
-    monkeypatch.setattr("app.core.people.identities.REFRESH_EVERY", timedelta(0))
+    monkeypatch.setattr("app.core.people.refreshes.REFRESH_EVERY", timedelta(0))
     for _ in range(2):
         jobs.refresh(wiring)
         assert _roles(wiring) == [Role.MODERATOR]
