@@ -19,6 +19,9 @@ OPEN_TO_ALL = {
     "web.session_left",
     "web.sign_in",
     "web.sign_in_submit",
+    "web.sign_in_with",
+    "web.sign_in_callback",
+    "web.provider_logout",
     "web.sign_out",
     "web.sign_up",
     "web.sign_up_submit",
@@ -44,10 +47,14 @@ FROM_MAIL = {
     "web.unsubscribe_submit",
     "web.first_admin_page",
     "web.make_first_admin",
+    "web.sign_in_link",
+    "web.sign_in_link_submit",
 }
 """Behind one-time links: open, and without a referrer, so that their own forms say ``Origin: null``."""
 ONE_CLICK = {"web.unsubscribe_submit"}
 """Mail programs post there by themselves: the address is what has to be known."""
+FROM_SERVER = {"web.provider_logout"}
+"""Sign-in providers post there by themselves: the signature of what they send is what counts."""
 ROLES = ("rater", "moderator", "operator", "admin")
 SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """For walks over every route that are refused before the database is asked anything that differs."""
@@ -90,7 +97,7 @@ def _routes(app: Flask, *, unsafe: bool) -> list[str]:
 def test_only_these_pages_are_open_to_everyone(app: Flask) -> None:
     opened = {name for name, view in app.view_functions.items() if getattr(view, "is_open", False)}
     assert opened == OPEN_TO_ALL | FROM_MAIL
-    for flag, expected in (("is_from_mail", FROM_MAIL), ("is_one_click", ONE_CLICK)):
+    for flag, expected in (("is_from_mail", FROM_MAIL), ("is_one_click", ONE_CLICK | FROM_SERVER)):
         flagged = {name for name, view in app.view_functions.items() if getattr(view, flag, False)}
         assert flagged == expected
 
@@ -123,7 +130,7 @@ def test_unsafe_routes_refuse_a_form_without_our_token(app: Flask, visit: Visit,
     paths = _routes(app, unsafe=True)
     assert len(paths) > 5
     for number, path in enumerate(paths):
-        if _webhook(app, path, "POST") in ONE_CLICK:
+        if _webhook(app, path, "POST") in ONE_CLICK | FROM_SERVER:
             assert visitor.client.post(path).status_code == 404, "an address that nobody was sent"
             continue
         # By turns without a token and with a forged one, as a page and with script; at length, each with each.
@@ -141,6 +148,8 @@ def test_unsafe_routes_refuse_another_site(
     for number, path in enumerate(_routes(app, unsafe=True), turn):
         if headers == {"Origin": "null"} and _webhook(app, path, "POST") in FROM_MAIL:
             assert visitor.post(path, headers | {"Sec-Fetch-Site": "cross-site"}).status_code == 403, path
+            continue
+        if _webhook(app, path, "POST") in FROM_SERVER:
             continue
         # Each path as a page for some of them and with script for the others; at length, both for all.
         for client in CLIENTS if IS_LONG else CLIENTS[number % 2 :][:1]:
