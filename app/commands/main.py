@@ -45,6 +45,7 @@ _COMMANDS = {
     "serve": ("app.commands.running", "Migrate, then serve the API and the dashboard."),
     "set-category": ("app.commands.community", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
+    "reset-sign-in": ("app.commands.people", "Remove the passkeys and codes of a person who lost them."),
     "sign-in-link": ("app.commands.people", "Print a link that signs a service admin in once."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
     "submit": ("app.commands.submit", "Submit a file of posts, or only observe what would have been done."),

@@ -1,4 +1,4 @@
-"""``create-account``, ``sign-in-link`` and ``erase-user``."""
+"""``create-account``, ``sign-in-link``, ``reset-sign-in`` and ``erase-user``."""
 
 import sys
 import uuid
@@ -9,7 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 from app.commands.opening import community_of, opened_wiring, pairs
 from app.core import limits
 from app.core.errors import NotFound
-from app.core.people import accounts, credentials
+from app.core.people import accounts, credentials, second_factors
 from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure
@@ -60,6 +60,21 @@ def sign_in_link(email: str) -> None:
             token = credentials.make_sign_in_link(session, email)
         click.echo(f"{wiring.settings.base_url}/sign-in/link/{token}")
         click.echo(f"It works once, for {limits.SIGN_IN_LINK_MINUTES} minutes.", err=True)
+
+
+@click.command("reset-sign-in")
+@click.argument("email")
+@click.option("--reason", required=True, help="How you made sure that it is them; histories show it.")
+def reset_sign_in(email: str, reason: str) -> None:
+    """Remove the passkeys and codes of a person who lost them; their password alone signs them in again."""
+    with opened_wiring() as wiring:
+        with wiring.database.writing() as session:
+            address = limits.email(email)
+            account = accounts.find(session, address) or accounts.find_unconfirmed_member(session, address)
+            if account is None:
+                raise NotFound("account")
+            second_factors.reset(session, SYSTEM, account.id, reason)
+        click.echo(f"The second factors of {account.sign_in_name} are removed. They got a mail.")
 
 
 class _DryRun(Exception):

@@ -49,7 +49,7 @@ def chromium_arguments() -> list[str]:
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     ]
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")  # Chromium has none for root

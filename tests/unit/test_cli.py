@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from app.commands import main as cli
 from app.commands.opening import opened_wiring
+from app.core import clock
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.history import chain
@@ -143,6 +144,21 @@ def test_a_sign_in_link_is_for_service_admins_alone(run: Run, database: Database
     assert address.startswith("http")
     with database.writing() as session:
         assert credentials.use_sign_in_link(session, token).email == "ana@example.org"
+
+
+def test_the_factors_of_who_lost_them_are_removed(run: Run, database: Database) -> None:
+    account_id = uuid.UUID(run(*ACCOUNT).stdout.strip())
+    assert run("migrate").exit_code == 0  # the tables of jobs too
+    reset = ("reset-sign-in", "Sam@example.org", "--reason", "Called them back")
+    assert "no second factor" in run(*reset).stderr
+    with database.writing() as session:
+        session.get_one(Account, account_id).totp_since = clock.now()
+    done = run(*reset)
+    assert done.exit_code == 0, done.output
+    assert run("reset-sign-in", "unknown@example.org", "--reason", "x").exit_code == 1
+    assert run(*reset[:2]).exit_code == 2
+    with database.reading() as session:
+        assert session.get_one(Account, account_id).totp_since is None
 
 
 def test_a_key_for_named_communities_acts_in_those_and_opens_the_unknown_ones(
@@ -498,6 +514,7 @@ def test_help_lists_every_command(run: Run) -> None:
         "erase-user",
         "migrate",
         "mint-key",
+        "reset-sign-in",
         "restore",
         "rotate-encryption-key",
         "seed",

@@ -1,6 +1,7 @@
 """Codes of an app and recovery codes: each works once, whoever asks and wherever (RFC 6238; ASVS 6.5)."""
 
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -10,14 +11,14 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.db import Database
-from app.core.errors import Conflict
-from app.core.models import Account, RecoveryCode
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.models import Account, HistoryEntry, RecoveryCode
 from app.core.people import accounts, second_factors
 from app.core.people.second_factors import Factors
-from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 from tests.cast import Cast
 from tests.clocks import advance, at
+from tests.factories import actor_of
 from tests.racing import at_once
 
 
@@ -153,13 +154,22 @@ def test_switching_off_ends_the_recovery_codes_too(wiring: Wiring, cast: Cast) -
     assert not verify(wiring, account_id, code_at(secret))
 
 
-def test_removing_all_says_whether_there_was_any(wiring: Wiring, cast: Cast) -> None:
-    account_id = cast.moderator.account_id
+def test_a_service_admin_removes_the_factors_of_who_lost_them(wiring: Wiring, cast: Cast) -> None:
+    account_id, actor = cast.moderator.account_id, actor_of(wiring, cast.admin)
     set_up(wiring, account_id)
-    for removed in (True, False):
-        with wiring.database.writing() as session:
-            assert second_factors.remove_all(session, session.get_one(Account, account_id), SYSTEM) is removed
+    with wiring.database.writing() as session, pytest.raises(Forbidden, match="Only a service admin"):
+        second_factors.reset(session, actor, account_id, "Saw them in person")
+    actor = replace(actor, service_admin=True)
+    with wiring.database.writing() as session, pytest.raises(Invalid, match="reason"):
+        second_factors.reset(session, actor, account_id, " ")
+    with wiring.database.writing() as session:
+        second_factors.reset(session, actor, account_id, "Saw them in person")
     assert factors(wiring, account_id) == Factors(0, False, 0)
+    with wiring.database.reading() as session:
+        entries = sa.select(HistoryEntry).where(HistoryEntry.what == "account.factors_removed")
+        assert [entry.community_id for entry in session.scalars(entries)] == [cast.community_id]
+    with wiring.database.writing() as session, pytest.raises(Conflict, match="no second factor"):
+        second_factors.reset(session, actor, account_id, "Again")
 
 
 def test_who_lacks_a_factor_can_be_asked_of_the_database(wiring: Wiring, cast: Cast) -> None:

@@ -203,6 +203,7 @@ POST /people/<uuid:membership_id>/disable                       401 403 403 403 
 POST /people/<uuid:membership_id>/enable                        401 403 403 403 422 404
 POST /people/<uuid:membership_id>/link                          401 403 403 403 422 404
 POST /people/<uuid:membership_id>/remove                        401 403 403 403 422 404
+POST /people/<uuid:membership_id>/remove-factors                401 403 403 403 422 404
 POST /people/<uuid:membership_id>/role                          401 403 403 403 422 404
 POST /people/<uuid:membership_id>/unlink                        401 403 403 403 422 404
 POST /people/invitations/<uuid:invitation_id>/withdraw          401 403 403 403 303 404

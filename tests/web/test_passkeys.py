@@ -1,4 +1,4 @@
-"""Passkeys in the dashboard: added, named, used to sign in, removed (docs/run/reliability.md)."""
+"""Passkeys in the dashboard: added, named, used to sign in, removed (docs/run/sign-in.md)."""
 
 import json
 import logging
@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.models import Passkey, SignIn
+from app.core.models import Account, Passkey, SignIn
+from app.core.people import passwords
 from app.core.vocabulary import SignInMethod
 from app.web.account.relying_party import relying_party
 from app.wiring import Wiring
@@ -128,6 +129,20 @@ def test_removing_is_mailed_and_ends_the_sign_in_with_it(
     assert visitor.post(f"/security/passkeys/{stored.id}/remove").status_code == 303
     assert "passkey was removed" in mailbox.last(cast.moderator.email)["Subject"]
     assert sign_in_by_passkey(visit(None), passkey).status_code == 401
+
+
+def test_the_only_way_in_stays(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    visitor = visit(cast.moderator)
+    add_passkey(visitor, SoftPasskey())
+    add_passkey(visitor, SoftPasskey())
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.moderator.account_id).password_hash = passwords.NO_PASSWORD
+    first, second = _passkeys(wiring, cast.moderator)
+    assert visitor.post(f"/security/passkeys/{first.id}/remove").status_code == 303
+    refused = visitor.post(f"/security/passkeys/{second.id}/remove")
+    assert refused.status_code == 409
+    assert "only way to sign in" in refused.text
+    assert len(_passkeys(wiring, cast.moderator)) == 1
 
 
 @pytest.mark.parametrize("field", ["", "{}", "[" * 30_000, "\x00"])

@@ -18,6 +18,8 @@ from app.core.vocabulary import HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
 from tests.web.conftest import Stage, Visit
+from tests.web.factors import enter_password, set_codes_up
+from tests.web.mailbox import Mailbox
 
 URL = "/people?community=harbour-forum"
 
@@ -57,7 +59,7 @@ def test_roles_are_given_and_taken_with_a_reason_and_only_admins_do_it(
     for who, status in (("moderator", 403), ("operator", 403), ("outsider", 404)):
         visitor = visit(getattr(cast, who))
         assert visitor.get(URL).status_code == status, who
-        for act in ("role", "remove", "disable", "enable", "link", "unlink"):
+        for act in ("role", "remove", "disable", "enable", "link", "unlink", "remove-factors"):
             refused = visitor.post(f"/people/{rater}/{act}", role="moderator", reason="Mine")
             assert refused.status_code == status, (who, act)
     admin = visit(cast.admin)
@@ -146,6 +148,31 @@ def test_a_service_admin_shuts_an_account_which_is_signed_out_at_once(
         ("account.disabled", "Stolen password"),
         ("account.enabled", "It is theirs again"),
     ]
+
+
+def test_a_service_admin_removes_the_second_factors_of_who_lost_them(
+    visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox
+) -> None:
+    set_codes_up(wiring, cast.moderator)
+    address = f"/people/{membership(wiring, cast.moderator, cast.community_id)}"
+    admin = visit(cast.admin)
+    assert "Remove their factors" not in admin.get(address).text
+    assert admin.post(f"{address}/remove-factors", reason="Lost").status_code == 403
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    assert "Remove their factors" in admin.get(address).text
+    assert admin.post(f"{address}/remove-factors", reason="").status_code == 422
+    assert enter_password(visit(None), cast.moderator).location.startswith("/sign-in/second-step")
+    assert admin.post(f"{address}/remove-factors", reason="Lost the phone, called back").status_code == 303
+    assert admin.post(f"{address}/remove-factors", reason="Again").status_code == 409
+    assert enter_password(visit(None), cast.moderator).location == "/"
+    assert "Your passkeys and codes were removed" in [
+        mail["Subject"] for mail in mailbox.all(cast.moderator.email)
+    ]
+    assert [row[0::3] for row in told(wiring, "account.factors_removed")] == [
+        ("account.factors_removed", "Lost the phone, called back"),
+    ]
+    assert "Second factors removed" in admin.get("/people").text
 
 
 def test_somebody_is_invited_and_the_invitation_is_withdrawn(

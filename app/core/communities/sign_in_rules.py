@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import bulk, clock, security_events
+from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.errors import Forbidden
+from app.core.errors import Conflict, Forbidden
 from app.core.models import Account, Community, Membership, SignIn, SignInRules
 from app.core.people import accounts, second_factors
 from app.core.permissions import Actor
@@ -59,6 +60,24 @@ def of_session(
         return None
     by, role = found
     return Demand(by, role, second_factors.has_strong(session, account), account.two_step_asked_at)
+
+
+def require_factor(session: Session, account: Account) -> None:
+    """Refuse what this transaction did if the account now lacks a second factor that a rule asks for.
+
+    ``account.memberships`` must be loaded.
+
+    Raises:
+        Conflict: names the rule.
+    """
+    lacks = sa.select(Account.id).where(Account.id == account.id, second_factors.lacking_everywhere())
+    if session.scalar(lacks) is None:
+        return
+    actor = accounts.actor_for(account)
+    found = _rule_for(session, actor, communities.visible(session, actor))
+    if found is not None:
+        where = found[0].name if found[0] is not None else "This service"
+        raise Conflict(f"{where} requires a second factor of your role. Add another one first")
 
 
 def record_asked(session: Session, account_id: uuid.UUID) -> None:

@@ -118,7 +118,7 @@ def disconnect(session: Session, account_id: uuid.UUID, identity_id: uuid.UUID) 
         raise NotFound("connection")
     provider = session.get_one(IdentityProvider, identity.provider_id)
     account = session.get_one(Account, account_id, populate_existing=True)
-    if not _has_another_way(session, account, identity):
+    if not has_way_in(session, account, but=identity.id):
         raise Conflict(
             f"{provider.label} is your only way to sign in. Add a password, a passkey or another provider first"
         )
@@ -252,8 +252,8 @@ def keep_claims(session: Session, sealer: Sealer, identity: Identity, claims: Cl
     identity.refreshed_at = clock.now()
 
 
-def _has_another_way(session: Session, account: Account, identity: Identity) -> bool:
-    """Whether the account's owner can sign in without this identity."""
+def has_way_in(session: Session, account: Account, *, but: uuid.UUID | None = None) -> bool:
+    """Whether the account can sign in: with a password, a passkey, or a provider that is not of identity ``but``."""
     if account.password_hash != passwords.NO_PASSWORD and providers.passwords_are_on(session):
         return True
     passkey = sa.select(Passkey.id).where(Passkey.account_id == account.id, Passkey.refused_at.is_(None))
@@ -262,7 +262,7 @@ def _has_another_way(session: Session, account: Account, identity: Identity) -> 
         .join(IdentityProvider, IdentityProvider.id == Identity.provider_id)
         .where(
             Identity.account_id == account.id,
-            Identity.id != identity.id,
+            Identity.id != but,
             Identity.deactivated_at.is_(None),
             IdentityProvider.enabled_at.is_not(None),
             IdentityProvider.removed_at.is_(None),

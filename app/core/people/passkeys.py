@@ -25,6 +25,7 @@ from webauthn.helpers.structs import (
 )
 
 from app.core import bulk, clock, limits
+from app.core.db import serialise
 from app.core.errors import NotFound
 from app.core.mail import Kind
 from app.core.models import Account, Membership, Passkey
@@ -247,6 +248,7 @@ def remove(session: Session, account: Account, passkey_id: uuid.UUID) -> Passkey
     Raises:
         NotFound: it is not theirs.
     """
+    serialise(session, account.id)
     passkey = get(session, account, passkey_id)
     session.delete(passkey)
     session.flush()

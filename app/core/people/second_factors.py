@@ -15,10 +15,14 @@ import pyotp
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bulk, clock, ids, mail, security_events
-from app.core.errors import Conflict
+from app.core import bulk, clock, ids, limits, mail, security_events
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden
+from app.core.history import chain as history
+from app.core.history.reason import Reason
 from app.core.mail import Kind
 from app.core.models import Account, Identity, Passkey, RecoveryCode
+from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.sealing import SealBroken, Sealer
 from app.core.security_events import SecurityEvent
@@ -126,6 +130,7 @@ def confirm_codes(session: Session, sealer: Sealer, account: Account, code: str)
 
 def end_codes(session: Session, account: Account) -> None:
     """Switch the account's codes off. Its recovery codes end with its last second factor."""
+    serialise(session, account.id)
     account.totp_secret = account.totp_since = account.totp_step = None
     session.flush()
     end_unneeded_recovery_codes(session, account)
@@ -168,18 +173,41 @@ def end_unneeded_recovery_codes(session: Session, account: Account) -> None:
         bulk.change(session, sa.delete(RecoveryCode).where(RecoveryCode.account_id == account.id))
 
 
-def remove_all(session: Session, account: Account, actor: Actor) -> bool:
-    """Remove every second factor of a person who lost them. Return whether there was any. Callers check permissions."""
-    factors = of_account(session, account)
+def reset(session: Session, actor: Actor, account_id: uuid.UUID, reason: str) -> Account:
+    """Remove every second factor of a person who lost them, so that their password alone signs them in again.
+
+    Raises:
+        Forbidden: the actor is no service admin.
+        Conflict: there is nothing to remove.
+    """
+    if not (actor.service_admin or actor.kind == "system"):
+        raise Forbidden("Only a service admin removes the second factors of others")
+    limits.text(reason, "reason", limits.REASON_MAX)
+    account = accounts.get(session, account_id, again=True)
+    for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
+        serialise(session, membership.community_id)
+    present = of_account(session, account)
     gone = bulk.change(session, sa.delete(Passkey).where(Passkey.account_id == account.id))
     bulk.change(session, sa.delete(RecoveryCode).where(RecoveryCode.account_id == account.id))
     account.totp_secret = account.totp_since = account.totp_step = None
     session.flush()
-    if not (gone or factors.has_codes):
-        return False
+    if not (gone or present.has_codes):
+        raise Conflict(f"{account.display_name} has no second factor")
     mail.ask(session, Kind.FACTORS_RESET, account_id=account.id)
     security_events.log_at_commit(session, SecurityEvent.FACTORS_RESET, actor, account_id=account.id)
-    return True
+    for membership in account.memberships:
+        history.record(
+            session,
+            actor,
+            membership.community_id,
+            "account.factors_removed",
+            "account",
+            account.id,
+            before={"factors": gone + present.has_codes},
+            after={"factors": 0},
+            reason=Reason(reason),
+        )
+    return account
 
 
 def report(session: Session, account: Account, kind: Kind, event: SecurityEvent, **fields: Any) -> None:

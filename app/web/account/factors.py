@@ -11,9 +11,10 @@ from wtforms import Form, HiddenField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
+from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.models import Account, Passkey
-from app.core.people import accounts, browsers, passkeys, second_factors
+from app.core.people import accounts, browsers, identities, passkeys, second_factors
 from app.core.vocabulary import SignInStepPurpose
 from app.web import auth, forms, page
 from app.web.account import passkeys as ceremonies
@@ -195,11 +196,14 @@ def make_recovery_codes() -> Response:
 
 
 def _require_one_left(session: Session, account: Account) -> None:
-    """Refuse a removal in this transaction if it took the last second factor and a role of the account requires one.
+    """Refuse the removal in this transaction if the account needs what it removed.
 
     Raises:
-        Conflict: it did.
+        Conflict: it was the only way to sign in, or the last second factor of a role that requires one.
     """
+    if not identities.has_way_in(session, account):
+        raise Conflict("This is your only way to sign in. Add another one first")
+    sign_in_rules.require_factor(session, account)
 
 
 def _show(

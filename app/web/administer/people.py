@@ -14,7 +14,7 @@ from app.core import limits
 from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.paging import Slice
-from app.core.people import invitations, mailed_links, members
+from app.core.people import invitations, mailed_links, members, second_factors
 from app.core.people.members import Member
 from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, linking
@@ -33,7 +33,7 @@ ROLES: Mapping[Role, str] = {
     Role.OPERATOR: "Operator",
     Role.ADMIN: "Admin",
 }
-ACTS = ("role", "link", "unlink", "remove", "disable", "enable")
+ACTS = ("role", "link", "unlink", "remove", "disable", "enable", "reset")
 STATES = {"active": "Active", "disabled": "Disabled", "unconfirmed": "Not confirmed yet"}
 
 
@@ -155,6 +155,18 @@ def remove_member(membership_id: uuid.UUID) -> Response:
         return f"{gone.account.display_name} no longer belongs to the community."
 
     return _do(membership_id, "remove", take_out, to_list=True)
+
+
+@web.post("/people/<uuid:membership_id>/remove-factors")
+@auth.asks_again()
+def remove_factors(membership_id: uuid.UUID) -> Response:
+    def reset(session: Session, form: MemberForm) -> str:
+        actor = auth.current_actor()
+        account_id = members.get(session, actor, membership_id).account.id
+        account = second_factors.reset(session, actor, account_id, _why(form))
+        return f"The second factors of {account.display_name} are removed. They got a mail."
+
+    return _do(membership_id, "reset", reset)
 
 
 @web.post("/people/<uuid:membership_id>/disable")
@@ -306,6 +318,7 @@ def _show_one(
         community_id = member.membership.community_id
         auth.enter(community_id)
         found = linking.search_profiles(session, actor, community_id, search)
+        factors = second_factors.of_account(session, member.account) if actor.service_admin else None
     shown = MemberForm.for_each_act(member.membership.role, act, form)
     return page.render(
         "administer/member.html",
@@ -315,6 +328,7 @@ def _show_one(
         forms=shown,
         member=member,
         search=search,
+        factors=factors,
         found=[one for one in found if one.account_id != member.account.id],
         **_context(member),
     )

@@ -31,6 +31,7 @@ SENTENCES: Mapping[str, str] = {
     "role.taken": "No longer a member",
     "groups.mapped": "Roles of groups changed",
     "account.disabled": "Account disabled",
+    "account.factors_removed": "Second factors removed",
     "account.enabled": "Account enabled",
     "invitation.sent": "Invitation sent",
     "invitation.withdrawn": "Invitation withdrawn",
@@ -40,6 +41,7 @@ SENTENCES: Mapping[str, str] = {
 _LABELS: Mapping[str, str] = {
     "role": "Role",
     "groups": "Groups",
+    "factors": "Second factors",
     "template": "Template",
     "public_part": "Key",
     "category": "Category",
