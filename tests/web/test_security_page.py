@@ -7,8 +7,9 @@ from urllib.parse import unquote
 import pytest
 import sqlalchemy as sa
 
-from app.core.models import Account, RecoveryCode
+from app.core.models import Account, Passkey, RecoveryCode, SignInRules
 from app.core.people import second_factors
+from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance
@@ -105,6 +106,22 @@ def test_switching_codes_off_asks_for_one(visit: Visit, cast: Cast, wiring: Wiri
         mail["Subject"] for mail in mailbox.all(cast.rater.email)
     ]
     assert enter_password(visit(None), cast.rater).location == "/"
+
+
+def test_the_last_factor_stays_while_the_role_requires_one(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    secret, visitor = set_codes_up(wiring, cast.moderator), visit(cast.moderator)
+    add_passkey(visitor, SoftPasskey())
+    with wiring.database.writing() as session:
+        session.add(SignInRules(id=1, factor_role=Role.MODERATOR))
+        passkey_id = session.scalars(sa.select(Passkey.id)).one()
+    assert visitor.post("/security/codes/off", code=code_at(secret)).status_code == 303
+    refused = visitor.post(f"/security/passkeys/{passkey_id}/remove")
+    assert refused.status_code == 409
+    assert "requires a second factor of your role" in refused.text
+    with wiring.database.writing() as session:
+        assert session.scalars(sa.select(Passkey.id)).all() == [passkey_id]
+        session.get_one(SignInRules, 1).factor_role = Role.OPERATOR
+    assert visitor.post(f"/security/passkeys/{passkey_id}/remove").status_code == 303
 
 
 @pytest.mark.parametrize(
