@@ -40,7 +40,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         runtime.prepare_counts(settings)
         shown = _demonstration(settings) if demo else None
         token = _first_admin_token(settings)
-        _set_provider(settings)
+        set_provider(settings)
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:
@@ -157,7 +157,7 @@ def _first_admin_token(settings: Settings) -> str | None:
         wiring.database.dispose()
 
 
-def _set_provider(settings: Settings) -> None:
+def set_provider(settings: Settings) -> None:
     """Make the sign-in provider of the settings one that people can use, and end that of earlier settings."""
     wiring = wire(settings)
     try:

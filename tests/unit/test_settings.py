@@ -7,7 +7,10 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from app.commands.settings_table import name_of
+from app.core.people import providers
+from app.process import startup
 from app.settings import Settings
+from app.wiring import Wiring
 
 
 def test_production_refuses_to_start_without_secrets_and_names_them(tmp_path: Path) -> None:
@@ -99,6 +102,22 @@ def test_what_mail_needs_is_named(given: dict[str, str], named: str) -> None:
         Settings(_env_file=None, **given)
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"oidc_issuer": "https://login.example.org"}, "BRIDGENOTE_OIDC_CLIENT_ID"),
+        ({"oidc_client_id": "bridgenote"}, "BRIDGENOTE_OIDC_ISSUER"),
+        (
+            {"oidc_issuer": "https://a.example", "oidc_client_id": "b", "oidc_scopes": "email"},
+            "BRIDGENOTE_OIDC_SCOPES",
+        ),
+    ],
+)
+def test_what_a_sign_in_provider_needs_is_named(given: dict[str, str], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        Settings(_env_file=None, **given)
+
+
 def test_links_in_mails_begin_with_the_public_address_or_where_it_listens() -> None:
     assert Settings(_env_file=None, public_url="https://m.example.org/").base_url == "https://m.example.org"
     assert Settings(_env_file=None, host="::1", port=9000).base_url == "http://[::1]:9000"
@@ -124,3 +143,22 @@ def test_only_postgresql_has_a_replica(given: dict[str, str], named: str) -> Non
     given = {"database_url": "postgres://host/x", "replica_url": "postgres://replica/x"}
     options = Settings(_env_file=None, **given).database_options
     assert options["replica_url"] == "postgresql+psycopg://replica/x"
+
+
+def test_the_provider_of_the_settings_is_one_that_people_can_use(wiring: Wiring) -> None:
+    settings = wiring.settings.model_copy(
+        update={
+            "oidc_issuer": "https://login.example.org",
+            "oidc_client_id": "bridgenote",
+            "oidc_client_secret": SecretStr("a-secret"),
+            "oidc_label": "Example",
+        }
+    )
+    startup.set_provider(settings)
+    with wiring.database.reading() as session:
+        (provider,) = providers.enabled(session)
+        assert providers.client_of(provider, wiring.sealer).client_secret == "a-secret"
+        assert provider.label == "Example"
+    startup.set_provider(wiring.settings)
+    with wiring.database.reading() as session:
+        assert providers.enabled(session) == []

@@ -138,6 +138,7 @@ def add(
     draft = check(draft)
     serialise(session, LOCK)
     limits.room(limits.PROVIDERS, len(listed(session)), "issuer")
+    _refuse_same_label(session, draft)
     provider = IdentityProvider(
         id=new_id(),
         issuer=draft.issuer,
@@ -179,6 +180,7 @@ def change(
             draft.creates_accounts,
         )
     )
+    _refuse_same_label(session, draft, but=provider.id)
     _apply(provider, sealer, draft)
     provider.etag += 1
     session.flush()
@@ -350,6 +352,13 @@ def switch_off(session: Session, actor: Actor, provider: IdentityProvider) -> No
     provider.enabled_at = None
     end_sessions(session, provider.id)
     log(session, SecurityEvent.PROVIDER_DISABLED, actor, provider)
+
+
+def _refuse_same_label(session: Session, draft: Draft, but: uuid.UUID | None = None) -> None:
+    """Two buttons that say the same would leave people guessing."""
+    for other in listed(session):
+        if other.id != but and other.label.casefold() == draft.label.casefold():
+            raise Invalid.field("label", "is that of another provider", draft.label)
 
 
 def _apply(provider: IdentityProvider, sealer: Sealer, draft: Draft) -> None:

@@ -106,6 +106,11 @@ def test_the_same_provider_is_not_added_twice(
 ) -> None:
     response = service_admin.post("/sign-in-methods/new", issuer=provider.issuer, **CLIENT, **FIELDS)
     assert response.status_code == 422
+    assert "is that of another provider" in response.text
+    response = service_admin.post(
+        "/sign-in-methods/new", **({"issuer": provider.issuer} | CLIENT | FIELDS | {"label": "Second"})
+    )
+    assert response.status_code == 422
     assert "has a provider with this client id" in response.text
 
 
