@@ -33,6 +33,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
             ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
             ("Authors", "web.authors_page", "users", Permission.SEE_HISTORY),
+            ("Reports", "web.reports_page", "message-square", Permission.SEE_QUEUE),
             ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),
             ("Insights", "web.insights_page", "chart-column", Permission.SEE_HISTORY),
         ),

@@ -15,6 +15,7 @@ from app.web.filters import highlight
 from app.web.item import verb_words
 from app.web.item.answering import AnswerForm
 from app.web.item.pending_undo import PendingDecision
+from app.web.item.reporting import ReportForm, Reporting
 from app.web.item.threads import Message, ThreadContext
 from app.web.item.views import OPTIONS, BlindItem, Question, Step
 from app.web.list_filters import QueueForm
@@ -136,6 +137,12 @@ def _held() -> PendingDecision:
     return PendingDecision(uuid.UUID(int=99), False, "Sam", "", "The post will stay.", "Dismissing", 8)
 
 
+def _reporting(post_id: uuid.UUID) -> Reporting:
+    form = ReportForm()
+    form.offer(["spam", "hate", "other"])
+    return Reporting(post_id, form, own=False, may=True)
+
+
 def _item(number: int) -> BlindItem:
     category, post_id = _CATEGORIES[number], uuid.UUID(int=number + 1)
     around = ThreadContext(
@@ -193,6 +200,7 @@ def item() -> dict[str, Any]:
         "panel": None,
         "past": None,
         "fact_check": None,
+        "reporting": _reporting(shown.id),
         "why": None,
         "action_id": shown.id,
         "notes": [],

@@ -26,10 +26,13 @@ from app.core.models import (
     HistoryEntry,
     Membership,
     Overturn,
+    Profile,
     Replay,
 )
 from app.core.people import invitations, keys
 from app.core.permissions import Actor
+from app.core.reports import reporting
+from app.core.reports.reporting import NewReport
 from app.core.review import holds, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
 from app.core.services import services
@@ -218,6 +221,14 @@ GET  /reset/<token>                                             410 410 410 410 
 POST /reset/<token>                                             410 410 410 410 410 410
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
+POST /review/<uuid:action_id>/report                            401 422 422 422 422 404
+POST /me/reports/<uuid:report_id>/withdraw                      401 303 404 404 404 404
+GET  /reports                                                   303 403 200 200 200 404
+GET  /reports.csv                                               303 403 200 200 200 404
+POST /reports/<uuid:request_id>/review                          401 403 303 303 303 404
+GET  /reports/reporters/<uuid:profile_id>                       303 403 404 404 404 404
+POST /reports/reporters/<uuid:profile_id>/mute                  401 403 404 404 404 404
+POST /reports/reporters/<uuid:profile_id>/unmute                401 403 404 404 404 404
 POST /review/<uuid:action_id>/answer/undo                       401 303 303 303 303 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
 POST /review/<uuid:action_id>/assign                            401 403 422 422 422 404
@@ -426,10 +437,21 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
         )
         published = items.Item("x", "1", "A claim", "False", "https://checks.example/1", "Checks")
         items.keep(session, [published], community.id)
+        reporter = session.get_one(Profile, cast.rater.profile_id)
+        posted = session.scalars(sa.select(Action.request_id).where(Action.id == decided_id)).one()
+        filed = reporting.file(
+            session,
+            Actor(name="Rater", roles={cast.community_id: Role.RATER}, profile_id=reporter.id, **here),
+            community,
+            reporter,
+            NewReport("dashboard:1", str(reporter.id), request_id=str(posted)),
+        )
         session.flush()
         return {
             "action_id": action_id,
             "note_id": note_id,
+            "report_id": filed.report.id,
+            "request_id": posted,
             "hold_id": held.id,
             "reason_id": reason.id,
             "key_id": key.id,

@@ -33,8 +33,8 @@ from app.core.vocabulary import ActionState, ActionTier, Verb
 class Opening:
     """An action to open on a request. See ``open_for``.
 
-    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. ``reports``: the weight of the
-    post's reports.
+    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. ``reports``: what the
+    post's reports count in its urgency.
     """
 
     request: Request
@@ -171,7 +171,7 @@ def urgency(
 ) -> Urgency:
     """Return how urgent a review is. ``metadata`` is the request's; its ``reports`` and ``views`` count.
 
-    ``reports``: the weight of the reports that people made here.
+    ``reports``: what the reports that people made here count (``reports.weighing``).
     """
     due_at = opened_at + timedelta(minutes=target_minutes)
     hours = (
@@ -183,19 +183,15 @@ def urgency(
     return Urgency(due_at, due_at - timedelta(hours=hours))
 
 
-_BEYOND = 1.0
-"""The weight of reports up to which they bring nothing forward: what one side alone, or newcomers, can weigh."""
-
-
 def _report_hours(metadata: Mapping[str, Any] | None, reports: float) -> float:
-    number = figure(metadata, "reports") + max(0.0, reports - _BEYOND)
+    number = figure(metadata, "reports") + reports
     return min(_REPORT_HOURS * math.log2(1 + number), _REPORTS_MOST)
 
 
 def hasten(
     session: Session, action: Action, metadata: Mapping[str, Any] | None, before: float, now: float
 ) -> None:
-    """Bring a review forward, or put it back, because its reports weigh ``now`` what they did not ``before``."""
+    """Bring a review forward, or put it back, because its reports count ``now`` what they did not ``before``."""
     hours = _report_hours(metadata, now) - _report_hours(metadata, before)
     if not hours or action.urgent_at is None:
         return

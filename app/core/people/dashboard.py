@@ -30,6 +30,7 @@ KEYS: Mapping[str, str] = {
     "t": "Template",
     "a": "Assign",
     "i": "The author’s last posts",
+    "r": "Report the post",
     "s": "Skip",
     "u": "Undo",
     "w": "Write a note",

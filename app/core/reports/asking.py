@@ -23,7 +23,7 @@ from app.core.models import Action, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.reports import sums
-from app.core.reports.weighing import Alike, has_both_sides, tally, weigh
+from app.core.reports.weighing import Alike, has_both_sides, tally, urgency, weigh
 from app.core.review import reopening
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import ESCALATED, OTHER, STAFF_TARGET, CategoryRule, Route
@@ -40,14 +40,14 @@ SECOND_LOOK_WITHIN = timedelta(days=30)
 def weigh_post(
     session: Session, request: Request, latest: Action | None, before: float, *, turn: int = 0
 ) -> None:
-    """Do what follows from the open reports of a post, which weighed ``before``. The community is locked.
+    """Do what follows from the open reports of a post, which counted ``before`` in its urgency.
 
     Brings an open review forward; opens one if there is none and the reports weigh enough. A post that is not scored
-    yet waits for a job, which is in its ``turn``.
+    yet waits for a job, which is in its ``turn``. The community is locked.
     """
     if latest is not None:
         if latest.action_state is ActionState.UNDER_REVIEW:
-            now = weigh(sums.of_open(session, request.id))
+            now = urgency(sums.of_open(session, request.id))
             opening.hasten(session, latest, request.extra, before, now)
         return
     if request.scored_at is None and request.status in (RequestStatus.PENDING, RequestStatus.IN_PROGRESS):
@@ -162,7 +162,7 @@ def _open(session: Session, request: Request, route: Route, version: int, report
         },
     }
     return opening.open_for(
-        session, request, scored, evidence, note, cause=counted.words, reports=weigh(reports)
+        session, request, scored, evidence, note, cause=counted.words, reports=urgency(reports)
     )
 
 

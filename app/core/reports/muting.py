@@ -140,6 +140,20 @@ def reporters(session: Session, actor: Actor, community_id: uuid.UUID) -> list[R
     return sorted(found, key=lambda one: (one.muted is None, -one.number, one.profile.id))
 
 
+def reporter(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> Reporter:
+    """One reporter. Raises NotFound for a person who reported nothing in the community."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    _require_reporter(session, community_id, profile_id)
+    since = Report.reported_at >= clock.now() - COUNTED_FOR
+    row = session.execute(_counts(community_id).where(Report.reporter_id == profile_id, since)).first()
+    values = [int(value) for value in row[1:]] if row is not None else [0, 0, 0, 0]
+    number, is_open, upheld, rejected = values
+    muted = session.get(MutedReporter, (community_id, profile_id))
+    is_muted = muted is not None and muted.until > clock.now()
+    profile = session.get_one(Profile, profile_id)
+    return Reporter(profile, number, is_open, upheld, rejected, muted if is_muted else None)
+
+
 def _counts(community_id: uuid.UUID) -> sa.Select[Any]:
     states = (ReportState.OPEN, ReportState.UPHELD, ReportState.REJECTED)
     columns: list[Any] = [

@@ -18,7 +18,7 @@ from app.core.models import Community, Profile, Report, Request
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.reports import asking, outcomes, reporters, sums
-from app.core.reports.weighing import weigh
+from app.core.reports.weighing import urgency
 from app.core.requests import posts, submitting
 from app.core.requests.submitting import Submission
 from app.core.thresholds.routing import OTHER
@@ -86,7 +86,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
     is_author = person.is_called(request.platform_author_id)
     latest = actions.live_for(session, request.id)
     outcome = outcomes.outcome_of(session, request, latest)
-    before = weigh(sums.of_open(session, request.id)) if latest is not None and outcome is None else 0.0
+    before = urgency(sums.of_open(session, request.id)) if latest is not None and outcome is None else 0.0
     report = Report(
         id=new_id(),
         community_id=community.id,
@@ -129,7 +129,7 @@ def withdraw(session: Session, actor: Actor, report: Report) -> None:
         return
     if report.state is not ReportState.OPEN:
         raise Conflict("This report has an outcome already", report.id)
-    before = weigh(sums.of_open(session, report.request_id))
+    before = urgency(sums.of_open(session, report.request_id))
     make_move(session, actor, report, ReportState.WITHDRAWN)
     request = session.get_one(Request, report.request_id)
     latest = actions.live_for(session, request.id)
@@ -140,6 +140,16 @@ def withdraw(session: Session, actor: Actor, report: Report) -> None:
 def get(session: Session, actor: Actor, report_id: uuid.UUID) -> Report:
     """The report. Raises NotFound if it is unknown or belongs to another community."""
     return require_found(actor, Permission.READ, session.get(Report, report_id), "report")
+
+
+def is_reported_by(session: Session, request_id: uuid.UUID, profile_id: uuid.UUID | None) -> bool:
+    """Whether this person has reported the post, and not taken it back."""
+    theirs = sa.select(Report.id).where(
+        Report.request_id == request_id,
+        Report.reporter_id == profile_id,
+        Report.state != ReportState.WITHDRAWN,
+    )
+    return session.scalar(theirs.limit(1)) is not None
 
 
 def _check(new: NewReport) -> None:

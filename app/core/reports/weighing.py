@@ -39,8 +39,8 @@ class Alike:
     right: int = 0
 
 
-def weigh(reports: Iterable[Alike]) -> float:
-    """What the reports of one post weigh together."""
+def weigh(reports: Iterable[Alike], *, alone: float = ALONE) -> float:
+    """What the reports of one post weigh together. ``alone``: the most of one side without the other; of newcomers."""
     newcomers, sides = 0.0, {-1: 0.0, 0: 0.0, 1: 0.0}
     for alike in reports:
         if alike.is_newcomer:
@@ -49,8 +49,13 @@ def weigh(reports: Iterable[Alike]) -> float:
             sides[alike.side] += alike.weight
     partisan = sides[-1] + sides[1]
     if not (sides[-1] and sides[1]):
-        partisan = min(ALONE, partisan)
-    return round(sides[0] + partisan + min(ALONE, newcomers), 6)
+        partisan = min(alone, partisan)
+    return round(sides[0] + partisan + min(alone, newcomers), 6)
+
+
+def urgency(reports: Iterable[Alike]) -> float:
+    """What the reports of one post count in its place in the queue: one side alone, or newcomers, move nothing."""
+    return weigh(reports, alone=0.0)
 
 
 def has_both_sides(reports: Iterable[Alike]) -> bool:

@@ -14,11 +14,12 @@ from sqlalchemy.orm import Session, aliased
 from app.core import bulk
 from app.core.db import serialise
 from app.core.helpfulness import refits
-from app.core.models import Community, Note, Profile, Rating, Request
+from app.core.models import Community, Note, Profile, Rating, Report, Request
 from app.core.notes import rater_days, ratings, verdicts
 from app.core.panels import seats
 from app.core.people import profiles
 from app.core.permissions import Actor
+from app.core.vocabulary import ReportState
 
 
 def ensure(session: Session, actor: Actor, identity: profiles.Identity, community: Community) -> Profile:
@@ -74,9 +75,10 @@ def move(
     cause: str,
     community_id: uuid.UUID | None = None,
 ) -> None:
-    """Move the profile's notes, seats and ratings to the person; of one community, or of all. Settle their notes."""
+    """Move what the profile wrote, rated and reported to the person; in one community, or in all. Settle the notes."""
     _move_notes(session, profile, person, community_id)
     seats.move(session, profile.id, person.id, community_id)
+    _move_reports(session, profile, person, community_id)
     merged = _merge_ratings(session, actor, profile, person, cause, community_id)
     for note_id in sorted({*merged, *doubtful}):
         note = session.get_one(Note, note_id)
@@ -122,6 +124,25 @@ def _move_notes(session: Session, profile: Profile, person: Profile, community_i
         sa.update(Note)
         .where(Note.author_id == profile.id, _can_move(person.id), *_only_in(Note.community_id, community_id))
         .values(author_id=person.id, updated_at=Note.updated_at),
+    )
+
+
+def _move_reports(
+    session: Session, profile: Profile, person: Profile, community_id: uuid.UUID | None
+) -> None:
+    """Move the profile's reports to the person, except of posts that the person reported too."""
+    other = aliased(Report)
+    has_one = sa.exists().where(
+        other.reporter_id == person.id,
+        other.request_id == Report.request_id,
+        other.state != ReportState.WITHDRAWN,
+    )
+    may_move = sa.or_(Report.state == ReportState.WITHDRAWN, ~has_one)
+    bulk.change(
+        session,
+        sa.update(Report)
+        .where(Report.reporter_id == profile.id, may_move, *_only_in(Report.community_id, community_id))
+        .values(reporter_id=person.id, updated_at=Report.updated_at),
     )
 
 

@@ -1,6 +1,7 @@
 """The item page: the post, the question, the notes; for moderators also their panel."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, make_response, redirect, url_for
@@ -20,7 +21,7 @@ from app.core.review import queue, reopening, second_looks
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.item import answering, author, note_forms, panel, versions, why_status
+from app.web.item import answering, author, note_forms, panel, reporting, versions, why_status
 from app.web.item.answering import AnswerForm
 from app.web.item.note_views import note_view
 from app.web.item.panel import ModeratorPanel
@@ -119,13 +120,21 @@ def ask(session: Session, action: Asked, *, typed_in: str | None = None) -> Ques
         answer = samples.by_rater(session, action, auth.current_profile_id())
         # As of an item, whatever the sample itself needs: another number would tell them apart.
         needed = answering.ratings_needed()
-        return sample_question(action, blind, answer, needed, is_open=samples.is_open(session, action))
+        asked = sample_question(action, blind, answer, needed, is_open=samples.is_open(session, action))
+        return _with_reports(session, action, asked)
     note = action.note
     if note is None:
         return question(action, blind, None, None, answering.ratings_needed())
     own = ratings.by_rater(session, note.id, auth.current_profile_id())
     counts = ratings.stats(session, note) if is_decided(action) else None
-    return question(action, blind, own, counts, answering.ratings_needed())
+    return _with_reports(session, action, question(action, blind, own, counts, answering.ratings_needed()))
+
+
+def _with_reports(session: Session, action: Asked, asked: Question) -> Question:
+    """Add why the post was reported, once the reader has answered or it is decided."""
+    if asked.answer is None and asked.outcome is None:
+        return asked
+    return replace(asked, reported_as=reporting.reported_as(session, action.request_id))
 
 
 def item_context(
@@ -154,6 +163,7 @@ def item_context(
         "changes": versions.changes(session, item) if item and moderates else [],
         "past": author.past_posts(session, auth.current_actor(), item) if item and moderates else None,
         "fact_check": items.referenced(session, action.request),
+        "reporting": reporting.form_for(session, action),
         "why": why_status.why(session, item.note, item, None) if item and item.note else None,
         **notes_context(session, action),
     }

@@ -27,7 +27,7 @@ from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.filters import full_time
 from app.web.forms import AnyForm
-from app.web.item import answering, decision_forms, pending_undo, timeline, verb_words, why_status
+from app.web.item import answering, decision_forms, pending_undo, reporting, timeline, verb_words, why_status
 from app.web.item.decision_forms import (
     AssignForm,
     CommentForm,
@@ -41,6 +41,7 @@ from app.web.item.decision_forms import (
 )
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.pending_undo import PendingDecision, PendingUndo
+from app.web.item.reporting import ItemReports
 from app.web.item.silence_forms import LiftForm, length_words, lift_form
 from app.web.item.timeline import DoneToPost
 from app.web.item.verb_words import VerbButton, outcome
@@ -113,6 +114,7 @@ class ModeratorPanel:
     missing: Sequence[Missing] = ()
     is_test: bool = False
     drawn_closes_at: datetime | None = None
+    reports: ItemReports | None = None
     seen: str = ""
     wave: WaveView | None = None
 
@@ -289,6 +291,7 @@ def panel(
         was_refused=was_refused,
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
+        reports=reporting.for_moderators(session, action.request_id),
         seen=seen(actor, action),
         wave=found_wave,
     )

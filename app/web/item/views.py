@@ -111,7 +111,7 @@ class Question:
     """The question for this reader. ``progress`` is set once the reader answered, ``outcome`` once it is decided.
 
     ``is_settled``: the reader has seen the outcome, so their answer can no longer change. ``closed``: why answers are
-    not needed any more, where there is no outcome.
+    not needed any more, where there is no outcome. ``reported_as``: the reasons of reports, once the reader answered.
     """
 
     item: BlindItem
@@ -121,6 +121,7 @@ class Question:
     progress: Progress | None
     outcome: Outcome | None
     closed: str = ""
+    reported_as: str = ""
 
     @property
     def answer_words(self) -> str:

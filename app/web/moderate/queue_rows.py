@@ -15,6 +15,8 @@ from app.core import clock, limits, scoring
 from app.core.actions import opening
 from app.core.models import Action, Note, Request
 from app.core.permissions import Actor
+from app.core.reports import sums
+from app.core.reports.weighing import Tally
 from app.core.review import authors, decision_trace, queue, second_looks, waves
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
@@ -35,6 +37,7 @@ from app.web.moderate.row_names import RowName
 from app.wiring import wired
 
 PART = "moderate/_queue_row.html"
+NO_REPORTS = Tally()
 _DISAGREEMENTS: Mapping[str, str] = {
     "divisive": "split",
     "one-sided": "split",
@@ -187,13 +190,18 @@ def _rows(
     hidden = authors.hidden_posts(
         session, community_id, {author for action in actions if (author := action.platform_author_id)}
     )
+    reported = sums.tallies(session, [action.request_id for action in actions])
     looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
     alike = waves.sizes(session, {action.wave_id for action in actions if action.wave_id is not None})
     return [
         replace(
             _row(item, actor, row_list),
             is_ticked=item.action.id in ticked,
-            facts=_facts(item.action.request, hidden.get(item.action.platform_author_id or "", 0)),
+            facts=_facts(
+                item.action.request,
+                hidden.get(item.action.platform_author_id or "", 0),
+                reported.get(item.action.request_id, NO_REPORTS),
+            ),
             look=looks.get(item.action.id),
             alike=_alike(item.action, alike) if row_lists.shows_waves(row_list) else "",
         )
@@ -243,10 +251,11 @@ def _disagreement(note: Note | None, needed: int) -> str:
     return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
 
 
-def _facts(post: Request, hidden: int) -> Sequence[str]:
-    """The author's hidden posts, channel, language, and reports and views if the integration gave them."""
+def _facts(post: Request, hidden: int, reported: Tally) -> Sequence[str]:
+    """The author's hidden posts, channel, language, who reported it, and what the integration counted."""
     reports, views = opening.figure(post.extra, "reports"), opening.figure(post.extra, "views")
     facts = (
+        f"reported by {reported.number:,}" if reported.number else "",
         f"{hidden} hidden" if hidden else "",
         channel(post.platform_channel_id) if post.platform_channel_id else "",
         language_name(post.language) if post.language else "",

@@ -28,7 +28,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
-from app.web.rate import cards
+from app.web.rate import cards, own_reports
 from app.wiring import wired
 
 PAGE_SIZE = 20
@@ -115,6 +115,7 @@ def my_impact() -> Response:
         figures = impact.for_actor(session, actor, community.id)
         today = cards.today(session)
         rows, count, previous, following = _rows(session, community.id, figures, selection, page_slice)
+        reported = own_reports.shown(session, actor, community.id)
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
         next=_rows_url(selection, after=following) if following else None,
@@ -132,6 +133,7 @@ def my_impact() -> Response:
         writing_impact=with_sign(figures.writing),
         rating_lines=_rating_lines(figures, selection),
         note_lines=_note_lines(figures, selection),
+        reports=reported,
         title=_title(selection),
         shows_notes=_is_notes(selection),
         rows=rows,

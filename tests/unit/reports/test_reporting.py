@@ -1,5 +1,8 @@
 """A report is filed once, opens a review when enough people agree, and never acts."""
 
+import math
+from datetime import datetime
+
 import pytest
 import sqlalchemy as sa
 
@@ -120,21 +123,25 @@ def test_an_authors_report_of_their_own_post_counts_nothing_and_is_told_apart(sc
 
 def test_reports_of_a_post_under_review_raise_its_urgency_and_open_no_second_item(scene: Scene) -> None:
     scene.post(text=factories.REVIEWED)
-    before = scene.action()
-    assert before is not None
+
+    def urgent_at() -> datetime:
+        action = scene.action()
+        assert action is not None
+        assert action.urgent_at is not None
+        return action.urgent_at
+
+    before = urgent_at()
+    for number in range(4):
+        scene.report(scene.person(f"left-{number}", side=-1))
+        scene.report(f"new-{number}")
+    assert urgent_at() == before, "one side alone and newcomers move nothing"
     for name in ("ann", "ben"):
         scene.report(scene.person(name))
-    after = scene.action()
-    assert after is not None
-    # Up to a weight of one they bring nothing forward: so much one side has alone.
-    assert (after.id, after.urgent_at) == (before.id, before.urgent_at)
-    for name in ("cid", "dot"):
-        scene.report(scene.person(name))
-    last = scene.action()
-    assert last is not None
-    assert last.urgent_at is not None
-    assert after.urgent_at is not None
-    assert (after.urgent_at - last.urgent_at).total_seconds() == pytest.approx(2 * 3600)
+    assert (before - urgent_at()).total_seconds() == pytest.approx(2 * 3600)
+    with scene.wiring.database.writing() as session:
+        report = session.scalars(sa.select(Report).where(Report.report_id == "ann-post-1")).one()
+        reporting.withdraw(session, factories.integration(scene.cast), report)
+    assert (before - urgent_at()).total_seconds() == pytest.approx(2 * 3600 * math.log2(1.5), abs=1)
     assert scene.count(Action) == 1
 
 

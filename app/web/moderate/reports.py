@@ -1,0 +1,250 @@
+"""Reports page for moderators: open and resolved reports, reporters and whom to mute."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, url_for
+from sqlalchemy.orm import Session
+from wtforms import Form, IntegerField
+from wtforms.validators import InputRequired, NumberRange
+
+from app.core import clock, limits
+from app.core.errors import Invalid, NotFound
+from app.core.ids import parse_id
+from app.core.models import Profile, Report, Request
+from app.core.paging import Slice
+from app.core.permissions import Permission, require
+from app.core.reports import asking, lists, muting
+from app.core.vocabulary import ReportState
+from app.process.replica_reads import may_be_old
+from app.web import auth, community_choice, csv_files, cursor_links, forms, page
+from app.web.blueprint import web
+from app.web.categories import HIDDEN, is_veiled
+from app.web.filter_forms import encoded
+from app.web.filters import excerpt
+from app.web.item import reporting
+from app.web.item.reporting import ReportLine
+from app.wiring import wired
+
+PAGE_SIZE = 50
+CSV_MOST = 10_000
+RESOLVED = (ReportState.UPHELD, ReportState.REJECTED, ReportState.UNDECIDED, ReportState.WITHDRAWN)
+TABS = {"open": "Open", "resolved": "Resolved", "reporters": "Reporters"}
+
+
+class MuteForm(Form):
+    """For how long a person's reports count nothing, and why."""
+
+    days = IntegerField(
+        "Days",
+        [
+            InputRequired("Enter a number of days."),
+            NumberRange(1, limits.MUTE_DAYS_MAX, f"Enter a number of days from 1 to {limits.MUTE_DAYS_MAX}."),
+        ],
+        default=30,
+    )
+    reason = forms.reason_field()
+
+
+class UnmuteForm(Form):
+    """Why a mute ends early."""
+
+    reason = forms.reason_field()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One report with its post. ``url`` leads to the item, None without one; ``asks``: a review can be opened."""
+
+    report_id: uuid.UUID
+    request_id: uuid.UUID
+    reporter_id: uuid.UUID
+    line: ReportLine
+    state: str
+    text: str
+    is_veiled: bool
+    url: str | None
+    asks: bool
+    words: str
+
+
+@web.get("/reports")
+@auth.needs(Permission.SEE_QUEUE)
+@may_be_old
+def reports_page() -> Response:
+    tab = forms.query_arg("tab") if forms.query_arg("tab") in TABS else "open"
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        context: dict[str, Any]
+        if tab == "reporters":
+            context = {"reporters": muting.reporters(session, actor, community.id), "now": clock.now()}
+        else:
+            context = _listed(session, community.id, tab)
+    return page.render(
+        "moderate/reports.html", tab=tab, tabs=_tabs(tab), csv_url=_url(tab, "web.reports_csv"), **context
+    )
+
+
+def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, Any]:
+    person = parse_id(forms.query_arg("reporter"))
+    found = lists.for_moderators(
+        session,
+        auth.current_actor(),
+        community_id,
+        Slice(size=PAGE_SIZE, of=tab, **cursor_links.cursors()),
+        states=_states(tab),
+        profile_id=person,
+    )
+    name = session.get(Profile, person) if person is not None else None
+    chosen = {**community_choice.carried(), "tab": tab, "reporter": str(person or "")}
+    return {
+        "rows": _rows(session, found.rows),
+        "links": cursor_links.links(url_for("web.reports_page"), found, "report", **chosen),
+        "of_person": (name.display_name or name.platform_user_id) if name is not None else None,
+        "all_url": _url(tab),
+    }
+
+
+def _states(tab: str) -> tuple[ReportState, ...]:
+    return RESOLVED if tab == "resolved" else (ReportState.OPEN,)
+
+
+def _rows(session: Session, found: Any) -> list[Row]:
+    """Return the rows; the posts' items and tallies are read at once."""
+    of_posts = lists.items_of(session, [report.request_id for report in found])
+    return [_row(report, *of_posts.get(report.request_id, (None, None, ""))) for report in found]
+
+
+def _row(report: Report, action_id: uuid.UUID | None, category: str | None, words: str) -> Row:
+    warn = auth.current_reader().account.content_warnings
+    veiled = is_veiled(category, warn=warn) or is_veiled(report.category, warn=warn)
+    return Row(
+        report.id,
+        report.request_id,
+        report.reporter_id,
+        reporting.line(report),
+        reporting.STATES[report.state],
+        HIDDEN if veiled else excerpt(report.request.content, 120),
+        veiled,
+        url_for("web.item", action_id=action_id) if action_id is not None else None,
+        action_id is None and report.state is ReportState.OPEN,
+        words,
+    )
+
+
+def _tabs(current: str) -> list[tuple[str, str, bool]]:
+    return [(label, _url(name), name == current) for name, label in TABS.items()]
+
+
+def _url(tab: str, view: str = "web.reports_page", **more: str) -> str:
+    return f"{url_for(view)}?{encoded({**community_choice.carried(), 'tab': tab, **more})}"
+
+
+@web.post("/reports/<uuid:request_id>/review")
+def review_reported(request_id: uuid.UUID) -> Response:
+    """Open a review of a reported post at once."""
+    actor = auth.current_actor()
+    with wired().database.writing() as session:
+        request = session.get(Request, request_id)
+        if request is None or request.withdrawn_at is not None or not actor.sees(request.community_id):
+            raise NotFound("post")
+        require(actor, Permission.MODERATE, request.community_id, "post")
+        action = asking.ask_moderators(session, request)
+        url = url_for("web.item", action_id=action.id) if action is not None else url_for("web.reports_page")
+    message = "The review is open." if action is not None else "It was opened or decided in the meantime."
+    return page.done(None, url, message, status=200 if action is not None else 409)
+
+
+@web.get("/reports/reporters/<uuid:profile_id>")
+@auth.needs(Permission.MODERATE)
+def mute_page(profile_id: uuid.UUID) -> Response:
+    return _mute_page(profile_id, MuteForm(), UnmuteForm())
+
+
+@web.post("/reports/reporters/<uuid:profile_id>/mute")
+@auth.needs(Permission.MODERATE)
+def mute_reporter(profile_id: uuid.UUID) -> Response:
+    form = forms.posted(MuteForm)
+    if not form.validate():
+        return _mute_page(profile_id, form, UnmuteForm(), status=422)
+    try:
+        with wired().database.writing() as session:
+            community = auth.current_community()
+            days, reason = form.days.data or 0, form.reason.data or ""
+            muting.mute(session, auth.current_actor(), community.id, profile_id, days, reason)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _mute_page(profile_id, form, UnmuteForm(), status=422)
+    return page.done(None, _url("reporters"), "Muted. Their reports count nothing until then.")
+
+
+@web.post("/reports/reporters/<uuid:profile_id>/unmute")
+@auth.needs(Permission.MODERATE)
+def unmute_reporter(profile_id: uuid.UUID) -> Response:
+    form = forms.posted(UnmuteForm)
+    if not form.validate():
+        return _mute_page(profile_id, MuteForm(), form, status=422)
+    with wired().database.writing() as session:
+        community = auth.current_community()
+        muting.unmute(session, auth.current_actor(), community.id, profile_id, form.reason.data or "")
+    return page.done(None, _url("reporters"), "Their reports count again.")
+
+
+def _mute_page(profile_id: uuid.UUID, form: MuteForm, unmute: UnmuteForm, *, status: int = 200) -> Response:
+    with wired().database.reading() as session:
+        community = auth.current_community()
+        reporter = muting.reporter(session, auth.current_actor(), community.id, profile_id)
+    return page.render(
+        "moderate/mute_reporter.html",
+        status=status,
+        reporter=reporter,
+        form=form,
+        unmute_form=unmute,
+        reports_url=_url("open", reporter=str(profile_id)),
+        back_url=_url("reporters"),
+    )
+
+
+@web.get("/reports.csv")
+@auth.needs(Permission.SEE_QUEUE)
+@may_be_old
+def reports_csv() -> Response:
+    """Export the open or the resolved reports, the newest of them first."""
+    tab = "resolved" if forms.query_arg("tab") == "resolved" else "open"
+    community = auth.current_community()
+    with wired().database.reading() as session:
+        lines = list(_lines(session, community.id, tab))
+    return csv_files.attachment(lines, f"reports-{tab}-{community.slug}-{clock.now():%Y-%m-%d}.csv")
+
+
+def _lines(session: Session, community_id: uuid.UUID, tab: str) -> Iterator[tuple[object, ...]]:
+    yield (
+        "reported_at",
+        "report_id",
+        "post",
+        "reporter",
+        "origin",
+        "category",
+        "text",
+        "state",
+        "weight",
+        "resolved_at",
+    )
+    found = lists.for_moderators(
+        session, auth.current_actor(), community_id, Slice(size=CSV_MOST), states=_states(tab)
+    )
+    for report in found.rows:
+        yield (
+            clock.iso(report.reported_at),
+            report.report_id,
+            report.request.request_id,
+            report.reporter_ref,
+            report.origin.value,
+            report.category,
+            report.text or "",
+            report.state.value,
+            f"{report.weight:.2f}",
+            clock.iso(report.resolved_at) if report.resolved_at else "",
+        )
