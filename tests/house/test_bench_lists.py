@@ -4,6 +4,7 @@ from unittest.mock import MagicMock
 from urllib.parse import parse_qs, urlsplit
 
 from app.api.schemas.notes import NoteQuery
+from app.api.schemas.reports import ReportQuery
 from app.web.list_filters import HistoryForm, QueueForm
 from tools.bench.scale import lists
 
@@ -27,5 +28,7 @@ def test_every_declared_filter_is_asked_alone_and_beside_each_other() -> None:
     assert {"filter[drawn_rater_id]", "filter[status]"} <= alone[f"{lists.PUBLIC}/notes"]
     bracketed = {info.alias for info in NoteQuery.model_fields.values() if "filter" in (info.alias or "")}
     assert alone[f"{lists.PUBLIC}/notes"] == bracketed - {"filter[community_server_id]"}
+    declared = {info.alias for info in ReportQuery.model_fields.values() if "filter" in (info.alias or "")}
+    assert alone[f"{lists.PUBLIC}/reports"] == declared - {"filter[community_server_id]"}
     assert frozenset({"category", "language"}) in pairs["/review"]
     assert frozenset({"q", "type"}) in pairs["/history"]

@@ -1,8 +1,9 @@
 """Fills a database with communities, posts and all that follows from them, written by COPY on PostgreSQL.
 
-For each 1,000 requests: 3,000 scores, 350 actions (20 of them open, 7 in a second look), about 1,900 ratings (5 of
-them by the cast's rater), 5,400 history entries with valid hashes, 1,160 events and deliveries, and a panel for one
-action in twenty. One community in a hundred has 60 % of them. ``life`` adds what does not come with posts.
+For each 1,000 requests: 3,000 scores, 350 actions (20 of them open, 7 in a second look), 300 reports, about 1,900
+ratings (5 of them by the cast's rater), 5,400 history entries with valid hashes, 1,160 events and deliveries, and a
+panel for one action in twenty. One community in a hundred has 60 % of them. ``life`` adds what does not come with
+posts.
 """
 
 import hashlib
@@ -37,6 +38,7 @@ from app.core.models import (
     PostScores,
     Profile,
     Rating,
+    Report,
     Request,
     Score,
     Webhook,
@@ -54,6 +56,8 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     NoteStatus,
     PanelOutcome,
+    ReportOrigin,
+    ReportState,
     RequestStatus,
     ReviewGroup,
     SeatState,
@@ -126,6 +130,8 @@ REQUESTERS = {"importer": 0.01, "rare-importer": 0.0001}
 DATASET = "checks"
 BUSY_SHARE = 1 / 42
 """Of how many notes at home the cast's rater rates one: 5,000 of 1,000,000 posts."""
+REPORT_SHARE = 0.86
+"""Of how many actions' posts there is a report: 300,000 of 1,000,000 posts."""
 PANEL_SHARE = 0.05
 FEW = 0.001
 """The share of posts and actions with a value of a filter that few have."""
@@ -493,6 +499,8 @@ class Filler:
                 blind_level=level,
             )
             self._entry(community_id, at, "rating.given", "rating", rating_id, "")
+        if chance.random() < REPORT_SHARE:
+            self._report(community_id, request_id, at, decided, category, is_open=is_open, helpful=helpful)
         if chance.random() < PANEL_SHARE:
             self._panel(community_id, action_id, note_id, at, is_open=is_open)
         if is_open:
@@ -525,6 +533,41 @@ class Filler:
         self._entry(community_id, decided, "request.decided", "request", request_id, "")
         for name in (EventName.ACTION_CREATED, EventName.DECISION, EventName.NOTE_STATUS):
             self._event(community_id, request_id, action_id, note_id, name, decided)
+
+    def _report(
+        self,
+        community_id: uuid.UUID,
+        request_id: uuid.UUID,
+        at: datetime,
+        decided: datetime,
+        category: str,
+        *,
+        is_open: bool,
+        helpful: bool,
+    ) -> None:
+        """A report of the post by one of the raters, with the outcome of its action."""
+        state = ReportState.UPHELD if helpful else ReportState.REJECTED
+        self._write.add(
+            Report,
+            community_id=community_id,
+            created_at=at,
+            updated_at=decided,
+            id=self._id(at),
+            report_id=f"report-{request_id}",
+            request_id=request_id,
+            reporter_id=self._chance.choice(self._raters),
+            reporter_ref="reporter",
+            category=category,
+            text="Please look at this.",
+            origin=ReportOrigin.PLATFORM,
+            state=ReportState.OPEN if is_open else state,
+            reported_at=at,
+            resolved_at=None if is_open else decided,
+            weight=0.5,
+            side=self._chance.choice((-1, 0, 0, 1)),
+            is_newcomer=False,
+            is_late=False,
+        )
 
     def _panel(
         self,

@@ -15,6 +15,7 @@ from wtforms import Form
 from app.api import webhooks
 from app.api.schemas.actions import ActionQuery
 from app.api.schemas.notes import NoteQuery
+from app.api.schemas.reports import ReportQuery
 from app.api.schemas.requests import RequestQuery
 from app.api.schemas.webhooks import DeliveryQuery
 from app.api.shapes import Query
@@ -60,6 +61,7 @@ def addresses(samples: Mapping[str, Sample], webhook: object) -> Iterator[Named]
         "datasets": ("/datasets", SearchForm),
         "API requests": (f"{PUBLIC}/requests", RequestQuery),
         "API notes": (f"{PUBLIC}/notes", NoteQuery),
+        "API reports": (f"{PUBLIC}/reports", ReportQuery),
         "API actions": (f"{PUBLIC}/moderation-actions", ActionQuery),
         "API deliveries": (f"{webhooks.PREFIX}/{webhook}/deliveries", DeliveryQuery),
     }
@@ -133,6 +135,11 @@ def samples(found: Any) -> dict[str, Sample]:
         "second look state": Sample("retro_review", "applied"),
         "deliveries state": Sample("delivered", "dead", "parked"),
         "API deliveries state": Sample("delivered", "dead", "parked"),
+        "API reports state": Sample("upheld", "open", "withdrawn"),
+        "API reports category": Sample("spam", "doxxing", "none"),
+        "reporter_id": Sample(str(found.busy), str(found.rater), "nobody"),
+        "reported_at__gte": since,
+        "reported_at__lte": until,
         "from": Sample(day(299), day(1), day(-1)),
         "to": Sample(day(-2), day(298)),
         "deliveries q": Sample("", str(found.post), "none"),

@@ -261,6 +261,9 @@ def _pages(found: _Found) -> dict[str, str]:
         "history, search, deep": f"/history?q=the+council&older={found.number // 3}",
         "history, id": f"/history?q={found.post}",
         "history entry": f"/history/{found.entry}",
+        "reports": "/reports",
+        "reports, resolved": "/reports?tab=resolved",
+        "reporters": "/reports?tab=reporters",
         **{
             f"{name}, search {word}": f"{path}?q={quote(word)}"
             for name, path in (("queue", "/review"), ("history", "/history"), ("CSV", "/history.csv"))
