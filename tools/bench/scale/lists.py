@@ -155,6 +155,7 @@ def samples(found: Any) -> dict[str, Sample]:
         "requested_by": Sample("bench", "rare-importer", "nobody"),
         "dataset_name": Sample("checks", "", "none"),
         "dataset_item_id": Sample("", "check-100", "none"),
+        "duplicate_of": Sample(none=str(found.post)),
         "requested_at__gte": since,
         "requested_at__lte": until,
         "completed_at__gte": since,
