@@ -18,20 +18,22 @@ from rensa import RMinHash  # type: ignore[attr-defined]  # an extension module 
 
 from app.core.classify.normalise import plain_text
 
-ALIKE = 0.6
-"""Texts whose estimated Jaccard index is at least this are alike: about every eighth word differs."""
+ALIKE = 0.45
+"""Texts whose estimated Jaccard index is at least this are alike: about every fifth word differs."""
 SHORT = 32
 """Shorter texts are compared as a whole."""
 READ = 10_000
 """Characters of a text that are read for its signature; the whole text is read for links."""
 HOSTS_MAX = 20
 """Sites of one post that are counted, in their order."""
-_GRAM, _NUMBERS, _BANDS, _ROWS, _SEED = 5, 64, 8, 3, 1
+_GRAM, _NUMBERS, _BANDS, _ROWS, _SEED = 5, 128, 8, 3, 1
 _NUMBER = np.dtype("<u2")
 _LINK = re.compile(
     r"\bhttps?://([^\s/?#<>\"'|\[\]()`]{1,255})|(?<![\w@.-])((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24})(?=/)|\b(www\.[\w.-]{1,250})",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
+"""Left out of a long text: each post of a wave has a link of its own."""
 _SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gov", "go", "ne", "net", "or", "org"})
 
 
@@ -51,8 +53,9 @@ def likeness_of(text: str) -> Likeness:
     plain = " ".join(plain_text(text[:READ]).split())
     if not plain:
         return NOTHING
+    whole, plain = plain, " ".join(_ADDRESS.sub(" ", plain).split())
     if len(plain) < SHORT:
-        return Likeness((mark("text", plain),), None)
+        return Likeness((mark("text", whole),), None)
     hashed = RMinHash(num_perm=_NUMBERS, seed=_SEED)
     hashed.update([plain[start : start + _GRAM] for start in range(len(plain) - _GRAM + 1)])
     numbers = hashed.digest()
@@ -61,7 +64,7 @@ def likeness_of(text: str) -> Likeness:
     return Likeness(marks, (np.array(numbers, np.uint64) & 0xFFFF).astype(_NUMBER).tobytes())
 
 
-def are_alike(signature: bytes | None, others: Sequence[bytes | None]) -> list[bool]:
+def are_alike(signature: bytes | None, others: Sequence[bytes | None], least: float = ALIKE) -> list[bool]:
     """Which of these texts, found by a shared mark, are alike; short texts with the same mark are."""
     if signature is None or not others:
         return [other is None for other in others]
@@ -73,7 +76,7 @@ def are_alike(signature: bytes | None, others: Sequence[bytes | None]) -> list[b
     ]
     table = np.frombuffer(b"".join(rows), _NUMBER).reshape(len(others), -1)
     shares = (table == np.frombuffer(signature, _NUMBER)).mean(axis=1)
-    return [is_known and bool(share >= ALIKE) for is_known, share in zip(known, shares.tolist(), strict=True)]
+    return [is_known and bool(share >= least) for is_known, share in zip(known, shares.tolist(), strict=True)]
 
 
 def sites_of(text: str) -> Sequence[str]:

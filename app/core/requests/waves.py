@@ -17,6 +17,9 @@ from app.core.requests.post_facts import ReadFacts
 from app.core.review import waves
 from app.core.vocabulary import ActionState
 
+LIKE_FIRST = 0.3
+"""A post of a wave shares at least this with the wave's first post (``likeness.ALIKE`` with another of its posts)."""
+
 
 @dataclass(frozen=True)
 class Joined:
@@ -39,8 +42,9 @@ class _Earlier(NamedTuple):
 def assign(session: Session, opening: Sequence[tuple[ReadFacts, str]]) -> dict[uuid.UUID, Joined]:
     """The waves of posts of one community whose reviews open, by request; of a post that is like no other, none.
 
-    A post joins a wave only if it is like the wave's first post, so a wave never drifts. The caller holds the
-    community's lock and has stored the facts. At most six statements for any number of posts.
+    A post joins a wave if it is alike one of its posts and still like the first, so a wave never drifts. The caller
+    holds the community's lock and has stored the facts. Six statements for any number of posts, and two more for each
+    new wave.
     """
     near = post_facts.alike(session, [facts for facts, _ in opening])
     if not any(near.values()):
@@ -52,23 +56,24 @@ def assign(session: Session, opening: Sequence[tuple[ReadFacts, str]]) -> dict[u
     joined: dict[uuid.UUID, Joined] = {}
     heads: dict[uuid.UUID, uuid.UUID] = {}
     for facts, category in opening:
-        for post_id in near.get(facts.request_id, ()):
-            review = earlier.get(post_id)
-            if review is None or review.category != category:
-                continue
-            found = _joined(review, facts, known, signatures)
-            if found is None and review.wave_id is None and review.is_open:
-                found = Joined(_new(session, facts.community_id, review))
-                known[found.wave.id] = found.wave
-                signatures.setdefault(review.request_id, facts.signature)
-                earlier[post_id] = review._replace(wave_id=found.wave.id)
-                if review.action_id is not None:
-                    heads[review.action_id] = found.wave.id
-                else:
-                    joined[review.request_id] = found
-            if found is not None:
-                joined[facts.request_id] = found
-                break
+        reviews = [
+            earlier[post_id]
+            for post_id in near.get(facts.request_id, ())
+            if post_id in earlier and earlier[post_id].category == category
+        ]
+        found = next((one for review in reviews if (one := _joined(review, facts, known, signatures))), None)
+        alone = next((review for review in reviews if review.wave_id is None and review.is_open), None)
+        if found is None and alone is not None:
+            found = Joined(_new(session, facts.community_id, alone))
+            known[found.wave.id] = found.wave
+            earlier[alone.request_id] = alone._replace(wave_id=found.wave.id)
+            if alone.action_id is not None:
+                heads[alone.action_id] = found.wave.id
+                signatures |= _signatures(session, {alone.request_id})
+            else:
+                joined[alone.request_id] = found
+        if found is not None:
+            joined[facts.request_id] = found
         wave_id = joined[facts.request_id].wave.id if facts.request_id in joined else None
         earlier[facts.request_id] = _Earlier(facts.request_id, None, wave_id, category, is_open=True)
     session.flush()
@@ -85,7 +90,7 @@ def _joined(
     wave = known.get(review.wave_id) if review.wave_id is not None else None
     if wave is None or wave.request_id not in signatures:
         return None
-    if not likeness.are_alike(facts.signature, [signatures[wave.request_id]])[0]:
+    if not likeness.are_alike(facts.signature, [signatures[wave.request_id]], LIKE_FIRST)[0]:
         return None
     if review.is_open:
         return Joined(wave)

@@ -139,9 +139,9 @@ for _number in range(1, facts.BOUNDS_MAX + 1):
     setattr(
         RuleForm,
         f"bound_{_number}",
-        SelectField(f"Bound {_number}", choices=forms.choices(_BOUNDS), default=facts.AT_LEAST),
+        SelectField(f"Fact {_number} is", choices=forms.choices(_BOUNDS), default=facts.AT_LEAST),
     )
-    setattr(RuleForm, f"number_{_number}", StringField(f"Number {_number}"))
+    setattr(RuleForm, f"number_{_number}", StringField(f"Fact {_number}, number"))
 
 
 def rule_form(rule: Mapping[str, Any]) -> RuleForm:
