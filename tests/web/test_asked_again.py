@@ -35,6 +35,7 @@ ASK_AGAIN = {
     "web.remove_member",
     "web.disable_account",
     "web.enable_account",
+    "web.remove_factors",
     # exports of people
     "web.make_my_data",
     "web.my_data_file",
