@@ -123,8 +123,8 @@ class Visitor:
 
     @property
     def status(self) -> Locator:
-        """The status region."""
-        return self.page.get_by_role("status")
+        """The status region of messages; the bar before a session ends is another."""
+        return self.page.get_by_role("status").and_(self.page.locator("#status"))
 
     @property
     def alert(self) -> Locator:

@@ -144,6 +144,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     found = navigation(visitor) | {"Welcome": "/welcome", "Not found": UNKNOWN}
     found["Communities"] = "/communities"
     found["What is kept of you"] = "/settings/my-data"
+    found["Security"] = "/security"
     if "Review queue" in found:
         found["Review queue, nothing found"] = "/review?q=nothing+like+it"
         found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"

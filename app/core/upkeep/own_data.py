@@ -204,7 +204,12 @@ PARTS = (
         joined=(IdentityProvider, IdentityProvider.id == Identity.provider_id),
         expressions={"issuer": IdentityProvider.issuer},
     ),
-    Part("passkeys", Passkey, "name created_at last_used_at refused_at", by=_ACCOUNT_ID),
+    Part(
+        "passkeys",
+        Passkey,
+        "name transports backed_up sign_count created_at last_used_at refused_at",
+        by=_ACCOUNT_ID,
+    ),
     Part("recovery_codes", RecoveryCode, "used_at", by=_ACCOUNT_ID),
     Part(
         "mailed_links",
