@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CreateAiNoteData, CreateAiNoteErrors, CreateAiNoteResponses, CreateCommunityData, CreateCommunityErrors, CreateCommunityResponses, CreateModerationActionData, CreateModerationActionErrors, CreateModerationActionResponses, CreateNoteData, CreateNoteErrors, CreateNoteResponses, CreateRatingData, CreateRatingErrors, CreateRatingResponses, CreateRequestData, CreateRequestErrors, CreateRequestResponses, CreateRequestsData, CreateRequestsErrors, CreateRequestsResponses, CreateScoresData, CreateScoresErrors, CreateScoresResponses, DeleteNoteData, DeleteNoteErrors, DeleteNoteResponses, DeleteRequestData, DeleteRequestErrors, DeleteRequestResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DismissNoteData, DismissNoteErrors, DismissNoteResponses, ForcePublishNoteData, ForcePublishNoteErrors, ForcePublishNoteResponses, LinkProfileData, LinkProfileErrors, LinkProfileResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListModerationActionsData, ListModerationActionsErrors, ListModerationActionsResponses, ListNotesData, ListNotesErrors, ListNotesResponses, ListRatingsData, ListRatingsErrors, ListRatingsResponses, ListRequestsData, ListRequestsErrors, ListRequestsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LookUpCommunityData, LookUpCommunityErrors, LookUpCommunityResponses, LookUpProfileData, LookUpProfileErrors, LookUpProfileResponses, PatchModerationActionData, PatchModerationActionErrors, PatchModerationActionResponses, PatchNoteData, PatchNoteErrors, PatchNoteResponses, PatchRequestData, PatchRequestErrors, PatchRequestResponses, PatchWebhookData, PatchWebhookErrors, PatchWebhookResponses, PutRatingData, PutRatingErrors, PutRatingResponses, ReadCommunityData, ReadCommunityErrors, ReadCommunityResponses, ReadModerationActionData, ReadModerationActionErrors, ReadModerationActionResponses, ReadNoteData, ReadNoteErrors, ReadNoteResponses, ReadOpenapiData, ReadOpenapiErrors, ReadOpenapiResponses, ReadRatingData, ReadRatingErrors, ReadRatingResponses, ReadRatingStatsData, ReadRatingStatsErrors, ReadRatingStatsResponses, ReadRatingThresholdsData, ReadRatingThresholdsErrors, ReadRatingThresholdsResponses, ReadRequestData, ReadRequestErrors, ReadRequestResponses, ReadScoringAnalysisData, ReadScoringAnalysisErrors, ReadScoringAnalysisResponses, ReadWebhookData, ReadWebhookErrors, ReadWebhookResponses, RegisterWebhookData, RegisterWebhookErrors, RegisterWebhookResponses, RenameCommunityData, RenameCommunityErrors, RenameCommunityResponses, ReplayDeliveriesData, ReplayDeliveriesErrors, ReplayDeliveriesResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses } from './types.gen.ts';
+import type { CreateAiNoteData, CreateAiNoteErrors, CreateAiNoteResponses, CreateCommunityData, CreateCommunityErrors, CreateCommunityResponses, CreateModerationActionData, CreateModerationActionErrors, CreateModerationActionResponses, CreateNoteData, CreateNoteErrors, CreateNoteResponses, CreateRatingData, CreateRatingErrors, CreateRatingResponses, CreateReportData, CreateReportErrors, CreateReportResponses, CreateRequestData, CreateRequestErrors, CreateRequestResponses, CreateRequestsData, CreateRequestsErrors, CreateRequestsResponses, CreateScoresData, CreateScoresErrors, CreateScoresResponses, DeleteNoteData, DeleteNoteErrors, DeleteNoteResponses, DeleteRequestData, DeleteRequestErrors, DeleteRequestResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DismissNoteData, DismissNoteErrors, DismissNoteResponses, ForcePublishNoteData, ForcePublishNoteErrors, ForcePublishNoteResponses, LinkProfileData, LinkProfileErrors, LinkProfileResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListModerationActionsData, ListModerationActionsErrors, ListModerationActionsResponses, ListNotesData, ListNotesErrors, ListNotesResponses, ListRatingsData, ListRatingsErrors, ListRatingsResponses, ListReportsData, ListReportsErrors, ListReportsResponses, ListRequestsData, ListRequestsErrors, ListRequestsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LookUpCommunityData, LookUpCommunityErrors, LookUpCommunityResponses, LookUpProfileData, LookUpProfileErrors, LookUpProfileResponses, PatchModerationActionData, PatchModerationActionErrors, PatchModerationActionResponses, PatchNoteData, PatchNoteErrors, PatchNoteResponses, PatchReportData, PatchReportErrors, PatchReportResponses, PatchRequestData, PatchRequestErrors, PatchRequestResponses, PatchWebhookData, PatchWebhookErrors, PatchWebhookResponses, PutRatingData, PutRatingErrors, PutRatingResponses, ReadCommunityData, ReadCommunityErrors, ReadCommunityResponses, ReadModerationActionData, ReadModerationActionErrors, ReadModerationActionResponses, ReadNoteData, ReadNoteErrors, ReadNoteResponses, ReadOpenapiData, ReadOpenapiErrors, ReadOpenapiResponses, ReadRatingData, ReadRatingErrors, ReadRatingResponses, ReadRatingStatsData, ReadRatingStatsErrors, ReadRatingStatsResponses, ReadRatingThresholdsData, ReadRatingThresholdsErrors, ReadRatingThresholdsResponses, ReadReportData, ReadReportErrors, ReadReportResponses, ReadRequestData, ReadRequestErrors, ReadRequestResponses, ReadScoringAnalysisData, ReadScoringAnalysisErrors, ReadScoringAnalysisResponses, ReadStandingData, ReadStandingErrors, ReadStandingResponses, ReadWebhookData, ReadWebhookErrors, ReadWebhookResponses, RegisterWebhookData, RegisterWebhookErrors, RegisterWebhookResponses, RenameCommunityData, RenameCommunityErrors, RenameCommunityResponses, ReplayDeliveriesData, ReplayDeliveriesErrors, ReplayDeliveriesResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -143,7 +143,9 @@ export const readModerationAction = <ThrowOnError extends boolean = false>(optio
 });
 
 /**
- * Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one is undone
+ * Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or say whether an
+ *
+ * overturned action is undone.
  *
  * A moderator's decision may name the `category` that it is filed under, which the community's own model learns from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
  */
@@ -248,6 +250,54 @@ export const createAiNote = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
+ * List reports, newest first
+ *
+ * With `filter[updated_at__gte]` the list is in the order of changes, and `meta.next_since` is the value of the next call, which repeats up to a minute: deduplicate by id and `updated_at`.
+ */
+export const listReports = <ThrowOnError extends boolean = false>(options?: Options<ListReportsData, ThrowOnError>): RequestResult<ListReportsResponses, ListReportsErrors, ThrowOnError> => (options?.client ?? client).get<ListReportsResponses, ListReportsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/api/public/v1/reports',
+    ...options
+});
+
+/**
+ * Report a post for a person. A report never acts; reports of several people may have the post reviewed
+ *
+ * The same `report_id` again, or another report of the same post by the same person, returns the first with 200. A post that is decided already is answered at once, with an `outcome`.
+ */
+export const createReport = <ThrowOnError extends boolean = false>(options: Options<CreateReportData, ThrowOnError>): RequestResult<CreateReportResponses, CreateReportErrors, ThrowOnError> => (options.client ?? client).post<CreateReportResponses, CreateReportErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/api/public/v1/reports',
+    ...options,
+    headers: {
+        'Content-Type': 'application/vnd.api+json',
+        ...options.headers
+    }
+});
+
+/**
+ * Read one report
+ */
+export const readReport = <ThrowOnError extends boolean = false>(options: Options<ReadReportData, ThrowOnError>): RequestResult<ReadReportResponses, ReadReportErrors, ThrowOnError> => (options.client ?? client).get<ReadReportResponses, ReadReportErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/api/public/v1/reports/{report_id}',
+    ...options
+});
+
+/**
+ * Withdraw a report: for its reporter, or for the integration where no user acts. Repeating it changes nothing
+ */
+export const patchReport = <ThrowOnError extends boolean = false>(options: Options<PatchReportData, ThrowOnError>): RequestResult<PatchReportResponses, PatchReportErrors, ThrowOnError> => (options.client ?? client).patch<PatchReportResponses, PatchReportErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/api/public/v1/reports/{report_id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/vnd.api+json',
+        ...options.headers
+    }
+});
+
+/**
  * List the ratings of a note's current text, newest first
  */
 export const listRatings = <ThrowOnError extends boolean = false>(options: Options<ListRatingsData, ThrowOnError>): RequestResult<ListRatingsResponses, ListRatingsErrors, ThrowOnError> => (options.client ?? client).get<ListRatingsResponses, ListRatingsErrors, ThrowOnError>({
@@ -343,6 +393,17 @@ export const linkProfile = <ThrowOnError extends boolean = false>(options: Optio
 export const lookUpProfile = <ThrowOnError extends boolean = false>(options: Options<LookUpProfileData, ThrowOnError>): RequestResult<LookUpProfileResponses, LookUpProfileErrors, ThrowOnError> => (options.client ?? client).get<LookUpProfileResponses, LookUpProfileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
     url: '/api/public/v1/user-profiles/lookup',
+    ...options
+});
+
+/**
+ * Read the standing of an author in a community: posts, reports, strikes and silence. Only for staff
+ *
+ * 404 if the profile is unknown, or not of a user of this community's platform.
+ */
+export const readStanding = <ThrowOnError extends boolean = false>(options: Options<ReadStandingData, ThrowOnError>): RequestResult<ReadStandingResponses, ReadStandingErrors, ThrowOnError> => (options.client ?? client).get<ReadStandingResponses, ReadStandingErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/api/public/v1/user-profiles/{profile_id}/standing',
     ...options
 });
 

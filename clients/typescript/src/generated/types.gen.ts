@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = ReceiveModerationDecisionWebhookRequest | ReceiveModerationActionCreatedWebhookRequest | ReceiveModerationActionAppliedWebhookRequest | ReceiveModerationActionRetroReviewStartedWebhookRequest | ReceiveModerationActionConfirmedWebhookRequest | ReceiveModerationActionOverturnedWebhookRequest | ReceiveModerationActionDismissedWebhookRequest | ReceiveNoteStatusChangedWebhookRequest | ReceiveRequestCompletedWebhookRequest | ReceiveReviewOpenedWebhookRequest | ReceivePanelDrawnWebhookRequest | ReceiveCommunityAttentionWebhookRequest | ReceiveWebhookTestWebhookRequest;
+export type Webhooks = ReceiveModerationDecisionWebhookRequest | ReceiveModerationActionCreatedWebhookRequest | ReceiveModerationActionAppliedWebhookRequest | ReceiveModerationActionRetroReviewStartedWebhookRequest | ReceiveModerationActionConfirmedWebhookRequest | ReceiveModerationActionOverturnedWebhookRequest | ReceiveModerationActionDismissedWebhookRequest | ReceiveModerationActionEndedWebhookRequest | ReceiveNoteStatusChangedWebhookRequest | ReceiveRequestCompletedWebhookRequest | ReceiveReviewOpenedWebhookRequest | ReceiveReportResolvedWebhookRequest | ReceivePanelDrawnWebhookRequest | ReceiveCommunityAttentionWebhookRequest | ReceiveWebhookTestWebhookRequest;
 
 /**
  * Every member is always present, null while unknown. `request_id` is the integration's own string.
@@ -87,6 +87,14 @@ export type ActionAttributes = {
      */
     undo_state: UndoState | null;
     /**
+     * When a `silence` ends; null if it has no end, and with other types.
+     */
+    until: string | null;
+    /**
+     * When the service said that the silence ended, or staff lifted it; null before. The state stays.
+     */
+    ended_at: string | null;
+    /**
      * SHA-256, 64 hex digits, of the content that is not acted on again; null if none is exempt.
      */
     scan_exempt_content_hash: string | null;
@@ -125,6 +133,10 @@ export type ActionCreateAttributes = {
      * Why it was done, in words; at most 2,000 characters.
      */
     reason?: string | null;
+    /**
+     * When a `silence` ends on the platform; null: never. Not with other types.
+     */
+    until?: string | null;
 };
 
 /**
@@ -178,7 +190,7 @@ export type ActionEvent = {
     /**
      * What happened, by the event's name.
      */
-    event: 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'moderation_action.proposed';
+    event: 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'moderation_action.ended' | 'moderation_action.proposed';
     /**
      * The community, by our UUID.
      */
@@ -282,6 +294,14 @@ export type ActionEventSubject = {
      */
     author_text: string | null;
     /**
+     * When a `silence` ends; null if it has no end, and with others.
+     */
+    until?: string | null;
+    /**
+     * Only in `moderation_action.ended`: when the service ended it, or staff lifted it.
+     */
+    ended_at?: string;
+    /**
      * Only in `moderation_action.overturned`: what to undo on the platform. Null for a `hide`, which an `unhide` undoes.
      */
     undo?: Undo | null;
@@ -297,7 +317,7 @@ export type ActionEventSubject = {
 export type ActionPatch = ActionPatchDocument | ActionPatchAttributes;
 
 /**
- * A move, or the answer about an undo; one of `action_state` and `undo_state` is required.
+ * A move, the answer about an undo, or another end of a silence; one of `action_state`, `undo_state` and `until` is required.
  *
  * `platform_action_id` belongs to `applied`; an appeal is `retro_review` with its `reason`.
  */
@@ -314,6 +334,10 @@ export type ActionPatchAttributes = {
      * The platform's own id of what it did; set only with `applied`.
      */
     platform_action_id?: string | null;
+    /**
+     * When a `silence` ends; null: never. With `applied`: when the platform ends it. Alone, with a `reason`, from staff: the new end; a moment that has come lifts the silence at once.
+     */
+    until?: string | null;
     /**
      * Why, in words, at most 2,000 characters; needed for an appeal.
      */
@@ -567,6 +591,46 @@ export type AttentionEventSubject = {
 };
 
 /**
+ * A document of JSON:API with one resource.
+ */
+export type AuthorStandingDocument = {
+    /**
+     * The version of JSON:API that the document conforms to.
+     */
+    jsonapi: JsonApiVersion;
+    /**
+     * The resource that was asked for or changed.
+     */
+    data: AuthorStandingResource;
+    /**
+     * URLs of the resource and of the OpenAPI document.
+     */
+    links?: Links;
+    /**
+     * What else there is to say of this answer.
+     */
+    meta?: JsonObject;
+};
+
+/**
+ * A resource object of JSON:API, of the type `author-standings`.
+ */
+export type AuthorStandingResource = {
+    /**
+     * The type of the resource, always `author-standings`.
+     */
+    type: 'author-standings';
+    /**
+     * Our UUID of the resource.
+     */
+    id: string;
+    /**
+     * What the service knows about it, by name.
+     */
+    attributes: StandingAttributes;
+};
+
+/**
  * That a submission of a batch was known.
  */
 export type BatchMeta = {
@@ -630,6 +694,10 @@ export type CategoryShown = {
      * What the author of a post is told with a warning, unless the moderator writes something else; null: the shipped text.
      */
     author_text: string | null;
+    /**
+     * People are asked about a post if its reports in this category weigh more than this; null: never. An ordinary report weighs 0.5.
+     */
+    report_threshold: number | null;
 };
 
 /**
@@ -1003,7 +1071,7 @@ export type ErrorDocument = {
 /**
  * An event that webhooks can receive; the member `webhooks` has the body of each.
  */
-export type EventName = 'moderation.decision' | 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'note.status_changed' | 'request.completed' | 'review.opened' | 'panel.drawn' | 'community.attention' | 'webhook.test' | 'moderation_action.proposed';
+export type EventName = 'moderation.decision' | 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'moderation_action.ended' | 'note.status_changed' | 'request.completed' | 'review.opened' | 'report.resolved' | 'panel.drawn' | 'community.attention' | 'webhook.test' | 'moderation_action.proposed';
 
 /**
  * The scores that an action was opened for.
@@ -2210,6 +2278,420 @@ export type ReplayAttributes = {
 };
 
 /**
+ * Attributes without a value, or without one yet, are left out.
+ */
+export type ReportAttributes = {
+    /**
+     * The integration's own id of the report; the key of idempotency within the community.
+     */
+    report_id: string;
+    /**
+     * Who reported the post, as it was sent.
+     */
+    reporter_id: string;
+    /**
+     * The community, by our UUID.
+     */
+    community_server_id: string;
+    /**
+     * The post, by the integration's own id: its first request.
+     */
+    request_id: string;
+    /**
+     * The post's first request, by our UUID.
+     */
+    post_id: string;
+    /**
+     * What is wrong with the post: a category of the community, or `other`.
+     */
+    category: string;
+    /**
+     * `platform`: by a user of the post's platform. `dashboard`: by a member here. `elsewhere`: an integration reported it for a user of another platform. `author`: by the post's author, which counts nothing.
+     */
+    origin: ReportOrigin;
+    /**
+     * `open` until the post is decided: then `upheld` if something was done, `rejected` if it stays, or `undecided`. `withdrawn`: taken back.
+     */
+    state: ReportState;
+    /**
+     * When the post was reported.
+     */
+    reported_at: string;
+    /**
+     * When this was stored here.
+     */
+    created_at: string;
+    /**
+     * When this last changed here.
+     */
+    updated_at: string;
+    /**
+     * The post's id on its platform.
+     */
+    platform_message_id?: string;
+    /**
+     * The reporter's words; left out once the community's retention has removed them.
+     */
+    text?: string;
+    /**
+     * When the reporter got an outcome.
+     */
+    resolved_at?: string;
+    /**
+     * What the reporter may hear. `acted`: something was done about the post. `kept`: it stays. `none`: there was no decision. Never what was done, nor who decided.
+     */
+    outcome?: ReportOutcome;
+    /**
+     * The same in the community's words.
+     */
+    outcome_text?: string;
+};
+
+/**
+ * A document of JSON:API with one resource.
+ */
+export type ReportCreate = {
+    /**
+     * The resource that this call creates or changes.
+     */
+    data: ReportCreateResource;
+    /**
+     * The member `jsonapi` of JSON:API: accepted and ignored.
+     */
+    jsonapi?: unknown;
+    /**
+     * The member `meta` of JSON:API: accepted and ignored.
+     */
+    meta?: unknown;
+    /**
+     * The member `links` of JSON:API: accepted and ignored.
+     */
+    links?: unknown;
+};
+
+/**
+ * A report of a post. With a text and the other attributes of a submission, an unknown post is submitted too.
+ */
+export type ReportCreateAttributes = {
+    /**
+     * The post, by our UUID or by the integration's own id. Of an unknown post that is submitted: its id, by default `report:` and the `report_id`.
+     */
+    request_id?: string | null;
+    /**
+     * Of an unknown post: who asks for moderation, by default the reporter.
+     */
+    requested_by?: string | null;
+    /**
+     * Our UUID, or the platform's id of the community. An unknown id opens a community if the key may, X-Adapter-Platform is there, and X-Adapter-Scope names no other.
+     */
+    community_server_id: string;
+    /**
+     * The post's text, at most 50,000 characters, so that an unknown one is submitted.
+     */
+    original_message_content?: string | null;
+    /**
+     * The post's id on its platform, exactly as sent. It finds the post if `request_id` does not, which can then be left out.
+     */
+    platform_message_id?: string | null;
+    /**
+     * The platform's id of the channel or thread that the post stands in.
+     */
+    platform_channel_id?: string | null;
+    /**
+     * The platform's id of the user who wrote the post.
+     */
+    platform_author_id?: string | null;
+    /**
+     * When the post was written.
+     */
+    platform_timestamp?: string | null;
+    /**
+     * What else the platform knows of the post, at most 64 KB of JSON. `title`, `url` and `thread` are shown to people; `reports` and `views` bring the post forward in the queue.
+     */
+    metadata?: JsonObject | null;
+    /**
+     * How close the post is to the fact-check in `dataset_item_id`, from 0 to 1 (the same).
+     */
+    similarity_score?: number | null;
+    /**
+     * The dataset of the fact-check that the post matches.
+     */
+    dataset_name?: string | null;
+    /**
+     * The id of that fact-check in its dataset.
+     */
+    dataset_item_id?: string | null;
+    /**
+     * Pictures, videos, sounds, files and links of the post in its order, at most 10.
+     */
+    attachments?: Array<AttachmentCreate> | null;
+    /**
+     * The https address of one attachment more, after those of `attachments`.
+     */
+    attachment_url?: string | null;
+    /**
+     * The kind of `attachment_url`; `file` if it is not given.
+     */
+    attachment_type?: FlatAttachmentKind | null;
+    /**
+     * `filename`, `alt`, `width`, `height` and `size` of `attachment_url`; the rest is ignored.
+     */
+    attachment_metadata?: JsonObject | null;
+    /**
+     * The https address of one attachment more, of the kind `image`.
+     */
+    embedded_image_url?: string | null;
+    /**
+     * The integration's own id of the report; the key of idempotency within the community.
+     */
+    report_id: string;
+    /**
+     * Who reports the post. Profile UUID, or the platform's user id; default: the acting user. A user id is one of the platform in X-Adapter-Platform, else of the community's own platform.
+     */
+    reporter_id?: string | null;
+    /**
+     * What is wrong with the post: a category of the community, or `other`, the default.
+     */
+    category?: string | null;
+    /**
+     * The reporter's words, at most 2,000 characters; for moderators alone.
+     */
+    text?: string | null;
+    /**
+     * When the post was reported; default: now.
+     */
+    reported_at?: string | null;
+};
+
+/**
+ * A resource object of JSON:API, of the type `reports`.
+ */
+export type ReportCreateResource = {
+    /**
+     * The type of the resource, always `reports`.
+     */
+    type: 'reports';
+    /**
+     * The values of the resource that this call sets.
+     */
+    attributes: ReportCreateAttributes;
+    /**
+     * The member `meta` of JSON:API: accepted and ignored.
+     */
+    meta?: unknown;
+    /**
+     * The member `links` of JSON:API: accepted and ignored.
+     */
+    links?: unknown;
+};
+
+/**
+ * A document of JSON:API with one resource.
+ */
+export type ReportDocument = {
+    /**
+     * The version of JSON:API that the document conforms to.
+     */
+    jsonapi: JsonApiVersion;
+    /**
+     * The resource that was asked for or changed.
+     */
+    data: ReportResource;
+    /**
+     * URLs of the resource and of the OpenAPI document.
+     */
+    links?: Links;
+    /**
+     * What else there is to say of this answer.
+     */
+    meta?: JsonObject;
+};
+
+/**
+ * A report was resolved: say so to its reporter, once. It says neither the penalty nor who decided. `data.request_id` is our UUID. Only for webhooks that name this event. Other members may be there; leave what you do not know alone.
+ */
+export type ReportEvent = {
+    /**
+     * What happened, by the event's name.
+     */
+    event: 'report.resolved';
+    /**
+     * The community, by our UUID.
+     */
+    community_server_id: string;
+    /**
+     * What the event is about.
+     */
+    data: ReportEventSubject;
+    /**
+     * The same for every attempt, webhook and replay: deduplicate on it.
+     */
+    event_id: string;
+    /**
+     * Unix time of this attempt, seconds.
+     */
+    _webhook_timestamp: number;
+    /**
+     * HMAC-SHA256, hex, of the timestamp, a colon, and the canonical JSON (RFC 8785) of the payload without `_webhook_timestamp` and `_webhook_signature`.
+     */
+    _webhook_signature: string;
+};
+
+/**
+ * The member `data` of the body `ReportEvent`.
+ */
+export type ReportEventSubject = {
+    /**
+     * The report, by our UUID.
+     */
+    id: string;
+    /**
+     * The report, by your own id.
+     */
+    report_id: string;
+    /**
+     * The reporter, as it was sent.
+     */
+    reporter_id: string;
+    /**
+     * The post, by our UUID.
+     */
+    request_id: string;
+    /**
+     * The same community again, by our UUID.
+     */
+    community_server_id: string;
+    /**
+     * `acted`: something was done about the post. `kept`: it stays as it is. `none`: there was no decision.
+     */
+    outcome: 'acted' | 'kept' | 'none';
+    /**
+     * What to tell the reporter, in the community's words.
+     */
+    outcome_text: string | null;
+};
+
+/**
+ * A document of JSON:API with one page of a list.
+ */
+export type ReportList = {
+    /**
+     * The version of JSON:API that the document conforms to.
+     */
+    jsonapi: JsonApiVersion;
+    /**
+     * The resources of this page.
+     */
+    data: Array<ReportResource>;
+    /**
+     * URLs of this page and of the others.
+     */
+    links: PageLinks;
+    /**
+     * How long the list is, and where this page stands in it.
+     */
+    meta: PageMeta;
+};
+
+/**
+ * Where a report comes from. `elsewhere`: an integration reports for a user of another platform than the post's.
+ *
+ * `author`: the post's author reports it, which counts nothing.
+ */
+export type ReportOrigin = 'platform' | 'dashboard' | 'elsewhere' | 'author';
+
+/**
+ * What the reporter hears: never the penalty, nor who decided.
+ */
+export type ReportOutcome = 'acted' | 'kept' | 'none';
+
+/**
+ * A document of JSON:API, or the attributes as a plain object.
+ */
+export type ReportPatch = ReportPatchDocument | ReportPatchAttributes;
+
+/**
+ * Takes a report back. Only its reporter may, and the integration where no user acts.
+ */
+export type ReportPatchAttributes = {
+    /**
+     * Only `withdrawn`, while the report is `open`.
+     */
+    state: 'withdrawn';
+};
+
+/**
+ * A document of JSON:API with one resource.
+ */
+export type ReportPatchDocument = {
+    /**
+     * The resource that this call creates or changes.
+     */
+    data: ReportPatchResource;
+    /**
+     * The member `jsonapi` of JSON:API: accepted and ignored.
+     */
+    jsonapi?: unknown;
+    /**
+     * The member `meta` of JSON:API: accepted and ignored.
+     */
+    meta?: unknown;
+    /**
+     * The member `links` of JSON:API: accepted and ignored.
+     */
+    links?: unknown;
+};
+
+/**
+ * A resource object of JSON:API, of the type `reports`.
+ */
+export type ReportPatchResource = {
+    /**
+     * The type of the resource, always `reports`.
+     */
+    type?: 'reports';
+    /**
+     * The id in the path of the call.
+     */
+    id?: string;
+    /**
+     * The values of the resource that this call sets.
+     */
+    attributes: ReportPatchAttributes;
+    /**
+     * The member `meta` of JSON:API: accepted and ignored.
+     */
+    meta?: unknown;
+    /**
+     * The member `links` of JSON:API: accepted and ignored.
+     */
+    links?: unknown;
+};
+
+/**
+ * A resource object of JSON:API, of the type `reports`.
+ */
+export type ReportResource = {
+    /**
+     * The type of the resource, always `reports`.
+     */
+    type: 'reports';
+    /**
+     * Our UUID of the resource.
+     */
+    id: string;
+    /**
+     * What the service knows about it, by name.
+     */
+    attributes: ReportAttributes;
+};
+
+/**
+ * How far a report is. `upheld`: the platform acted; `rejected`: the post stays; `undecided`: no decision.
+ */
+export type ReportState = 'open' | 'upheld' | 'rejected' | 'undecided' | 'withdrawn';
+
+/**
  * Attributes without a value yet are left out, except `note_id`, which is null.
  *
  * `content` is always there. It is null once the community's content retention has removed the text.
@@ -2263,6 +2745,10 @@ export type RequestAttributes = {
      * The first request about this message, by our UUID, if this text is another one: less than nine tenths alike.
      */
     edit_of?: string;
+    /**
+     * An earlier request about this message, by our UUID, whose text is the same: at least nine tenths alike. The two share one item of review and one decision; each gets its own `moderation.decision`.
+     */
+    duplicate_of?: string;
     /**
      * The platform's id of the channel or thread that the post stands in.
      */
@@ -2893,9 +3379,73 @@ export type ScoringAnalysis = {
 };
 
 /**
+ * A strike that counts now.
+ */
+export type ShownStrike = {
+    /**
+     * How many points it has.
+     */
+    points: number;
+    /**
+     * The category that gave it; null if a moderator named none.
+     */
+    category: string | null;
+    /**
+     * The action that gave it, by our UUID; null if a moderator added it.
+     */
+    action_id: string | null;
+    /**
+     * Until when it counts.
+     */
+    expires_at: string;
+};
+
+/**
  * What stands on the platform now, as far as it has reported: of the post, or else of its author.
  */
 export type Standing = 'up' | 'hidden' | 'deleted' | 'warned' | 'silenced';
+
+/**
+ * The standing of an author in one community.
+ */
+export type StandingAttributes = {
+    /**
+     * Posts by this author, without those that were withdrawn.
+     */
+    posts: number;
+    /**
+     * How many of them are hidden now.
+     */
+    hidden: number;
+    /**
+     * How many wait in the review queue.
+     */
+    open: number;
+    /**
+     * Reports of these posts, without those that were withdrawn.
+     */
+    reports: number;
+    /**
+     * The strikes that count now, newest first.
+     */
+    strikes: Array<ShownStrike>;
+    /**
+     * Whether a silence is in force.
+     */
+    is_silenced: boolean;
+    /**
+     * When the silence in force ends; null if there is none, or it has no end.
+     */
+    silenced_until: string | null;
+    /**
+     * When this was stored here.
+     */
+    created_at: string;
+    /**
+     * When this last changed here.
+     */
+    updated_at: string;
+};
 
 /**
  * Counts for the note's current text.
@@ -3618,6 +4168,10 @@ export type ListRequestsData = {
          * Only posts that match the fact-check with this id in its dataset.
          */
         'filter[dataset_item_id]'?: string;
+        /**
+         * Only those that repeat this request, by our UUID.
+         */
+        'filter[duplicate_of]'?: string;
         /**
          * Only those submitted then or later.
          */
@@ -5543,6 +6097,433 @@ export type CreateAiNoteResponses = {
 
 export type CreateAiNoteResponse = CreateAiNoteResponses[keyof CreateAiNoteResponses];
 
+export type ListReportsData = {
+    body?: never;
+    headers?: {
+        /**
+         * Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.
+         */
+        'X-Adapter-Platform'?: string;
+        /**
+         * The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.
+         */
+        'X-Adapter-User-Id'?: string;
+        /**
+         * Name of the acting user; becomes the profile's display name.
+         */
+        'X-Adapter-Username'?: string;
+        /**
+         * Trust level of the acting user on the platform: a whole number from 0 to 100.
+         */
+        'X-Adapter-Trust-Level'?: string;
+        /**
+         * Whether the acting user is an administrator.
+         */
+        'X-Adapter-Admin'?: HeaderBoolean;
+        /**
+         * Whether the acting user is a moderator.
+         */
+        'X-Adapter-Moderator'?: HeaderBoolean;
+        /**
+         * Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.
+         */
+        'X-Adapter-Scope'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page, from 1; shows the live list.
+         */
+        'page[number]'?: number;
+        /**
+         * How many rows a page has at most.
+         */
+        'page[size]'?: number;
+        /**
+         * Cursor that `links.next` carries.
+         */
+        'page[after]'?: string;
+        /**
+         * Cursor that `links.prev` carries.
+         */
+        'page[before]'?: string;
+        /**
+         * Only reports in this state.
+         */
+        'filter[state]'?: ReportState;
+        /**
+         * Only reports that name this category.
+         */
+        'filter[category]'?: string;
+        /**
+         * Only reports by this person. Profile UUID, or the platform's user id. A user id is one of the platform in X-Adapter-Platform, else of the community's own platform.
+         */
+        'filter[reporter_id]'?: string;
+        /**
+         * Only reports of this post, by our UUID or by the integration's own id.
+         */
+        'filter[request_id]'?: string;
+        /**
+         * Only of this community, by our UUID.
+         */
+        'filter[community_server_id]'?: string;
+        /**
+         * Only reports made then or later.
+         */
+        'filter[reported_at__gte]'?: string;
+        /**
+         * Only reports made then or earlier.
+         */
+        'filter[reported_at__lte]'?: string;
+        /**
+         * Changed then or later, in the order of changes; `meta.next_since` is the value of the next call.
+         */
+        'filter[updated_at__gte]'?: string;
+    };
+    url: '/api/public/v1/reports';
+};
+
+export type ListReportsErrors = {
+    /**
+     * The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.
+     */
+    400: ErrorDocument;
+    /**
+     * No key, or one that does not hold.
+     */
+    401: ErrorDocument;
+    /**
+     * The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be created has an id already.
+     */
+    403: ErrorDocument;
+    /**
+     * `Accept` takes JSON:API only with parameters that are not served.
+     */
+    406: ErrorDocument;
+    /**
+     * It parses, and a value breaks a rule; `loc` names the field.
+     */
+    422: ValidationErrorDocument;
+    /**
+     * Over a rate limit. Retry after `Retry-After` seconds.
+     */
+    429: ErrorDocument;
+    /**
+     * Our fault. Retry with backoff.
+     */
+    500: ErrorDocument;
+    /**
+     * Overloaded or in maintenance. Retry after `Retry-After` where given.
+     */
+    503: ErrorDocument;
+};
+
+export type ListReportsError = ListReportsErrors[keyof ListReportsErrors];
+
+export type ListReportsResponses = {
+    /**
+     * Found.
+     */
+    200: ReportList;
+};
+
+export type ListReportsResponse = ListReportsResponses[keyof ListReportsResponses];
+
+export type CreateReportData = {
+    body: ReportCreate;
+    headers?: {
+        /**
+         * Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.
+         */
+        'X-Adapter-Platform'?: string;
+        /**
+         * The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.
+         */
+        'X-Adapter-User-Id'?: string;
+        /**
+         * Name of the acting user; becomes the profile's display name.
+         */
+        'X-Adapter-Username'?: string;
+        /**
+         * Trust level of the acting user on the platform: a whole number from 0 to 100.
+         */
+        'X-Adapter-Trust-Level'?: string;
+        /**
+         * Whether the acting user is an administrator.
+         */
+        'X-Adapter-Admin'?: HeaderBoolean;
+        /**
+         * Whether the acting user is a moderator.
+         */
+        'X-Adapter-Moderator'?: HeaderBoolean;
+        /**
+         * Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.
+         */
+        'X-Adapter-Scope'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/public/v1/reports';
+};
+
+export type CreateReportErrors = {
+    /**
+     * The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.
+     */
+    400: ErrorDocument;
+    /**
+     * No key, or one that does not hold.
+     */
+    401: ErrorDocument;
+    /**
+     * The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be created has an id already.
+     */
+    403: ErrorDocument;
+    /**
+     * Unknown, or outside the key's communities: the two look the same.
+     */
+    404: ErrorDocument;
+    /**
+     * `Accept` takes JSON:API only with parameters that are not served.
+     */
+    406: ErrorDocument;
+    /**
+     * It contradicts what is there: the `id` differs from the path's, or it exists already.
+     */
+    409: ErrorDocument;
+    /**
+     * The body is larger than the call takes: 1 MiB, a batch 4 MiB, scores 8 MiB.
+     */
+    413: ErrorDocument;
+    /**
+     * The body is neither JSON nor JSON:API.
+     */
+    415: ErrorDocument;
+    /**
+     * It parses, and a value breaks a rule; `loc` names the field.
+     */
+    422: ValidationErrorDocument;
+    /**
+     * Over a rate limit. Retry after `Retry-After` seconds.
+     */
+    429: ErrorDocument;
+    /**
+     * Our fault. Retry with backoff.
+     */
+    500: ErrorDocument;
+    /**
+     * Overloaded or in maintenance. Retry after `Retry-After` where given.
+     */
+    503: ErrorDocument;
+};
+
+export type CreateReportError = CreateReportErrors[keyof CreateReportErrors];
+
+export type CreateReportResponses = {
+    /**
+     * Done, or it was so before.
+     */
+    200: ReportDocument;
+    /**
+     * Created.
+     */
+    201: ReportDocument;
+};
+
+export type CreateReportResponse = CreateReportResponses[keyof CreateReportResponses];
+
+export type ReadReportData = {
+    body?: never;
+    headers?: {
+        /**
+         * Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.
+         */
+        'X-Adapter-Platform'?: string;
+        /**
+         * The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.
+         */
+        'X-Adapter-User-Id'?: string;
+        /**
+         * Name of the acting user; becomes the profile's display name.
+         */
+        'X-Adapter-Username'?: string;
+        /**
+         * Trust level of the acting user on the platform: a whole number from 0 to 100.
+         */
+        'X-Adapter-Trust-Level'?: string;
+        /**
+         * Whether the acting user is an administrator.
+         */
+        'X-Adapter-Admin'?: HeaderBoolean;
+        /**
+         * Whether the acting user is a moderator.
+         */
+        'X-Adapter-Moderator'?: HeaderBoolean;
+        /**
+         * Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.
+         */
+        'X-Adapter-Scope'?: string;
+    };
+    path: {
+        /**
+         * The report, by our UUID.
+         */
+        report_id: string;
+    };
+    query?: never;
+    url: '/api/public/v1/reports/{report_id}';
+};
+
+export type ReadReportErrors = {
+    /**
+     * The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.
+     */
+    400: ErrorDocument;
+    /**
+     * No key, or one that does not hold.
+     */
+    401: ErrorDocument;
+    /**
+     * The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be created has an id already.
+     */
+    403: ErrorDocument;
+    /**
+     * Unknown, or outside the key's communities: the two look the same.
+     */
+    404: ErrorDocument;
+    /**
+     * `Accept` takes JSON:API only with parameters that are not served.
+     */
+    406: ErrorDocument;
+    /**
+     * Over a rate limit. Retry after `Retry-After` seconds.
+     */
+    429: ErrorDocument;
+    /**
+     * Our fault. Retry with backoff.
+     */
+    500: ErrorDocument;
+    /**
+     * Overloaded or in maintenance. Retry after `Retry-After` where given.
+     */
+    503: ErrorDocument;
+};
+
+export type ReadReportError = ReadReportErrors[keyof ReadReportErrors];
+
+export type ReadReportResponses = {
+    /**
+     * Found.
+     */
+    200: ReportDocument;
+};
+
+export type ReadReportResponse = ReadReportResponses[keyof ReadReportResponses];
+
+export type PatchReportData = {
+    body: ReportPatch;
+    headers?: {
+        /**
+         * Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.
+         */
+        'X-Adapter-Platform'?: string;
+        /**
+         * The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.
+         */
+        'X-Adapter-User-Id'?: string;
+        /**
+         * Name of the acting user; becomes the profile's display name.
+         */
+        'X-Adapter-Username'?: string;
+        /**
+         * Trust level of the acting user on the platform: a whole number from 0 to 100.
+         */
+        'X-Adapter-Trust-Level'?: string;
+        /**
+         * Whether the acting user is an administrator.
+         */
+        'X-Adapter-Admin'?: HeaderBoolean;
+        /**
+         * Whether the acting user is a moderator.
+         */
+        'X-Adapter-Moderator'?: HeaderBoolean;
+        /**
+         * Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.
+         */
+        'X-Adapter-Scope'?: string;
+    };
+    path: {
+        /**
+         * The report, by our UUID.
+         */
+        report_id: string;
+    };
+    query?: never;
+    url: '/api/public/v1/reports/{report_id}';
+};
+
+export type PatchReportErrors = {
+    /**
+     * The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.
+     */
+    400: ErrorDocument;
+    /**
+     * No key, or one that does not hold.
+     */
+    401: ErrorDocument;
+    /**
+     * The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be created has an id already.
+     */
+    403: ErrorDocument;
+    /**
+     * Unknown, or outside the key's communities: the two look the same.
+     */
+    404: ErrorDocument;
+    /**
+     * `Accept` takes JSON:API only with parameters that are not served.
+     */
+    406: ErrorDocument;
+    /**
+     * It contradicts what is there: the `id` differs from the path's, or it exists already.
+     */
+    409: ErrorDocument;
+    /**
+     * The body is larger than the call takes: 1 MiB, a batch 4 MiB, scores 8 MiB.
+     */
+    413: ErrorDocument;
+    /**
+     * The body is neither JSON nor JSON:API.
+     */
+    415: ErrorDocument;
+    /**
+     * It parses, and a value breaks a rule; `loc` names the field.
+     */
+    422: ValidationErrorDocument;
+    /**
+     * Over a rate limit. Retry after `Retry-After` seconds.
+     */
+    429: ErrorDocument;
+    /**
+     * Our fault. Retry with backoff.
+     */
+    500: ErrorDocument;
+    /**
+     * Overloaded or in maintenance. Retry after `Retry-After` where given.
+     */
+    503: ErrorDocument;
+};
+
+export type PatchReportError = PatchReportErrors[keyof PatchReportErrors];
+
+export type PatchReportResponses = {
+    /**
+     * Done, or it was so before.
+     */
+    200: ReportDocument;
+};
+
+export type PatchReportResponse = PatchReportResponses[keyof PatchReportResponses];
+
 export type ListRatingsData = {
     body?: never;
     headers?: {
@@ -6418,6 +7399,103 @@ export type LookUpProfileResponses = {
 
 export type LookUpProfileResponse = LookUpProfileResponses[keyof LookUpProfileResponses];
 
+export type ReadStandingData = {
+    body?: never;
+    headers?: {
+        /**
+         * Platform of the acting user, default of `platform` in lookups, and where a submission may open a community.
+         */
+        'X-Adapter-Platform'?: string;
+        /**
+         * The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.
+         */
+        'X-Adapter-User-Id'?: string;
+        /**
+         * Name of the acting user; becomes the profile's display name.
+         */
+        'X-Adapter-Username'?: string;
+        /**
+         * Trust level of the acting user on the platform: a whole number from 0 to 100.
+         */
+        'X-Adapter-Trust-Level'?: string;
+        /**
+         * Whether the acting user is an administrator.
+         */
+        'X-Adapter-Admin'?: HeaderBoolean;
+        /**
+         * Whether the acting user is a moderator.
+         */
+        'X-Adapter-Moderator'?: HeaderBoolean;
+        /**
+         * Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.
+         */
+        'X-Adapter-Scope'?: string;
+    };
+    path: {
+        /**
+         * The profile of a person, by our UUID.
+         */
+        profile_id: string;
+    };
+    query?: {
+        /**
+         * The community, by our UUID. Default: X-Adapter-Scope, then the key's only community.
+         */
+        community_server_id?: string;
+    };
+    url: '/api/public/v1/user-profiles/{profile_id}/standing';
+};
+
+export type ReadStandingErrors = {
+    /**
+     * The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.
+     */
+    400: ErrorDocument;
+    /**
+     * No key, or one that does not hold.
+     */
+    401: ErrorDocument;
+    /**
+     * The key or the acting user may not do this, X-Adapter-Scope names no community of the key, or what is to be created has an id already.
+     */
+    403: ErrorDocument;
+    /**
+     * Unknown, or outside the key's communities: the two look the same.
+     */
+    404: ErrorDocument;
+    /**
+     * `Accept` takes JSON:API only with parameters that are not served.
+     */
+    406: ErrorDocument;
+    /**
+     * It parses, and a value breaks a rule; `loc` names the field.
+     */
+    422: ValidationErrorDocument;
+    /**
+     * Over a rate limit. Retry after `Retry-After` seconds.
+     */
+    429: ErrorDocument;
+    /**
+     * Our fault. Retry with backoff.
+     */
+    500: ErrorDocument;
+    /**
+     * Overloaded or in maintenance. Retry after `Retry-After` where given.
+     */
+    503: ErrorDocument;
+};
+
+export type ReadStandingError = ReadStandingErrors[keyof ReadStandingErrors];
+
+export type ReadStandingResponses = {
+    /**
+     * Found.
+     */
+    200: AuthorStandingDocument;
+};
+
+export type ReadStandingResponse = ReadStandingResponses[keyof ReadStandingResponses];
+
 export type ListWebhooksData = {
     body?: never;
     headers?: {
@@ -6967,7 +8045,7 @@ export type ListDeliveriesData = {
         /**
          * Only deliveries of the event with this name.
          */
-        'filter[event]'?: 'moderation.decision' | 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'note.status_changed' | 'request.completed' | 'review.opened' | 'panel.drawn' | 'community.attention' | 'webhook.test';
+        'filter[event]'?: 'moderation.decision' | 'moderation_action.created' | 'moderation_action.applied' | 'moderation_action.retro_review_started' | 'moderation_action.confirmed' | 'moderation_action.overturned' | 'moderation_action.dismissed' | 'moderation_action.ended' | 'note.status_changed' | 'request.completed' | 'review.opened' | 'report.resolved' | 'panel.drawn' | 'community.attention' | 'webhook.test';
         /**
          * Put into the queue at this time or later.
          */
@@ -7677,6 +8755,15 @@ export type ReceiveModerationActionDismissedWebhookRequest = {
     query?: never;
 };
 
+export type ReceiveModerationActionEndedWebhookPayload = ActionEvent;
+
+export type ReceiveModerationActionEndedWebhookRequest = {
+    body: ReceiveModerationActionEndedWebhookPayload;
+    key: 'moderation_action.ended';
+    path?: never;
+    query?: never;
+};
+
 export type ReceiveNoteStatusChangedWebhookPayload = NoteEvent;
 
 export type ReceiveNoteStatusChangedWebhookRequest = {
@@ -7700,6 +8787,15 @@ export type ReceiveReviewOpenedWebhookPayload = ReviewEvent;
 export type ReceiveReviewOpenedWebhookRequest = {
     body: ReceiveReviewOpenedWebhookPayload;
     key: 'review.opened';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReportResolvedWebhookPayload = ReportEvent;
+
+export type ReceiveReportResolvedWebhookRequest = {
+    body: ReceiveReportResolvedWebhookPayload;
+    key: 'report.resolved';
     path?: never;
     query?: never;
 };

@@ -26,6 +26,8 @@ from .attention_event import AttentionEvent
 from .attention_event_event import AttentionEventEvent
 from .attention_event_subject import AttentionEventSubject
 from .attention_event_subject_reason import AttentionEventSubjectReason
+from .author_standing_document import AuthorStandingDocument
+from .author_standing_resource import AuthorStandingResource
 from .batch_meta import BatchMeta
 from .batch_refusal import BatchRefusal
 from .category_shown import CategoryShown
@@ -116,6 +118,23 @@ from .rating_stats_resource import RatingStatsResource
 from .rating_thresholds import RatingThresholds
 from .replay_attributes import ReplayAttributes
 from .replay_attributes_states_item import ReplayAttributesStatesItem
+from .report_attributes import ReportAttributes
+from .report_create import ReportCreate
+from .report_create_attributes import ReportCreateAttributes
+from .report_create_resource import ReportCreateResource
+from .report_document import ReportDocument
+from .report_event import ReportEvent
+from .report_event_event import ReportEventEvent
+from .report_event_subject import ReportEventSubject
+from .report_event_subject_outcome import ReportEventSubjectOutcome
+from .report_list import ReportList
+from .report_origin import ReportOrigin
+from .report_outcome import ReportOutcome
+from .report_patch_attributes import ReportPatchAttributes
+from .report_patch_document import ReportPatchDocument
+from .report_patch_resource import ReportPatchResource
+from .report_resource import ReportResource
+from .report_state import ReportState
 from .request_attributes import RequestAttributes
 from .request_batch import RequestBatch
 from .request_batch_answers import RequestBatchAnswers
@@ -144,7 +163,9 @@ from .scores_document import ScoresDocument
 from .scores_resource import ScoresResource
 from .scoring_analysis import ScoringAnalysis
 from .scoring_analysis_classification import ScoringAnalysisClassification
+from .shown_strike import ShownStrike
 from .standing import Standing
+from .standing_attributes import StandingAttributes
 from .stats_attributes import StatsAttributes
 from .test_event import TestEvent
 from .test_event_data import TestEventData
@@ -202,6 +223,8 @@ __all__ = (
     "AttentionEventEvent",
     "AttentionEventSubject",
     "AttentionEventSubjectReason",
+    "AuthorStandingDocument",
+    "AuthorStandingResource",
     "BatchMeta",
     "BatchRefusal",
     "CategoryShown",
@@ -288,6 +311,23 @@ __all__ = (
     "RatingThresholds",
     "ReplayAttributes",
     "ReplayAttributesStatesItem",
+    "ReportAttributes",
+    "ReportCreate",
+    "ReportCreateAttributes",
+    "ReportCreateResource",
+    "ReportDocument",
+    "ReportEvent",
+    "ReportEventEvent",
+    "ReportEventSubject",
+    "ReportEventSubjectOutcome",
+    "ReportList",
+    "ReportOrigin",
+    "ReportOutcome",
+    "ReportPatchAttributes",
+    "ReportPatchDocument",
+    "ReportPatchResource",
+    "ReportResource",
+    "ReportState",
     "RequestAttributes",
     "RequestBatch",
     "RequestBatchAnswers",
@@ -316,7 +356,9 @@ __all__ = (
     "ScoresResource",
     "ScoringAnalysis",
     "ScoringAnalysisClassification",
+    "ShownStrike",
     "Standing",
+    "StandingAttributes",
     "StatsAttributes",
     "TestEvent",
     "TestEventData",

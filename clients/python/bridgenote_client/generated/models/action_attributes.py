@@ -56,6 +56,9 @@ class ActionAttributes:
             `unsilence` its author, `retract` a warning. Null for a `hide`: an `unhide` action of its own undoes it.
         undo_state (None | UndoState): `proposed` until the integration answers with PATCH that it is `done`, or
             `impossible` on its platform; null while there is nothing to undo.
+        until (datetime.datetime | None): When a `silence` ends; null if it has no end, and with other types.
+        ended_at (datetime.datetime | None): When the service said that the silence ended, or staff lifted it; null
+            before. The state stays.
         scan_exempt_content_hash (None | str): SHA-256, 64 hex digits, of the content that is not acted on again; null
             if none is exempt.
         created_at (datetime.datetime): When this was stored here.
@@ -81,6 +84,8 @@ class ActionAttributes:
     author_text: None | str
     undo: None | Undo
     undo_state: None | UndoState
+    until: datetime.datetime | None
+    ended_at: datetime.datetime | None
     scan_exempt_content_hash: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
@@ -168,6 +173,18 @@ class ActionAttributes:
         else:
             undo_state = self.undo_state
 
+        until: None | str
+        if isinstance(self.until, datetime.datetime):
+            until = self.until.isoformat()
+        else:
+            until = self.until
+
+        ended_at: None | str
+        if isinstance(self.ended_at, datetime.datetime):
+            ended_at = self.ended_at.isoformat()
+        else:
+            ended_at = self.ended_at
+
         scan_exempt_content_hash: None | str
         scan_exempt_content_hash = self.scan_exempt_content_hash
 
@@ -198,6 +215,8 @@ class ActionAttributes:
                 "author_text": author_text,
                 "undo": undo,
                 "undo_state": undo_state,
+                "until": until,
+                "ended_at": ended_at,
                 "scan_exempt_content_hash": scan_exempt_content_hash,
                 "created_at": created_at,
                 "updated_at": updated_at,
@@ -396,6 +415,36 @@ class ActionAttributes:
 
         undo_state = _parse_undo_state(d.pop("undo_state"))
 
+        def _parse_until(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                until_type_0 = datetime.datetime.fromisoformat(data)
+
+                return until_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        until = _parse_until(d.pop("until"))
+
+        def _parse_ended_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                ended_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return ended_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        ended_at = _parse_ended_at(d.pop("ended_at"))
+
         def _parse_scan_exempt_content_hash(data: object) -> None | str:
             if data is None:
                 return data
@@ -429,6 +478,8 @@ class ActionAttributes:
             author_text=author_text,
             undo=undo,
             undo_state=undo_state,
+            until=until,
+            ended_at=ended_at,
             scan_exempt_content_hash=scan_exempt_content_hash,
             created_at=created_at,
             updated_at=updated_at,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar, cast
 
@@ -20,12 +21,15 @@ class ActionCreateAttributes:
         request_id (str): The request, by our UUID or by the integration's own id.
         community_server_id (str): The community, by our UUID or by the platform's id of it.
         reason (None | str | Unset): Why it was done, in words; at most 2,000 characters.
+        until (datetime.datetime | None | Unset): When a `silence` ends on the platform; null: never. Not with other
+            types.
     """
 
     action_type: ActionType
     request_id: str
     community_server_id: str
     reason: None | str | Unset = UNSET
+    until: datetime.datetime | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         action_type = self.action_type.value
@@ -40,6 +44,14 @@ class ActionCreateAttributes:
         else:
             reason = self.reason
 
+        until: None | str | Unset
+        if isinstance(self.until, Unset):
+            until = UNSET
+        elif isinstance(self.until, datetime.datetime):
+            until = self.until.isoformat()
+        else:
+            until = self.until
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -51,6 +63,8 @@ class ActionCreateAttributes:
         )
         if reason is not UNSET:
             field_dict["reason"] = reason
+        if until is not UNSET:
+            field_dict["until"] = until
 
         return field_dict
 
@@ -72,11 +86,29 @@ class ActionCreateAttributes:
 
         reason = _parse_reason(d.pop("reason", UNSET))
 
+        def _parse_until(data: object) -> datetime.datetime | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                until_type_0 = datetime.datetime.fromisoformat(data)
+
+                return until_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None | Unset, data)
+
+        until = _parse_until(d.pop("until", UNSET))
+
         action_create_attributes = cls(
             action_type=action_type,
             request_id=request_id,
             community_server_id=community_server_id,
             reason=reason,
+            until=until,
         )
 
         return action_create_attributes

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from uuid import UUID
@@ -44,6 +45,9 @@ class ActionEventSubject:
         category (None | str): The category that it is filed under; null if it has none.
         author_text (None | str): What to tell the author of the post, with a `warn` or a `silence`; null with others,
             and before the decision.
+        until (datetime.datetime | None | Unset): When a `silence` ends; null if it has no end, and with others.
+        ended_at (datetime.datetime | Unset): Only in `moderation_action.ended`: when the service ended it, or staff
+            lifted it.
         undo (None | Undo | Unset): Only in `moderation_action.overturned`: what to undo on the platform. Null for a
             `hide`, which an `unhide` undoes.
         undo_state (None | UndoState | Unset): Only in `moderation_action.overturned`: `proposed` until you answer
@@ -61,6 +65,8 @@ class ActionEventSubject:
     note_id: None | UUID
     category: None | str
     author_text: None | str
+    until: datetime.datetime | None | Unset = UNSET
+    ended_at: datetime.datetime | Unset = UNSET
     undo: None | Undo | Unset = UNSET
     undo_state: None | UndoState | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -108,6 +114,18 @@ class ActionEventSubject:
         author_text: None | str
         author_text = self.author_text
 
+        until: None | str | Unset
+        if isinstance(self.until, Unset):
+            until = UNSET
+        elif isinstance(self.until, datetime.datetime):
+            until = self.until.isoformat()
+        else:
+            until = self.until
+
+        ended_at: str | Unset = UNSET
+        if not isinstance(self.ended_at, Unset):
+            ended_at = self.ended_at.isoformat()
+
         undo: None | str | Unset
         if isinstance(self.undo, Unset):
             undo = UNSET
@@ -141,6 +159,10 @@ class ActionEventSubject:
                 "author_text": author_text,
             }
         )
+        if until is not UNSET:
+            field_dict["until"] = until
+        if ended_at is not UNSET:
+            field_dict["ended_at"] = ended_at
         if undo is not UNSET:
             field_dict["undo"] = undo
         if undo_state is not UNSET:
@@ -237,6 +259,30 @@ class ActionEventSubject:
 
         author_text = _parse_author_text(d.pop("author_text"))
 
+        def _parse_until(data: object) -> datetime.datetime | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                until_type_0 = datetime.datetime.fromisoformat(data)
+
+                return until_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None | Unset, data)
+
+        until = _parse_until(d.pop("until", UNSET))
+
+        _ended_at = d.pop("ended_at", UNSET)
+        ended_at: datetime.datetime | Unset
+        if isinstance(_ended_at, Unset):
+            ended_at = UNSET
+        else:
+            ended_at = datetime.datetime.fromisoformat(_ended_at)
+
         def _parse_undo(data: object) -> None | Undo | Unset:
             if data is None:
                 return data
@@ -283,6 +329,8 @@ class ActionEventSubject:
             note_id=note_id,
             category=category,
             author_text=author_text,
+            until=until,
+            ended_at=ended_at,
             undo=undo,
             undo_state=undo_state,
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar, cast
 
@@ -16,7 +17,8 @@ T = TypeVar("T", bound="ActionPatchAttributes")
 
 @_attrs_define
 class ActionPatchAttributes:
-    """A move, or the answer about an undo; one of `action_state` and `undo_state` is required.
+    """A move, the answer about an undo, or another end of a silence; one of `action_state`, `undo_state` and `until` is
+    required.
 
     `platform_action_id` belongs to `applied`; an appeal is `retro_review` with its `reason`.
 
@@ -29,6 +31,8 @@ class ActionPatchAttributes:
             undo_state (ActionPatchAttributesUndoStateType0 | None | Unset): Whether the platform has undone an overturned
                 action whose `undo` is not null; `reason` may say why it cannot.
             platform_action_id (None | str | Unset): The platform's own id of what it did; set only with `applied`.
+            until (datetime.datetime | None | Unset): When a `silence` ends; null: never. With `applied`: when the platform
+                ends it. Alone, with a `reason`, from staff: the new end; a moment that has come lifts the silence at once.
             reason (None | str | Unset): Why, in words, at most 2,000 characters; needed for an appeal.
             category (None | str | Unset): The community's category that a decision (`proposed`, `dismissed`, `confirmed`,
                 `overturned`) is filed under; the category of the score if not given.
@@ -37,6 +41,7 @@ class ActionPatchAttributes:
     action_state: ActionState | Unset = UNSET
     undo_state: ActionPatchAttributesUndoStateType0 | None | Unset = UNSET
     platform_action_id: None | str | Unset = UNSET
+    until: datetime.datetime | None | Unset = UNSET
     reason: None | str | Unset = UNSET
     category: None | str | Unset = UNSET
 
@@ -59,6 +64,14 @@ class ActionPatchAttributes:
         else:
             platform_action_id = self.platform_action_id
 
+        until: None | str | Unset
+        if isinstance(self.until, Unset):
+            until = UNSET
+        elif isinstance(self.until, datetime.datetime):
+            until = self.until.isoformat()
+        else:
+            until = self.until
+
         reason: None | str | Unset
         if isinstance(self.reason, Unset):
             reason = UNSET
@@ -80,6 +93,8 @@ class ActionPatchAttributes:
             field_dict["undo_state"] = undo_state
         if platform_action_id is not UNSET:
             field_dict["platform_action_id"] = platform_action_id
+        if until is not UNSET:
+            field_dict["until"] = until
         if reason is not UNSET:
             field_dict["reason"] = reason
         if category is not UNSET:
@@ -127,6 +142,23 @@ class ActionPatchAttributes:
             d.pop("platform_action_id", UNSET)
         )
 
+        def _parse_until(data: object) -> datetime.datetime | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                until_type_0 = datetime.datetime.fromisoformat(data)
+
+                return until_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None | Unset, data)
+
+        until = _parse_until(d.pop("until", UNSET))
+
         def _parse_reason(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -149,6 +181,7 @@ class ActionPatchAttributes:
             action_state=action_state,
             undo_state=undo_state,
             platform_action_id=platform_action_id,
+            until=until,
             reason=reason,
             category=category,
         )

@@ -28,8 +28,8 @@ class ActionPatchResource:
     Attributes:
         type_ (Literal['moderation-actions']): The type of the resource, always `moderation-actions`.
         id (str): The id in the path of the call.
-        attributes (ActionPatchAttributes): A move, or the answer about an undo; one of `action_state` and `undo_state`
-            is required.
+        attributes (ActionPatchAttributes): A move, the answer about an undo, or another end of a silence; one of
+            `action_state`, `undo_state` and `until` is required.
 
             `platform_action_id` belongs to `applied`; an appeal is `retro_review` with its `reason`.
         meta (Any | Unset): The member `meta` of JSON:API: accepted and ignored.

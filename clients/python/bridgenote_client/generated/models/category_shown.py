@@ -26,6 +26,8 @@ class CategoryShown:
         review_group (ReviewGroup): Who is asked in a review: all members, trusted ones, or the moderators.
         author_text (None | str): What the author of a post is told with a warning, unless the moderator writes
             something else; null: the shipped text.
+        report_threshold (float | None): People are asked about a post if its reports in this category weigh more than
+            this; null: never. An ordinary report weighs 0.5.
     """
 
     name: str
@@ -36,6 +38,7 @@ class CategoryShown:
     enabled: bool
     review_group: ReviewGroup
     author_text: None | str
+    report_threshold: float | None
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -56,6 +59,9 @@ class CategoryShown:
         author_text: None | str
         author_text = self.author_text
 
+        report_threshold: float | None
+        report_threshold = self.report_threshold
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -68,6 +74,7 @@ class CategoryShown:
                 "enabled": enabled,
                 "review_group": review_group,
                 "author_text": author_text,
+                "report_threshold": report_threshold,
             }
         )
 
@@ -102,6 +109,13 @@ class CategoryShown:
 
         author_text = _parse_author_text(d.pop("author_text"))
 
+        def _parse_report_threshold(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        report_threshold = _parse_report_threshold(d.pop("report_threshold"))
+
         category_shown = cls(
             name=name,
             tier2_threshold=tier2_threshold,
@@ -111,6 +125,7 @@ class CategoryShown:
             enabled=enabled,
             review_group=review_group,
             author_text=author_text,
+            report_threshold=report_threshold,
         )
 
         return category_shown

@@ -46,6 +46,9 @@ class RequestAttributes:
             platform_message_id (str | Unset): The post's id on its platform, exactly as sent.
             edit_of (UUID | Unset): The first request about this message, by our UUID, if this text is another one: less
                 than nine tenths alike.
+            duplicate_of (UUID | Unset): An earlier request about this message, by our UUID, whose text is the same: at
+                least nine tenths alike. The two share one item of review and one decision; each gets its own
+                `moderation.decision`.
             platform_channel_id (str | Unset): The platform's id of the channel or thread that the post stands in.
             platform_author_id (str | Unset): The platform's id of the user who wrote the post.
             platform_timestamp (datetime.datetime | Unset): When the post was written.
@@ -80,6 +83,7 @@ class RequestAttributes:
     standing: Standing
     platform_message_id: str | Unset = UNSET
     edit_of: UUID | Unset = UNSET
+    duplicate_of: UUID | Unset = UNSET
     platform_channel_id: str | Unset = UNSET
     platform_author_id: str | Unset = UNSET
     platform_timestamp: datetime.datetime | Unset = UNSET
@@ -132,6 +136,10 @@ class RequestAttributes:
         edit_of: str | Unset = UNSET
         if not isinstance(self.edit_of, Unset):
             edit_of = str(self.edit_of)
+
+        duplicate_of: str | Unset = UNSET
+        if not isinstance(self.duplicate_of, Unset):
+            duplicate_of = str(self.duplicate_of)
 
         platform_channel_id = self.platform_channel_id
 
@@ -208,6 +216,8 @@ class RequestAttributes:
             field_dict["platform_message_id"] = platform_message_id
         if edit_of is not UNSET:
             field_dict["edit_of"] = edit_of
+        if duplicate_of is not UNSET:
+            field_dict["duplicate_of"] = duplicate_of
         if platform_channel_id is not UNSET:
             field_dict["platform_channel_id"] = platform_channel_id
         if platform_author_id is not UNSET:
@@ -311,6 +321,13 @@ class RequestAttributes:
         else:
             edit_of = UUID(_edit_of)
 
+        _duplicate_of = d.pop("duplicate_of", UNSET)
+        duplicate_of: UUID | Unset
+        if isinstance(_duplicate_of, Unset):
+            duplicate_of = UNSET
+        else:
+            duplicate_of = UUID(_duplicate_of)
+
         platform_channel_id = d.pop("platform_channel_id", UNSET)
 
         platform_author_id = d.pop("platform_author_id", UNSET)
@@ -408,6 +425,7 @@ class RequestAttributes:
             standing=standing,
             platform_message_id=platform_message_id,
             edit_of=edit_of,
+            duplicate_of=duplicate_of,
             platform_channel_id=platform_channel_id,
             platform_author_id=platform_author_id,
             platform_timestamp=platform_timestamp,

@@ -174,10 +174,12 @@ def sync_detailed(
     x_adapter_moderator: HeaderBoolean | Unset = UNSET,
     x_adapter_scope: str | Unset = UNSET,
 ) -> Response[ErrorDocument | ModerationActionDocument | ValidationErrorDocument]:
-    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one
-    is undone
+    """Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or
+    say whether an
 
-     A moderator's decision may name the `category` that it is filed under, which the community's own
+     overturned action is undone.
+
+    A moderator's decision may name the `category` that it is filed under, which the community's own
     model learns from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
 
     Args:
@@ -234,10 +236,12 @@ def sync(
     x_adapter_moderator: HeaderBoolean | Unset = UNSET,
     x_adapter_scope: str | Unset = UNSET,
 ) -> ErrorDocument | ModerationActionDocument | ValidationErrorDocument | None:
-    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one
-    is undone
+    """Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or
+    say whether an
 
-     A moderator's decision may name the `category` that it is filed under, which the community's own
+     overturned action is undone.
+
+    A moderator's decision may name the `category` that it is filed under, which the community's own
     model learns from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
 
     Args:
@@ -289,10 +293,12 @@ async def asyncio_detailed(
     x_adapter_moderator: HeaderBoolean | Unset = UNSET,
     x_adapter_scope: str | Unset = UNSET,
 ) -> Response[ErrorDocument | ModerationActionDocument | ValidationErrorDocument]:
-    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one
-    is undone
+    """Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or
+    say whether an
 
-     A moderator's decision may name the `category` that it is filed under, which the community's own
+     overturned action is undone.
+
+    A moderator's decision may name the `category` that it is filed under, which the community's own
     model learns from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
 
     Args:
@@ -347,10 +353,12 @@ async def asyncio(
     x_adapter_moderator: HeaderBoolean | Unset = UNSET,
     x_adapter_scope: str | Unset = UNSET,
 ) -> ErrorDocument | ModerationActionDocument | ValidationErrorDocument | None:
-    """Acknowledge an action, appeal against it, make a moderator's move, or say whether an overturned one
-    is undone
+    """Acknowledge an action, appeal against it, make a moderator's move, change when a silence ends, or
+    say whether an
 
-     A moderator's decision may name the `category` that it is filed under, which the community's own
+     overturned action is undone.
+
+    A moderator's decision may name the `category` that it is filed under, which the community's own
     model learns from. Repeating an acknowledgement, a move or an answer changes nothing and is 200.
 
     Args:

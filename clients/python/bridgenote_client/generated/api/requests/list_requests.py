@@ -26,6 +26,7 @@ def _get_kwargs(
     filterrequested_by: str | Unset = UNSET,
     filterdataset_name: str | Unset = UNSET,
     filterdataset_item_id: str | Unset = UNSET,
+    filterduplicate_of: UUID | Unset = UNSET,
     filterrequested_at_gte: datetime.datetime | Unset = UNSET,
     filterrequested_at_lte: datetime.datetime | Unset = UNSET,
     filtercompleted_at_gte: datetime.datetime | Unset = UNSET,
@@ -88,6 +89,11 @@ def _get_kwargs(
     params["filter[dataset_name]"] = filterdataset_name
 
     params["filter[dataset_item_id]"] = filterdataset_item_id
+
+    json_filterduplicate_of: str | Unset = UNSET
+    if not isinstance(filterduplicate_of, Unset):
+        json_filterduplicate_of = str(filterduplicate_of)
+    params["filter[duplicate_of]"] = json_filterduplicate_of
 
     json_filterrequested_at_gte: str | Unset = UNSET
     if not isinstance(filterrequested_at_gte, Unset):
@@ -205,6 +211,7 @@ def sync_detailed(
     filterrequested_by: str | Unset = UNSET,
     filterdataset_name: str | Unset = UNSET,
     filterdataset_item_id: str | Unset = UNSET,
+    filterduplicate_of: UUID | Unset = UNSET,
     filterrequested_at_gte: datetime.datetime | Unset = UNSET,
     filterrequested_at_lte: datetime.datetime | Unset = UNSET,
     filtercompleted_at_gte: datetime.datetime | Unset = UNSET,
@@ -235,6 +242,7 @@ def sync_detailed(
         filterrequested_by (str | Unset):
         filterdataset_name (str | Unset):
         filterdataset_item_id (str | Unset):
+        filterduplicate_of (UUID | Unset):
         filterrequested_at_gte (datetime.datetime | Unset):
         filterrequested_at_lte (datetime.datetime | Unset):
         filtercompleted_at_gte (datetime.datetime | Unset):
@@ -267,6 +275,7 @@ def sync_detailed(
         filterrequested_by=filterrequested_by,
         filterdataset_name=filterdataset_name,
         filterdataset_item_id=filterdataset_item_id,
+        filterduplicate_of=filterduplicate_of,
         filterrequested_at_gte=filterrequested_at_gte,
         filterrequested_at_lte=filterrequested_at_lte,
         filtercompleted_at_gte=filtercompleted_at_gte,
@@ -301,6 +310,7 @@ def sync(
     filterrequested_by: str | Unset = UNSET,
     filterdataset_name: str | Unset = UNSET,
     filterdataset_item_id: str | Unset = UNSET,
+    filterduplicate_of: UUID | Unset = UNSET,
     filterrequested_at_gte: datetime.datetime | Unset = UNSET,
     filterrequested_at_lte: datetime.datetime | Unset = UNSET,
     filtercompleted_at_gte: datetime.datetime | Unset = UNSET,
@@ -331,6 +341,7 @@ def sync(
         filterrequested_by (str | Unset):
         filterdataset_name (str | Unset):
         filterdataset_item_id (str | Unset):
+        filterduplicate_of (UUID | Unset):
         filterrequested_at_gte (datetime.datetime | Unset):
         filterrequested_at_lte (datetime.datetime | Unset):
         filtercompleted_at_gte (datetime.datetime | Unset):
@@ -364,6 +375,7 @@ def sync(
         filterrequested_by=filterrequested_by,
         filterdataset_name=filterdataset_name,
         filterdataset_item_id=filterdataset_item_id,
+        filterduplicate_of=filterduplicate_of,
         filterrequested_at_gte=filterrequested_at_gte,
         filterrequested_at_lte=filterrequested_at_lte,
         filtercompleted_at_gte=filtercompleted_at_gte,
@@ -392,6 +404,7 @@ async def asyncio_detailed(
     filterrequested_by: str | Unset = UNSET,
     filterdataset_name: str | Unset = UNSET,
     filterdataset_item_id: str | Unset = UNSET,
+    filterduplicate_of: UUID | Unset = UNSET,
     filterrequested_at_gte: datetime.datetime | Unset = UNSET,
     filterrequested_at_lte: datetime.datetime | Unset = UNSET,
     filtercompleted_at_gte: datetime.datetime | Unset = UNSET,
@@ -422,6 +435,7 @@ async def asyncio_detailed(
         filterrequested_by (str | Unset):
         filterdataset_name (str | Unset):
         filterdataset_item_id (str | Unset):
+        filterduplicate_of (UUID | Unset):
         filterrequested_at_gte (datetime.datetime | Unset):
         filterrequested_at_lte (datetime.datetime | Unset):
         filtercompleted_at_gte (datetime.datetime | Unset):
@@ -454,6 +468,7 @@ async def asyncio_detailed(
         filterrequested_by=filterrequested_by,
         filterdataset_name=filterdataset_name,
         filterdataset_item_id=filterdataset_item_id,
+        filterduplicate_of=filterduplicate_of,
         filterrequested_at_gte=filterrequested_at_gte,
         filterrequested_at_lte=filterrequested_at_lte,
         filtercompleted_at_gte=filtercompleted_at_gte,
@@ -486,6 +501,7 @@ async def asyncio(
     filterrequested_by: str | Unset = UNSET,
     filterdataset_name: str | Unset = UNSET,
     filterdataset_item_id: str | Unset = UNSET,
+    filterduplicate_of: UUID | Unset = UNSET,
     filterrequested_at_gte: datetime.datetime | Unset = UNSET,
     filterrequested_at_lte: datetime.datetime | Unset = UNSET,
     filtercompleted_at_gte: datetime.datetime | Unset = UNSET,
@@ -516,6 +532,7 @@ async def asyncio(
         filterrequested_by (str | Unset):
         filterdataset_name (str | Unset):
         filterdataset_item_id (str | Unset):
+        filterduplicate_of (UUID | Unset):
         filterrequested_at_gte (datetime.datetime | Unset):
         filterrequested_at_lte (datetime.datetime | Unset):
         filtercompleted_at_gte (datetime.datetime | Unset):
@@ -550,6 +567,7 @@ async def asyncio(
             filterrequested_by=filterrequested_by,
             filterdataset_name=filterdataset_name,
             filterdataset_item_id=filterdataset_item_id,
+            filterduplicate_of=filterduplicate_of,
             filterrequested_at_gte=filterrequested_at_gte,
             filterrequested_at_lte=filterrequested_at_lte,
             filtercompleted_at_gte=filtercompleted_at_gte,
