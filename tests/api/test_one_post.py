@@ -3,12 +3,14 @@
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.history.reason import Reason
 from app.core.models import (
@@ -21,7 +23,11 @@ from app.core.models import (
     Request,
     Score,
 )
+from app.core.models.notes import judged_by_itself
 from app.core.notes import verdicts
+from app.core.requests import observing
+from app.core.requests.observing import Past
+from app.core.requests.submitting import Submission
 from app.core.vocabulary import ActionState, EventName, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
@@ -107,7 +113,10 @@ def test_what_waits_for_a_review_gets_its_decision_each_once(
     with wiring.database.reading() as session:
         scored = set(session.scalars(sa.select(Score.request_id)))
         counted = list(session.scalars(sa.select(PostScores.request_id)))
-    assert scored == set(counted) == {uuid.UUID(first)}, "the post is scored and counted once"
+        itself = list(session.scalars(sa.select(Request.id).where(judged_by_itself())))
+    assert scored == set(counted) == set(itself) == {uuid.UUID(first)}, "the post is scored and counted once"
+    analysis = api.get(f"/api/v2/community-servers/{cast.community_id}/scoring-analysis").json
+    assert analysis["consensus"]["decided_in_review"] == 1
     assert len(counted) == 1
     assert flags
 
@@ -378,6 +387,19 @@ def test_a_duplicate_of_a_post_without_action_opens_a_review_of_the_post(
     listed = api.get(f"/requests?filter[duplicate_of]={first}").json["data"]
     assert [row["id"] for row in listed] == [second]
     assert api.get("/requests?filter[duplicate_of]=nothing").status_code == 422
+
+
+@pytest.mark.both_databases
+def test_a_post_that_was_only_observed_is_judged_when_it_is_submitted(
+    api: Api, wiring: Wiring, cast: Cast, send: Callable[..., str]
+) -> None:
+    at = clock.now() - timedelta(days=2)
+    past = Submission("p-1", "import", INSULT, platform_message_id=MESSAGE, platform_timestamp=at)
+    with wiring.database.writing() as session:
+        observing.store(session, factories.integration(cast), cast.community_id, [Past(past, [])])
+    send("p-2", INSULT)
+    assert read(api, "p-2")["status"] == "IN_PROGRESS"
+    assert [item["request_id"] for item in items(api)] == ["p-2"]
 
 
 @pytest.mark.both_databases

@@ -67,7 +67,7 @@ def keep_up(session: Session, request_id: uuid.UUID, ended: Request | None = Non
         if is_verbatim and earlier.status is not request.status:
             make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, reason=Reason(cause=SAME_POST))
         return False
-    if not is_verbatim or exemptions.is_exempt(session, request):
+    if not is_verbatim or _was_observed(earlier) or exemptions.is_exempt(session, request):
         return True
     review = open_review(session, request)
     if review is not None:
@@ -243,6 +243,11 @@ def hand_over(session: Session, request: Request, review: Action) -> None:
     ).first()
     if waiting is not None:
         edits.carry_on(session, waiting, review)
+
+
+def _was_observed(request: Request) -> bool:
+    """Whether a request is of the past and was only observed (``requests.observing``): nothing was decided about it."""
+    return request.completed_at is not None and request.completed_at == request.requested_at
 
 
 def _is_unscored(session: Session, request: Request) -> bool:
