@@ -82,6 +82,7 @@ class Package:
         for number, text in enumerate(texts):
             program = self.folder / f"readme-{number}.{self.ending.replace('ts', 'mjs')}"
             text = text.replace("harbour", str(place.community_id)).replace("post-1", request_id)
+            text = text.replace("m-1", f"m-{request_id}")
             program.write_text(text.replace("100)", "1)").replace("100 }", "1 }"))
             written.append(program)
         return written

@@ -198,6 +198,7 @@ def item() -> dict[str, Any]:
         "steps": [Step("messages-square", "Sent for review", shown.posted_at)],
         "moderates": False,
         "panel": None,
+        "changes": [],
         "past": None,
         "fact_check": None,
         "reporting": _reporting(shown.id),
