@@ -1,5 +1,7 @@
 """People by SCIM: created, changed, deactivated and deleted by the provider that they belong to, and by it alone."""
 
+import io
+import json
 import logging
 import uuid
 from typing import Any
@@ -13,7 +15,7 @@ from app.core.models import Account, ApiKey, HistoryEntry, HistoryText, Identity
 from app.core.people import accounts, group_roles, keys, members, scim_keys, sessions
 from app.core.people.passwords import NO_PASSWORD
 from app.core.permissions import SYSTEM
-from app.core.upkeep import erasure
+from app.core.upkeep import erasure, own_data
 from app.core.vocabulary import KeyTemplate, Role, SessionEnd
 from app.wiring import Wiring
 from tests.api.scim import ERROR, USER, Scim, add_provider
@@ -183,6 +185,10 @@ def test_an_external_id_stays_once_it_was_signed_in_with(scim: Scim, wiring: Wir
     identity_id = connect(wiring, scim, cast.rater.account_id, "id-dana")
     answer = scim.user("dana")
     other = answer | {"externalId": "mine"}
+    assert refusal(scim.call("PUT", f"/Users/{identity_id}", other)) == (400, "mutability")
+    # Also of somebody who connected the provider and has not signed in with it yet: they have a password.
+    with wiring.database.writing() as session:
+        session.get_one(Identity, uuid.UUID(identity_id)).last_used_at = None
     assert refusal(scim.call("PUT", f"/Users/{identity_id}", other)) == (400, "mutability")
     without = {key: value for key, value in answer.items() if key != "externalId"}
     renamed = scim.call("PUT", f"/Users/{identity_id}", without | {"userName": "ray@example.com"}).json
@@ -415,6 +421,19 @@ def test_unknown_paths_and_methods_are_refused_in_scims_form(scim: Scim) -> None
     assert refusal(scim.call("DELETE", "/Users"))[0] == 405
     assert refusal(scim.call("POST", "/Bulk", {}))[0] == 501
     assert refusal(scim.call("POST", "/.search", {}))[0] == 501
+
+
+def test_own_data_has_the_groups_that_the_provider_sent(scim: Scim, wiring: Wiring) -> None:
+    dana, kim = scim.user("dana")["id"], scim.user("kim")["id"]
+    scim.group("staff", dana, kim)
+    scim.group("press", kim)
+    file = io.StringIO()
+    with wiring.database.reading() as session:
+        counts = own_data.write(session, account_of(wiring, dana).id, file)
+    assert (counts["identities"], counts["provider_groups"]) == (1, 1)
+    kept = json.loads(file.getvalue())
+    assert kept["provider_groups"] == [{"subject": "id-dana", "group": "staff"}]
+    assert kept["identities"][0]["user_name"] == "dana@example.com"
 
 
 def test_erasing_a_person_leaves_nothing_that_scim_finds(scim: Scim, wiring: Wiring) -> None:

@@ -218,6 +218,20 @@ def test_the_last_admin_stays_one_and_an_alarm_says_so(
     assert role(directory, cast.outsider) is None
 
 
+def test_of_all_admins_who_lose_the_role_at_once_one_stays(
+    directory: Directory, wiring: Wiring, cast: Cast
+) -> None:
+    people = (cast.outsider, cast.rater)
+    for person in people:
+        directory.says(person, ADMINS)
+    with wiring.database.writing() as session:
+        members.set_disabled(session, SYSTEM, cast.admin.account_id, True, "Left")
+        session.execute(sa.update(Identity).values(claimed_groups=[]))
+        ids = [person.account_id for person in people]
+        assert group_roles.apply_all(session, directory.provider_id, ids) == 1
+    assert [role(directory, person) for person in people].count(Role.ADMIN) == 1
+
+
 def test_who_was_removed_comes_back_by_an_invitation_alone(
     directory: Directory, wiring: Wiring, cast: Cast
 ) -> None:

@@ -61,15 +61,18 @@ def apply_all(session: Session, provider_id: uuid.UUID, account_ids: Collection[
     for community_id in sorted(communities):
         serialise(session, community_id)
     providers = {provider.id: provider for provider in session.scalars(sa.select(IdentityProvider))}
-    changed, losers = 0, set()
+    changed, losers = 0, set[uuid.UUID]()
+    let_go: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
     with history.gathered(session):
         for change in _plan(session, provider_id, account_ids, communities):
-            is_lower = change.lowers
-            if (
-                is_lower
-                and change.membership is not None
-                and members.is_last_admin(session, change.membership)
-            ):
+            if not change.lowers:
+                changed += _carry_out(session, change, providers)
+            elif change.membership is None or not members.is_last_admin(session, change.membership):
+                changed += _carry_out(session, change, providers)
+                losers.add(change.account_id)
+                if change.ends_moderating:
+                    let_go[change.community_id].append(change.account_id)
+            else:
                 security_events.log_at_commit(
                     session,
                     SecurityEvent.LAST_ADMIN_KEPT,
@@ -77,12 +80,10 @@ def apply_all(session: Session, provider_id: uuid.UUID, account_ids: Collection[
                     community_id=change.community_id,
                     provider_id=provider_id,
                 )
-                continue
-            changed += _carry_out(session, change, providers)
-            if is_lower:
-                losers.add(change.account_id)
-    for account_id in losers:
-        sessions.end_all(session, account_id, reason=SessionEnd.ROLES)
+    for community_id, former in let_go.items():
+        members.let_go(session, community_id, former)
+    if losers:
+        sessions.end_all_of(session, sorted(losers), SessionEnd.ROLES)
     return changed
 
 
@@ -213,6 +214,10 @@ class _Change:
             return False
         return self.target is None or self.target.role.rank < self.membership.role.rank
 
+    @property
+    def ends_moderating(self) -> bool:
+        return self.target is None or self.target.role not in roles_with(Permission.MODERATE)
+
 
 def _communities(
     session: Session, provider_id: uuid.UUID, account_ids: Collection[uuid.UUID]
@@ -342,8 +347,6 @@ def _carry_out(session: Session, change: _Change, providers: Mapping[uuid.UUID, 
     after = target.role if target is not None else None
     if before is after:
         return 0
-    if before in roles_with(Permission.MODERATE) and after not in roles_with(Permission.MODERATE):
-        members.let_go(session, membership)
     assert by is not None  # noqa: S101 - only a provider's membership changes here; narrows the type
     members.record_role(session, provider_actor(providers[by]), membership, before, after, cause=CAUSE)
     return 1

@@ -135,7 +135,7 @@ def change_role(
     membership.role, membership.provider_id, membership.given_role = role, None, None
     session.flush()
     if role not in roles_with(Permission.MODERATE):
-        let_go(session, membership)
+        let_go(session, membership.community_id, [membership.account_id])
     record_role(session, actor, membership, before, role, reason)
     return membership
 
@@ -152,7 +152,7 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     _refuse_above(actor_role, membership.role)
     _keep_an_admin(session, actor, membership)
     session.delete(membership)
-    let_go(session, membership)
+    let_go(session, membership.community_id, [membership.account_id])
     # Otherwise the provider's groups would bring back who removed themselves.
     if actor.account_id != membership.account_id or membership.provider_id is not None:
         ids = {"community_id": membership.community_id, "account_id": membership.account_id}
@@ -205,7 +205,7 @@ def set_disabled(
         sessions.end_all(session, account.id, reason=session_end)
         own_data_files.remove(session, account.id)
         for membership in memberships:
-            let_go(session, membership)
+            let_go(session, membership.community_id, [membership.account_id])
     event = SecurityEvent.ACCOUNT_DISABLED if disabled else SecurityEvent.ACCOUNT_ENABLED
     security_events.log_at_commit(session, event, actor, account_id=account.id)
     what = "account.disabled" if disabled else "account.enabled"
@@ -302,19 +302,19 @@ def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: st
     return membership, _role_now(session, actor, community_id)
 
 
-def let_go(session: Session, membership: Membership) -> None:
-    """End the member's claims in the community, and their assignments to items that are or may come under review."""
-    theirs = sa.update(Action).where(Action.community_id == membership.community_id)
+def let_go(session: Session, community_id: uuid.UUID, account_ids: Sequence[uuid.UUID]) -> None:
+    """End these members' claims in the community, and their assignments to items that are or may come under review."""
+    theirs = sa.update(Action).where(Action.community_id == community_id)
     bulk.change(
         session,
-        theirs.where(Action.claimed_by_id == membership.account_id).values(
+        theirs.where(Action.claimed_by_id.in_(account_ids)).values(
             claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at
         ),
     )
     bulk.change(
         session,
         theirs.where(
-            Action.assigned_to_id == membership.account_id,
+            Action.assigned_to_id.in_(account_ids),
             Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.PROPOSED)),
         ).values(assigned_to_id=None, updated_at=Action.updated_at),
     )

@@ -143,6 +143,16 @@ def end_all(
     )
 
 
+def end_all_of(session: Session, account_ids: Sequence[uuid.UUID], reason: SessionEnd) -> None:
+    """End all sessions of several accounts."""
+    bulk.change(
+        session,
+        sa.update(SignIn)
+        .where(SignIn.account_id.in_(account_ids), SignIn.ended_at.is_(None))
+        .values(ended_at=clock.now(), end_reason=reason),
+    )
+
+
 def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> SignIn:
     """End one of the account's own sessions, from another browser of theirs.
 

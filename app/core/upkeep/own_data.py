@@ -51,6 +51,8 @@ from app.core.models import (
     Passkey,
     PostFacts,
     Profile,
+    ProviderGroup,
+    ProviderGroupMember,
     RaterDay,
     RaterParameters,
     Rating,
@@ -98,6 +100,9 @@ class Part:
         return tuple(self.names.split())
 
 
+_GROUPS_OF_IDENTITY = sa.select(ProviderGroupMember.group_id).where(
+    ProviderGroupMember.identity_id == Identity.id
+)
 _OF_NOTE = (Note, Note.id == Rating.note_id)
 """A rating whose note is the service's rationale is an answer about a post."""
 _OF_SAMPLE = (SampledPost, SampledPost.id == SampleAnswer.sample_id)
@@ -203,6 +208,14 @@ PARTS = (
         by=_ACCOUNT_ID,
         joined=(IdentityProvider, IdentityProvider.id == Identity.provider_id),
         expressions={"issuer": IdentityProvider.issuer},
+    ),
+    Part(
+        "provider_groups",
+        Identity,
+        "subject",
+        by=_ACCOUNT_ID,
+        joined=(ProviderGroup, ProviderGroup.id.in_(_GROUPS_OF_IDENTITY)),
+        expressions={"group": ProviderGroup.name},
     ),
     Part(
         "passkeys",
