@@ -9,13 +9,16 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.classify import likeness
 from app.core.classify.facts import FACTS
 from app.core.models import PostFacts, PostMark, Request
+from app.core.permissions import SYSTEM
 from app.core.requests import post_facts, retention, submitting
 from app.core.requests.submitting import Submission
+from app.core.upkeep import erasure
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast
+from tests.cast import COMMUNITY, PLATFORM, Cast
 
 pytestmark = pytest.mark.both_databases
 
@@ -156,3 +159,14 @@ def test_no_text_costs_much(wiring: Wiring, post: Post, text: str) -> None:
     with wiring.database.reading() as session:
         marks = session.scalars(sa.select(PostMark).where(PostMark.post_id == made)).all()
     assert len(marks) <= 2 + 20 + 8
+
+
+def test_erasing_a_person_removes_the_facts_of_their_posts(wiring: Wiring, cast: Cast, post: Post) -> None:
+    theirs, others = post(OFFER.format(1), "wren"), post("A word about the harbour", "heron")
+    with wiring.database.writing() as session:
+        erasure.erase_identity(session, SYSTEM, PLATFORM, "wren", COMMUNITY)
+    with wiring.database.reading() as session:
+        assert session.get(PostFacts, theirs) is None
+        assert session.get(PostFacts, others) is not None
+        author = likeness.mark("author", "wren")
+        assert session.scalars(sa.select(PostMark).where(PostMark.mark == author)).all() == []

@@ -5,6 +5,7 @@ text. Counting reads at most the newest thousand rows of a mark. However many po
 three statements and storing two.
 """
 
+import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -272,11 +273,65 @@ def _counts(session: Session, posts: Sequence[_Post]) -> tuple[_Counts, _Candida
     ]
     if not asked:
         return {}, {}
-    wanted = _wanted(posts, asked)
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
+    wanted = [_row(number, mark, is_text, posts[number], is_sqlite) for number, mark, is_text in asked]
+    rows = session.connection().execute(
+        _statement(session.get_bind().dialect.name, joined_ids(session, sa.column("post_id"))),
+        {"wanted": json.dumps(wanted), "community": posts[0].community_id},
+    )
+    counted: dict[tuple[uuid.UUID, int], tuple[int, int]] = {}
+    candidates: dict[uuid.UUID, set[uuid.UUID]] = {}
+    for number, mark, hour, day, ids in rows:
+        if hour is not None:
+            counted[posts[number].request_id, mark] = hour, day
+        elif ids:
+            near = candidates.setdefault(posts[number].request_id, set())
+            near.update(uuid.UUID(bytes=raw.tobytes()) for raw in ids_of(ids))
+    return counted, candidates
+
+
+def _row(number: int, mark: int, is_text: bool, post: _Post, is_sqlite: bool) -> dict[str, Any]:
+    """A mark to count, as JSON; ids and moments as the database stores them."""
+    moments = {"at": post.at, "hour": post.at - HOUR, "day": post.at - DAY}
+    form = "%Y-%m-%d %H:%M:%S.%f" if is_sqlite else "%Y-%m-%dT%H:%M:%S.%f+00:00"
+    return {
+        "number": number,
+        "mark": mark,
+        "is_text": is_text,
+        "post_id": post.post_id.hex,
+        **{name: moment.strftime(form) for name, moment in moments.items()},
+    }
+
+
+_WANTED_TYPES: Mapping[str, Any] = {
+    "number": sa.Integer(),
+    "mark": sa.BigInteger(),
+    "is_text": sa.Boolean(),
+    "post_id": sa.Uuid(),
+    "at": UtcDateTime(),
+    "hour": UtcDateTime(),
+    "day": UtcDateTime(),
+}
+_WANTED_SQL = {
+    "sqlite": "SELECT json_extract(value, '$.number') AS number, json_extract(value, '$.mark') AS mark, "
+    "json_extract(value, '$.is_text') AS is_text, json_extract(value, '$.post_id') AS post_id, "
+    "json_extract(value, '$.at') AS at, json_extract(value, '$.hour') AS hour, "
+    "json_extract(value, '$.day') AS day FROM json_each(:wanted)",
+    "postgresql": "SELECT * FROM json_to_recordset(CAST(:wanted AS json)) AS given (number int, mark bigint, "
+    "is_text boolean, post_id uuid, at timestamptz, hour timestamptz, day timestamptz)",
+}
+_STATEMENTS: dict[str, Any] = {}
+
+
+def _statement(dialect: str, joined: sa.ColumnElement[Any]) -> Any:
+    """Counts of marks, and posts that share a mark of a text. Built once: that takes longer than running it."""
+    if dialect in _STATEMENTS:
+        return _STATEMENTS[dialect]
+    wanted = sa.text(_WANTED_SQL[dialect]).columns(**_WANTED_TYPES).cte("wanted")
 
     def newest(column: Any, most: int) -> Any:
         stored = sa.select(column).where(
-            PostMark.community_id == posts[0].community_id,
+            PostMark.community_id == sa.bindparam("community", type_=sa.Uuid()),
             PostMark.mark == wanted.c.mark,
             PostMark.post_id != wanted.c.post_id,
         )
@@ -291,42 +346,15 @@ def _counts(session: Session, posts: Sequence[_Post]) -> tuple[_Counts, _Candida
             .scalar_subquery()
         )
 
-    joined = sa.select(joined_ids(session, newest(PostMark.post_id, CANDIDATES).c.post_id)).scalar_subquery()
-    rows = session.execute(
-        sa.select(
-            wanted.c.number,
-            wanted.c.mark,
-            sa.case((wanted.c.is_text, None), else_=count(wanted.c.hour)),
-            sa.case((wanted.c.is_text, None), else_=count(wanted.c.day)),
-            sa.case((wanted.c.is_text, joined)),
-        )
+    alike = sa.select(joined).select_from(newest(PostMark.post_id, CANDIDATES)).scalar_subquery()
+    _STATEMENTS[dialect] = sa.select(
+        wanted.c.number,
+        wanted.c.mark,
+        sa.case((wanted.c.is_text, None), else_=count(wanted.c.hour)),
+        sa.case((wanted.c.is_text, None), else_=count(wanted.c.day)),
+        sa.case((wanted.c.is_text, alike)),
     )
-    counted: dict[tuple[uuid.UUID, int], tuple[int, int]] = {}
-    candidates: dict[uuid.UUID, set[uuid.UUID]] = {}
-    for number, mark, hour, day, ids in rows:
-        if hour is not None:
-            counted[posts[number].request_id, mark] = hour, day
-        elif ids:
-            near = candidates.setdefault(posts[number].request_id, set())
-            near.update(uuid.UUID(bytes=raw.tobytes()) for raw in ids_of(ids))
-    return counted, candidates
-
-
-def _wanted(posts: Sequence[_Post], asked: Sequence[tuple[int, int, bool]]) -> Any:
-    columns = (
-        sa.column("number", sa.Integer),
-        sa.column("mark", sa.BigInteger),
-        sa.column("is_text", sa.Boolean),
-        sa.column("post_id", sa.Uuid),
-        sa.column("at", UtcDateTime),
-        sa.column("hour", UtcDateTime),
-        sa.column("day", UtcDateTime),
-    )
-    rows = [
-        (number, mark, is_text, posts[number].post_id, at := posts[number].at, at - HOUR, at - DAY)
-        for number, mark, is_text in asked
-    ]
-    return sa.values(*columns, name="wanted").data(rows).cte("wanted")
+    return _STATEMENTS[dialect]
 
 
 def _behaviour(post: _Post, counted: _Counts, earlier: Sequence[_Post]) -> dict[str, int]:
