@@ -65,7 +65,7 @@ def _step(points: int, label: str) -> Any:
         points,
         Group.STRIKES,
         label,
-        "Points that count at one time. Leave it empty to do without this step.",
+        "Points. Leave it empty to do without this step.",
         bounds=(1, 1_000),
         optional=True,
     )
@@ -270,8 +270,7 @@ class CommunitySettings:
         StrikesAct.ASK.value,
         Group.STRIKES,
         "When strikes reach a step",
-        "A category gives points when an action is applied (Thresholds, under More); they are taken back when it is "
-        "overturned.",
+        "A step is reached by the points that count at one time. They are taken back when the action is overturned.",
         choices={
             StrikesAct.ASK.value: "Propose the step to moderators",
             StrikesAct.OBSERVE.value: "Only note in the history what would be proposed",

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form, TextAreaField
 
 from app.core import limits
+from app.core.actions import strikes
 from app.core.models import Action, AuthorNote
 from app.core.permissions import Actor
 from app.core.review import authors
@@ -36,7 +37,7 @@ class AuthorPast:
     """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them.
 
     ``open_now`` is the number of the author's other items in the queue, ``open_url`` the queue with these alone,
-    ``page_url`` the author's page.
+    ``decide_url`` the preview of deciding all together, ``page_url`` the author's page.
     """
 
     sentence: str
@@ -46,6 +47,7 @@ class AuthorPast:
     open_now: int
     open_url: str
     page_url: str
+    decide_url: str
 
 
 def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
@@ -63,6 +65,9 @@ def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | N
             sentence += f" ({percent(past.hidden / past.count)})"
         if past.first_at is not None:
             sentence += f", the first {ago(past.first_at)}"
+    points = strikes.points_of(session, action.community_id, author)
+    if points:
+        sentence += f"; {points} {'point' if points == 1 else 'points'} of strikes"
     return AuthorPast(
         sentence=sentence,
         posts=[_post(post) for post in past.posts],
@@ -70,6 +75,7 @@ def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | N
         url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
         open_now=past.open_now,
         open_url=f"{url_for('web.review')}?{urlencode({'author': author})}",
+        decide_url=f"{url_for('web.matching')}?{urlencode({'author': author})}",
         page_url=f"{url_for('web.author_of')}?{urlencode({'author': author})}",
     )
 
