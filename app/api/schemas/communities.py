@@ -158,7 +158,9 @@ class StandingAttributes(Shown):
     posts: int = Field(ge=0, description="Posts by this author, without those that were withdrawn.")
     hidden: int = Field(ge=0, description="How many of them are hidden now.")
     open: int = Field(ge=0, description="How many wait in the review queue.")
-    reports: int = Field(ge=0, description="Reports of these posts, without those that were withdrawn.")
+    reports: int = Field(
+        ge=0, description="Reports of their newest 2,000 posts, without those that were withdrawn."
+    )
     strikes: list[ShownStrike] = Field(
         max_length=100, description="The strikes that count now, newest first."
     )
