@@ -3422,7 +3422,7 @@ export type StandingAttributes = {
      */
     open: number;
     /**
-     * Reports of these posts, without those that were withdrawn.
+     * Reports of their newest 2,000 posts, without those that were withdrawn.
      */
     reports: number;
     /**

@@ -21,7 +21,7 @@ class StandingAttributes:
         posts (int): Posts by this author, without those that were withdrawn.
         hidden (int): How many of them are hidden now.
         open_ (int): How many wait in the review queue.
-        reports (int): Reports of these posts, without those that were withdrawn.
+        reports (int): Reports of their newest 2,000 posts, without those that were withdrawn.
         strikes (list[ShownStrike]): The strikes that count now, newest first.
         is_silenced (bool): Whether a silence is in force.
         silenced_until (datetime.datetime | None): When the silence in force ends; null if there is none, or it has no
