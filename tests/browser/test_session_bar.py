@@ -13,7 +13,7 @@ from app.core.vocabulary import SessionEnd
 from tests.browser.accessibility import violations
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.live import DOUBTFUL, Service
-from tests.browser.place import Person, Place
+from tests.browser.place import PASSWORD, Person, Place
 
 TYPED = "A reason that nobody else\nis to read."
 
@@ -146,3 +146,19 @@ def test_another_person_in_the_same_tab_finds_nothing(place: Place, visit: Visit
     expect(mia.page.get_by_role("heading", level=1)).to_be_visible()
     mia.page.wait_for_load_state("load")
     assert mia.page.evaluate("sessionStorage.getItem('reason item dismiss')") is None
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_form_of_long_ago_asks_who_it_is_and_goes_through(
+    service: Service, place: Place, visit: Visit, viewport: ViewportSize
+) -> None:
+    rita = visit(place.rater, viewport=viewport, own=True, wants=[401])
+    rita.open("/settings/my-data")
+    _set(service, place.rater, proved_at=timedelta(minutes=11))
+    rita.main.get_by_role("button").first.click()
+    expect(rita.heading("Confirm it is you")).to_be_visible()
+    assert violations(rita, "the question who it is") == []
+    rita.page.get_by_label("Your password").fill(PASSWORD)
+    rita.button("Confirm and go on").click()
+    expect(rita.heading("What is kept of you")).to_be_visible()
+    expect(rita.status).to_contain_text("Your file is being made.")
