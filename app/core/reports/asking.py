@@ -38,22 +38,26 @@ SECOND_LOOK_WITHIN = timedelta(days=30)
 
 
 def weigh_post(
-    session: Session, request: Request, latest: Action | None, before: float, *, turn: int = 0
+    session: Session,
+    request: Request,
+    latest: Action | None,
+    before: Sequence[Alike],
+    reports: Sequence[Alike],
+    *,
+    turn: int = 0,
 ) -> None:
-    """Do what follows from the open reports of a post, which counted ``before`` in its urgency.
+    """Do what follows from a change of the open reports of a post. The community is locked.
 
     Brings an open review forward; opens one if there is none and the reports weigh enough. A post that is not scored
-    yet waits for a job, which is in its ``turn``. The community is locked.
+    yet waits for a job, which is in its ``turn``.
     """
     if latest is not None:
         if latest.action_state is ActionState.UNDER_REVIEW:
-            now = urgency(sums.of_open(session, request.id))
-            opening.hasten(session, latest, request.extra, before, now)
+            opening.hasten(session, latest, request.extra, urgency(before), urgency(reports))
         return
     if request.scored_at is None and request.status in (RequestStatus.PENDING, RequestStatus.IN_PROGRESS):
         _weigh_later(session, request, turn)
         return
-    reports = sums.of_open(session, request.id)
     version, rules = _rules(session, request.community_id)
     settings = community_settings.read(session, request.community_id)
     found = route_of(reports, rules, settings.report_threshold)
@@ -69,7 +73,7 @@ def weigh_scored(session: Session, request_id: uuid.UUID, turn: int) -> None:
     serialise(session, request.community_id)
     session.refresh(request)
     if request.withdrawn_at is None and actions.live_for(session, request.id) is None:
-        weigh_post(session, request, None, 0.0, turn=turn + 1)
+        weigh_post(session, request, None, (), sums.of_open(session, request.id), turn=turn + 1)
 
 
 def ask_moderators(session: Session, request: Request) -> Action | None:

@@ -18,7 +18,6 @@ from app.core.models import Community, Profile, Report, Request
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.reports import asking, outcomes, reporters, sums
-from app.core.reports.weighing import urgency
 from app.core.requests import posts, submitting
 from app.core.requests.submitting import Submission
 from app.core.thresholds.routing import OTHER
@@ -86,7 +85,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
     is_author = person.is_called(request.platform_author_id)
     latest = actions.live_for(session, request.id)
     outcome = outcomes.outcome_of(session, request, latest)
-    before = urgency(sums.of_open(session, request.id)) if latest is not None and outcome is None else 0.0
+    before = sums.of_open(session, request.id) if outcome is None else ()
     report = Report(
         id=new_id(),
         community_id=community.id,
@@ -109,7 +108,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
         outcomes.resolve(session, report, outcome)
         asking.second_look(session, request, latest)
     else:
-        asking.weigh_post(session, request, latest, before)
+        asking.weigh_post(session, request, latest, before, [*before, sums.of_one(report)])
     return Filed(report, is_new=True)
 
 
@@ -129,12 +128,12 @@ def withdraw(session: Session, actor: Actor, report: Report) -> None:
         return
     if report.state is not ReportState.OPEN:
         raise Conflict("This report has an outcome already", report.id)
-    before = urgency(sums.of_open(session, report.request_id))
+    before = sums.of_open(session, report.request_id)
     make_move(session, actor, report, ReportState.WITHDRAWN)
     request = session.get_one(Request, report.request_id)
     latest = actions.live_for(session, request.id)
     if latest is not None:
-        asking.weigh_post(session, request, latest, before)
+        asking.weigh_post(session, request, latest, before, sums.of_open(session, request.id))
 
 
 def get(session: Session, actor: Actor, report_id: uuid.UUID) -> Report:

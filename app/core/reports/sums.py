@@ -28,6 +28,12 @@ def of_open(session: Session, request_id: uuid.UUID) -> Sequence[Alike]:
     return _of(session, [request_id], Report.state == ReportState.OPEN).get(request_id, [])
 
 
+def of_one(report: Report) -> Alike:
+    """One report, to be added to the sums of the others."""
+    right = int(report.weight > PRIOR_SHARE)
+    return Alike(report.category, report.side, report.is_newcomer, 1, report.weight, right)
+
+
 def of_late(session: Session, request_id: uuid.UUID) -> Sequence[Alike]:
     """The reports of a post that came after its decision."""
     which = sa.and_(Report.state.in_(_COUNTED), Report.is_late)
