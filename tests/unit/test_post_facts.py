@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.author_facts import NO_FACTS, author_facts
 from app.core.classify import likeness
 from app.core.classify.facts import FACTS
 from app.core.models import PostFacts, PostMark, Request
@@ -162,11 +163,13 @@ def test_no_text_costs_much(wiring: Wiring, post: Post, text: str) -> None:
 
 
 def test_erasing_a_person_removes_the_facts_of_their_posts(wiring: Wiring, cast: Cast, post: Post) -> None:
-    theirs, others = post(OFFER.format(1), "wren"), post("A word about the harbour", "heron")
+    extra = {"author": {"trust_level": 3}, "views": 4}
+    theirs, others = post(OFFER.format(1), "wren", extra=extra), post("A word about the harbour", "heron")
     with wiring.database.writing() as session:
         erasure.erase_identity(session, SYSTEM, PLATFORM, "wren", COMMUNITY)
     with wiring.database.reading() as session:
         assert session.get(PostFacts, theirs) is None
+        assert author_facts(session.get_one(Request, theirs).extra) == NO_FACTS
         assert session.get(PostFacts, others) is not None
         author = likeness.mark("author", "wren")
         assert session.scalars(sa.select(PostMark).where(PostMark.mark == author)).all() == []
