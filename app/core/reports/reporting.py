@@ -21,7 +21,7 @@ from app.core.reports import asking, outcomes, reporters, sums
 from app.core.requests import posts, submitting
 from app.core.requests.submitting import Submission
 from app.core.thresholds.routing import OTHER
-from app.core.vocabulary import ReportOrigin, ReportState
+from app.core.vocabulary import ActionState, ReportOrigin, ReportState
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,14 @@ def _post(session: Session, actor: Actor, community_id: uuid.UUID, new: NewRepor
         found = submitting.submit(session, actor, community_id, new.submission).request
     if found is None:
         raise NotFound("request")
-    return found if found.duplicate_of is None else session.get_one(Request, found.duplicate_of)
+    if found.duplicate_of is not None:
+        found = session.get_one(Request, found.duplicate_of)
+    if found.edit_of is None:
+        return found
+    # Where the review of the first text goes on over this one, it is the item of both.
+    review = actions.live_for(session, found.edit_of)
+    is_reviewed = review is not None and review.action_state is ActionState.UNDER_REVIEW
+    return session.get_one(Request, found.edit_of) if is_reviewed else found
 
 
 def find_post(session: Session, community_id: uuid.UUID, new: NewReport) -> Request | None:

@@ -145,6 +145,17 @@ def test_reports_of_a_post_under_review_raise_its_urgency_and_open_no_second_ite
     assert scene.count(Action) == 1
 
 
+def test_a_report_of_an_edit_under_review_belongs_to_the_one_item(scene: Scene) -> None:
+    first = scene.post(text=factories.REVIEWED)
+    edit = "What a fool you are, and the whole market has known it for years"
+    filed = scene.report(scene.person("ann"), "post-1", text=edit)
+    scene.run()
+    again = scene.report(scene.person("ben"), "post-1", text=edit)
+    assert scene.count(Request) == 2
+    assert (filed.report.request_id == first, again.report.request_id == first) == (True, True)
+    assert scene.count(Action) == 1
+
+
 def test_a_post_that_was_reported_before_it_was_scored_is_asked_about_afterwards(scene: Scene) -> None:
     factories.submit(scene.wiring, scene.cast, CALM, "post-1")
     for name in ("ann", "ben", "cid"):
