@@ -38,7 +38,7 @@ _FACTS = PostFacts.metadata.tables[PostFacts.__tablename__]
 
 @dataclass(frozen=True)
 class _Post:
-    """A post to read facts of. ``post_id``: of an edit the post that it edits, so that both count as one."""
+    """A post to read facts of. ``post_id``: of an edit or a repeated submission the first post: they count as one."""
 
     request_id: uuid.UUID
     community_id: uuid.UUID
@@ -210,7 +210,7 @@ def _posts(session: Session, request_ids: Sequence[uuid.UUID]) -> list[_Post]:
         sa.select(
             Request.id,
             Request.community_id,
-            sa.func.coalesce(Request.edit_of, Request.id),
+            sa.func.coalesce(Request.edit_of, Request.duplicate_of, Request.id),
             Request.requested_at,
             Request.platform_author_id,
             Request.extra,
@@ -226,7 +226,7 @@ def _post_of(request: Request) -> _Post:
     return _post(
         request.id,
         request.community_id,
-        request.edit_of or request.id,
+        request.edit_of or request.duplicate_of or request.id,
         request.requested_at,
         request.platform_author_id,
         request.extra,
