@@ -51,6 +51,10 @@ class Cast:
         return {"Authorization": f"Bearer {self.read_only_key}"}
 
 
+SETTINGS: dict[str, object] = {"waves": False}
+"""Of both communities: many tests submit one text several times, and want as many rows of the queue."""
+
+
 def assemble(database: Database) -> Cast:
     """Create the cast in one transaction. The outsider is a moderator of the other community."""
     with database.writing() as session:
@@ -58,7 +62,7 @@ def assemble(database: Database) -> Cast:
         away = communities.open_community(session, SYSTEM, PLATFORM, OTHER_COMMUNITY, name="Mountain forum")
         for one in (home, away):  # not new: hide the first steps
             one.getting_started_hidden_at = clock.now()
-            one.settings = {"waves": False}  # many tests submit one text several times, and want as many rows
+            one.settings = dict(SETTINGS)
 
         def person(name: str, role: Role, community_id: uuid.UUID) -> Person:
             email = f"{name}@example.org"

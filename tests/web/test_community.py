@@ -21,7 +21,7 @@ from app.core.vocabulary import KeyTemplate, WhoDecides
 from app.web.community.community import as_typed
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import SETTINGS, Cast, Person
 from tests.panels import register
 from tests.web.conftest import Stage, Visitor
 
@@ -82,7 +82,7 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
     typed = as_form(wiring, cast, policy_text="Be kind.\r\nCite sources.", ai_notes_enabled="-")
     assert operator.post("/community", **typed).status_code == 303
     assert in_force(wiring, cast) == Draft(
-        "Harbour forum", None, "Be kind.\nCite sources.", True, False, CommunitySettings()
+        "Harbour forum", None, "Be kind.\nCite sources.", True, False, CommunitySettings(waves=False)
     )
     ((entry, text),) = told(wiring)
     assert entry.before == {"policy_text": None, "ai_notes_enabled": True}
@@ -168,7 +168,7 @@ def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
     }
     with wiring.database.reading() as session:
         home = session.get_one(Community, cast.community_id)
-        assert home.settings == entry.after, "what was not changed here follows the service"
+        assert home.settings == SETTINGS | entry.after, "what was not changed here follows the service"
         assert session.get_one(ScoringState, cast.community_id).refit_due_at is not None
     with wiring.database.writing() as session:
         key = keys.mint(session, SYSTEM, "Opener", KeyTemplate.ADAPTER, None).text

@@ -8,7 +8,7 @@ from app.core.models import Action, Community, Profile
 from app.core.vocabulary import SeatState
 from app.jobs import communities as jobs
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests.cast import SETTINGS, Cast, Person
 from tests.panels import answer, seated, set_up, settle_in
 from tests.web.conftest import Stage, Visit, Visitor
 from tests.web.test_community import as_form
@@ -101,7 +101,7 @@ def test_who_decides_is_set_with_a_reason_and_listed_with_its_words(
     assert operator.post("/community", **sent).status_code == 303
     with wiring.database.reading() as session:
         settings = session.get_one(Community, cast.community_id).settings
-    assert settings == {"who_decides": "panel_when_needed", "panel_seats": 15, "panel_hours": 48}
+    assert settings == SETTINGS | {"who_decides": "panel_when_needed", "panel_seats": 15, "panel_hours": 48}
     page = operator.get("/community").text
     assert (
         "Who decides reviews: Everyone who answers → Everyone, and a drawn panel when there is doubt" in page
