@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from app.core.paging import Page
 from app.web import forms
+from app.web.filters import counted
 from app.web.page import PageLinks
 
 
@@ -36,4 +37,4 @@ def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
 
 def total(page: Page[Any], noun: str, plural: str) -> str:
     """How many rows the list has, in words; "More than" where not all were counted."""
-    return f"{'More than ' if page.is_more else ''}{page.count:,} {noun if page.count == 1 else plural}"
+    return f"{'More than ' if page.is_more else ''}{counted(page.count, noun, plural)}"

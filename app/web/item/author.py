@@ -18,7 +18,7 @@ from app.core.review import authors
 from app.core.review.authors import EarlierPost
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
-from app.web.filters import ago, percent
+from app.web.filters import ago, counted, percent
 from app.web.forms import at_most, whole_lines
 
 
@@ -67,7 +67,7 @@ def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | N
             sentence += f", the first {ago(past.first_at)}"
     points = strikes.points_of(session, action.community_id, author)
     if points:
-        sentence += f"; {points} {'point' if points == 1 else 'points'} of strikes"
+        sentence += f"; {counted(points, 'point')} of strikes"
     return AuthorPast(
         sentence=sentence,
         posts=[_post(post) for post in past.posts],

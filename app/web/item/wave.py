@@ -14,6 +14,7 @@ from app.core.review import waves
 from app.core.vocabulary import ActionState
 from app.web import veils
 from app.web.categories import HIDDEN
+from app.web.filters import counted
 
 SHOWN = 50
 
@@ -49,9 +50,7 @@ def wave_words(posts: int, authors: int) -> str:
     """How many posts are alike, and by how many authors; empty for one alone."""
     if posts < 2:
         return ""
-    return f"{posts:,} alike" + (
-        f", {authors:,} {'author' if authors == 1 else 'authors'}" if authors else ""
-    )
+    return f"{posts:,} alike" + (f", {counted(authors, 'author')}" if authors else "")
 
 
 def wave_of(session: Session, actor: Actor, action: Action) -> WaveView | None:

@@ -24,7 +24,7 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import full_time, sentence_end
+from app.web.filters import counted, full_time, sentence_end
 from app.web.forms import choices
 from app.web.item.author import AuthorNoteForm
 from app.web.item.silence_forms import length_words
@@ -262,13 +262,13 @@ def _cursor() -> Cursor | None:
 
 def summary_line(figures: Figures) -> str:
     """Say the figures in a line: "23 posts in 40 days · 2 hidden · 1 open"."""
-    posts = f"{figures.posts:,} {'post' if figures.posts == 1 else 'posts'}"
+    posts = counted(figures.posts, "post")
     if figures.first_at is not None:
         days = max(1, (clock.now() - figures.first_at).days + 1)
-        posts += f" in {days:,} {'day' if days == 1 else 'days'}"
+        posts += f" in {counted(days, 'day')}"
     parts = [posts, f"{figures.hidden:,} hidden", f"{figures.open:,} open"]
     if figures.points:
-        parts.append(f"{figures.points} {'point' if figures.points == 1 else 'points'} of strikes")
+        parts.append(f"{counted(figures.points, 'point')} of strikes")
     return " · ".join(parts)
 
 
@@ -298,8 +298,14 @@ def _row(entry: Entry) -> Row:
 
 def _strike_row(at: datetime, strike: Strike) -> Row:
     lifted = f"Lifted by {strike.lifted_by_name}: {strike.lift_reason}" if strike.lifted_at else ""
-    points = f"{strike.points} {'point' if strike.points == 1 else 'points'}"
-    return Row(at, f"Strike, {points}", "flag", strike.reason, by=strike.account_name, detail=lifted)
+    return Row(
+        at,
+        f"Strike, {counted(strike.points, 'point')}",
+        "flag",
+        strike.reason,
+        by=strike.account_name,
+        detail=lifted,
+    )
 
 
 def _report_row(at: datetime, report: Report) -> Row:

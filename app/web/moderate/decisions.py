@@ -19,7 +19,7 @@ from app.core.review import assignments, holds, second_looks, waves
 from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
-from app.web.filters import sentence_end
+from app.web.filters import counted, sentence_end
 from app.web.item import decision_forms, note_panel, notes, panel
 from app.web.item.decision_forms import DecisionForm, ReopenForm, TextQuestion, refused, version_of
 from app.web.moderate import moderation, row_lists
@@ -303,7 +303,7 @@ def undo_several() -> Response:
             except Refused:
                 late += 1
     undone = len(form.hold.data) - late
-    message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
+    message = f"{counted(undone, 'decision')} undone. Nothing was sent."
     if late:
         message = f"{undone} undone. {late} could not be: too late, already carried out."
     return page.done(None, url, message, status=409 if late else 200)

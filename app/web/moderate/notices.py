@@ -22,7 +22,7 @@ from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
 from app.web import auth, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.filters import state_word
+from app.web.filters import counted, state_word
 from app.web.item import pending_undo
 from app.web.item.timeline import actor_name, cause_words
 from app.web.item.verb_words import NAMES, WORDS
@@ -87,7 +87,7 @@ def read_all_notices() -> Response:
     _require_moderator()
     with wired().database.writing() as session:
         count = notices.mark_read(session, auth.current_actor())
-    message = f"{count} {'notice' if count == 1 else 'notices'} marked as read."
+    message = f"{counted(count, 'notice')} marked as read."
     return page.done(None, url_for("web.notices_page"), message)
 
 

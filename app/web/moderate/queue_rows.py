@@ -24,7 +24,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import community_choice, veils
 from app.web.categories import HIDDEN, UNNAMED, category_name
 from app.web.filter_forms import encoded
-from app.web.filters import ago, channel, excerpt, full_time, score, span
+from app.web.filters import ago, channel, counted, excerpt, full_time, score, span
 from app.web.item import answering, media, pending_undo, timeline
 from app.web.item.media import Media
 from app.web.item.pending_undo import PendingDecision
@@ -259,8 +259,8 @@ def _facts(post: Request, hidden: int, reported: Tally) -> Sequence[str]:
         f"{hidden} hidden" if hidden else "",
         channel(post.platform_channel_id) if post.platform_channel_id else "",
         language_name(post.language) if post.language else "",
-        f"{reports:,} {'report' if reports == 1 else 'reports'}" if reports else "",
-        f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
+        counted(reports, "report") if reports else "",
+        counted(views, "view") if views else "",
     )
     return [fact for fact in facts if fact]
 

@@ -25,7 +25,7 @@ from app.process.replica_reads import may_be_old
 from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filters import excerpt
+from app.web.filters import counted, excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
 from app.web.rate import cards, own_reports
@@ -119,7 +119,7 @@ def my_impact() -> Response:
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
         next=_rows_url(selection, after=following) if following else None,
-        summary=f"{count:,} {'row' if count == 1 else 'rows'}",
+        summary=counted(count, "row"),
     )
     return page.render(
         "rate/me.html",
