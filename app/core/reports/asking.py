@@ -7,6 +7,7 @@ own threshold, the post goes to the moderators.
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -143,16 +144,6 @@ def _open(session: Session, request: Request, route: Route, version: int, report
     )
     request.note_id = note.id
     session.flush()
-    scored = Route(
-        route.tier,
-        route.category,
-        score,
-        route.threshold,
-        route.verb,
-        route.review_group,
-        route.severity,
-        route.target_minutes,
-    )
     evidence: dict[str, Any] = {
         "score": score,
         "category": route.category,
@@ -166,7 +157,13 @@ def _open(session: Session, request: Request, route: Route, version: int, report
         },
     }
     return opening.open_for(
-        session, request, scored, evidence, note, cause=counted.words, reports=urgency(reports)
+        session,
+        request,
+        replace(route, score=score),
+        evidence,
+        note,
+        cause=counted.words,
+        reports=urgency(reports),
     )
 
 
