@@ -44,10 +44,9 @@ class Connection:
 
 def find(session: Session, provider_id: uuid.UUID, subject: str) -> Identity | None:
     """The identity with exactly this subject: case counts."""
-    found = session.scalars(
+    return session.scalars(
         sa.select(Identity).where(Identity.provider_id == provider_id, Identity.subject == subject)
     ).first()
-    return found if found is not None and found.subject == subject else None
 
 
 def sign_in(session: Session, sealer: Sealer, provider: IdentityProvider, claims: Claims) -> Account:

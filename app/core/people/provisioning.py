@@ -26,7 +26,7 @@ from app.core.models import (
     ProviderGroup,
     ProviderGroupMember,
 )
-from app.core.people import accounts, group_roles, key_admin, keys, mailed_links, members
+from app.core.people import accounts, group_roles, identities, key_admin, keys, mailed_links, members
 from app.core.people.passwords import NO_PASSWORD
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import LinkPurpose, SessionEnd
@@ -124,7 +124,7 @@ def create(session: Session, provider: IdentityProvider, fields: PersonFields) -
     """
     address = _checked(fields)
     serialise(session, provider.id)
-    identity = _by_subject(session, provider.id, fields.subject)
+    identity = identities.find(session, provider.id, fields.subject)
     if identity is not None and identity.user_name is not None:
         raise Taken(f"The externalId {fields.subject} is another person's")
     _refuse_taken_name(session, provider.id, fields.user_name)
@@ -173,7 +173,7 @@ def update(
             raise Fixed(
                 "The externalId of a person who has signed in with it, or in another way, cannot change"
             )
-        if _by_subject(session, provider.id, subject) is not None:
+        if identities.find(session, provider.id, subject) is not None:
             raise Taken(f"The externalId {subject} is another person's")
     if fields.user_name.lower() != (identity.user_name or "").lower():
         _refuse_taken_name(session, provider.id, fields.user_name)
@@ -238,12 +238,6 @@ def _checked(fields: PersonFields) -> str:
     limits.text(fields.subject, "externalId", limits.NAME_MAX)
     limits.text(fields.display_name, "displayName", limits.NAME_MAX)
     return limits.email(fields.email, "emails")
-
-
-def _by_subject(session: Session, provider_id: uuid.UUID, subject: str) -> Identity | None:
-    return session.scalars(
-        sa.select(Identity).where(Identity.provider_id == provider_id, Identity.subject == subject)
-    ).first()
 
 
 def _refuse_taken_name(session: Session, provider_id: uuid.UUID, user_name: str) -> None:
