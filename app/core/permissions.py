@@ -207,6 +207,12 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
         raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
 
 
+def require_service_admin(actor: Actor, verb: str) -> None:
+    """Raise Forbidden unless ``actor`` is a service admin, or the service itself. ``verb``: what only they do."""
+    if not (actor.service_admin or actor.kind == "system"):
+        raise Forbidden(f"Only a service admin {verb}")
+
+
 def require_found(actor: Actor, permission: Permission, row: Row | None, what: str) -> Row:
     """Return ``row`` if the actor holds ``permission`` in its community. Missing and foreign rows look alike.
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits, outbox, security_events
 from app.core.db import serialise
-from app.core.errors import Forbidden, NotFound
+from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import (
@@ -29,7 +29,7 @@ from app.core.models import (
     Removal,
 )
 from app.core.people import members, sessions
-from app.core.permissions import Actor, Permission, roles_with
+from app.core.permissions import Actor, Permission, require_service_admin, roles_with
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import Role, SessionEnd
 
@@ -140,8 +140,7 @@ def set_map(
         NotFound: there is no such provider or community.
         Invalid: a name is empty or too long, or there are too many.
     """
-    if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden("Only a service admin sets what groups give")
+    require_service_admin(actor, "sets what groups give")
     provider = session.get(IdentityProvider, provider_id)
     if provider is None or provider.removed_at is not None:
         raise NotFound("provider")

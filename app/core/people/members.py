@@ -23,7 +23,14 @@ from app.core.models import Account, Action, Community, IdentityProvider, Member
 from app.core.paging import Page, Slice
 from app.core.people import accounts, own_data_files, second_factors, sessions
 from app.core.people.profiles import WEB
-from app.core.permissions import Actor, Permission, require, require_found, roles_with
+from app.core.permissions import (
+    Actor,
+    Permission,
+    require,
+    require_found,
+    require_service_admin,
+    roles_with,
+)
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import ActionState, Role, SessionEnd
 
@@ -180,8 +187,7 @@ def set_disabled(
         Forbidden: the actor is no service admin.
         Conflict: it is the actor's own account, and they are a community's last admin or the last service admin.
     """
-    if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden("Only a service admin disables accounts")
+    require_service_admin(actor, "disables accounts")
     limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, SERVICE)
     if actor.kind != "system":

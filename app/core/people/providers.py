@@ -6,7 +6,7 @@ Subjects are its issuer's, so issuer and client id never change: another issuer 
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from app.core.ids import new_id
 from app.core.models import Account, Identity, IdentityProvider, SignIn, SignInRules
 from app.core.people import accounts
 from app.core.people.openid import Client
-from app.core.permissions import Actor
+from app.core.permissions import Actor, require_service_admin
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SessionEnd
@@ -29,6 +29,8 @@ LOCK = uuid.UUID("00000000-0000-7000-8000-000000000038")
 """The lock for changes of providers and of the switch for passwords."""
 _SET_BY_SERVER = uuid.UUID("5d9c1a52-7a0e-5c3f-9f5e-6f1f3c3a9b38")
 """The namespace of the ids of providers that the server's settings name."""
+SETS_SIGN_IN = "sets how people sign in"
+"""What only service admins do, for the refusal."""
 SERVER_SETS = "The server's settings set this provider. Change it there"
 Verb = Callable[[Session, Actor, uuid.UUID], IdentityProvider]
 """The type of ``enable``, ``disable`` and ``identities.remove_provider``."""
@@ -50,12 +52,6 @@ class Draft:
     creates_accounts: bool = True
 
 
-def require_service_admin(actor: Actor) -> None:
-    """Raise Forbidden unless the actor is a service admin, or the service itself."""
-    if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden("Only a service admin sets how people sign in")
-
-
 def listed(session: Session) -> Sequence[IdentityProvider]:
     """The providers that were not removed, by label."""
     statement = sa.select(IdentityProvider).where(IdentityProvider.removed_at.is_(None))
@@ -70,9 +66,7 @@ def enabled(session: Session) -> Sequence[IdentityProvider]:
 def get(session: Session, provider_id: uuid.UUID, *, is_enabled: bool = False) -> IdentityProvider:
     """A provider that was not removed. Raises NotFound; with ``is_enabled`` also for one that is switched off."""
     provider = session.get(IdentityProvider, provider_id)
-    if provider is None or provider.removed_at is not None:
-        raise NotFound("provider")
-    if is_enabled and provider.enabled_at is None:
+    if provider is None or provider.removed_at is not None or (is_enabled and provider.enabled_at is None):
         raise NotFound("provider")
     return provider
 
@@ -114,15 +108,7 @@ def check(draft: Draft) -> Draft:
         raise Invalid.field("scopes", "must include openid", draft.scopes)
     limits.text(scopes, "scopes", 500)
     limits.text(draft.groups_claim, "groups_claim", 100, least=0)
-    return Draft(
-        draft.label.strip(),
-        draft.issuer,
-        draft.client_id,
-        draft.client_secret,
-        scopes,
-        draft.groups_claim.strip(),
-        draft.creates_accounts,
-    )
+    return replace(draft, label=draft.label.strip(), scopes=scopes, groups_claim=draft.groups_claim.strip())
 
 
 def add(
@@ -134,7 +120,7 @@ def add(
         Forbidden: the actor is no service admin.
         Invalid: a value is not allowed, there are too many, or the issuer has a provider with this client id.
     """
-    require_service_admin(actor)
+    require_service_admin(actor, SETS_SIGN_IN)
     draft = check(draft)
     serialise(session, LOCK)
     limits.room(limits.PROVIDERS, len(listed(session)), "issuer")
@@ -169,17 +155,7 @@ def change(
     provider = changeable(session, actor, provider_id)
     if provider.etag != etag:
         raise Conflict("This provider was changed meanwhile. Load the page again", provider.id)
-    draft = check(
-        Draft(
-            draft.label,
-            provider.issuer,
-            provider.client_id,
-            draft.client_secret,
-            draft.scopes,
-            draft.groups_claim,
-            draft.creates_accounts,
-        )
-    )
+    draft = check(replace(draft, issuer=provider.issuer, client_id=provider.client_id))
     _refuse_same_label(session, draft, but=provider.id)
     _apply(provider, sealer, draft)
     provider.etag += 1
@@ -196,7 +172,7 @@ def record_discovered(session: Session, provider_id: uuid.UUID, discovered: Mapp
 
 def record_try(session: Session, actor: Actor, provider_id: uuid.UUID) -> None:
     """Record that a service admin signed in at the provider as a try, and all was right."""
-    require_service_admin(actor)
+    require_service_admin(actor, SETS_SIGN_IN)
     get(session, provider_id).tried_at = clock.now()
 
 
@@ -293,7 +269,7 @@ def set_passwords(session: Session, actor: Actor, on: bool) -> None:
         Forbidden: the actor is no service admin.
         Conflict: no service admin could sign in without one.
     """
-    require_service_admin(actor)
+    require_service_admin(actor, SETS_SIGN_IN)
     serialise(session, LOCK)
     rules = session.get(SignInRules, 1, populate_existing=True)
     if rules is None:
@@ -338,7 +314,7 @@ def keep_a_way_in(session: Session, without: uuid.UUID | None = None) -> None:
 
 def changeable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityProvider:
     """The provider, locked and as it is now, if the actor may change it."""
-    require_service_admin(actor)
+    require_service_admin(actor, SETS_SIGN_IN)
     serialise(session, LOCK)
     provider = get(session, provider_id)
     session.refresh(provider)

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, ids, security_events
 from app.core.db import serialise
-from app.core.errors import Forbidden, NotFound
+from app.core.errors import NotFound
 from app.core.models import IdentityProvider
-from app.core.permissions import Actor
+from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
 
 PREFIX = "bns_"
@@ -64,8 +64,7 @@ def authenticate(session: Session, text: str) -> IdentityProvider | None:
 
 def _provider(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityProvider:
     """The provider as it is now, locked."""
-    if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden("Only a service admin makes and removes keys for SCIM")
+    require_service_admin(actor, "makes and removes keys for SCIM")
     serialise(session, provider_id)
     provider = session.get(IdentityProvider, provider_id, populate_existing=True)
     if provider is None or provider.removed_at is not None:

@@ -17,13 +17,13 @@ from sqlalchemy.orm import Session
 
 from app.core import bulk, clock, ids, limits, mail, security_events
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden
+from app.core.errors import Conflict
 from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.mail import Kind
 from app.core.models import Account, Identity, Passkey, RecoveryCode
 from app.core.people import accounts
-from app.core.permissions import Actor
+from app.core.permissions import Actor, require_service_admin
 from app.core.sealing import SealBroken, Sealer
 from app.core.security_events import SecurityEvent
 
@@ -180,8 +180,7 @@ def reset(session: Session, actor: Actor, account_id: uuid.UUID, reason: str) ->
         Forbidden: the actor is no service admin.
         Conflict: there is nothing to remove.
     """
-    if not (actor.service_admin or actor.kind == "system"):
-        raise Forbidden("Only a service admin removes the second factors of others")
+    require_service_admin(actor, "removes the second factors of others")
     limits.text(reason, "reason", limits.REASON_MAX)
     account = accounts.get(session, account_id, again=True)
     for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
