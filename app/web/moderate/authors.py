@@ -1,8 +1,7 @@
 """The pages of authors: search, one author's figures and timeline, strikes and notes about them."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 
 from flask import Response, make_response, redirect, url_for
@@ -14,30 +13,22 @@ from app.core.actions import strikes
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history.reason import Reason
 from app.core.ids import parse_id
-from app.core.models import Action, AuthorNote, Report, Strike
+from app.core.models import AuthorNote, Strike
 from app.core.permissions import Permission
-from app.core.review import author_pages, authors
-from app.core.review.author_pages import Cursor, Entry, Figures
+from app.core.review import author_pages, author_search, author_timeline, authors
+from app.core.review.author_pages import Figures
+from app.core.review.author_timeline import Cursor
 from app.core.thresholds import threshold_sets
-from app.core.vocabulary import ActionState, ActionType, ReportState
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.categories import category_name
 from app.web.filter_forms import encoded
-from app.web.filters import counted, full_time, sentence_end
+from app.web.filters import counted, sentence_end
 from app.web.forms import choices
 from app.web.item.author import AuthorNoteForm
 from app.web.item.silence_forms import length_words
-from app.web.item.timeline import DONE_TO_POST
+from app.web.moderate import author_rows
 from app.wiring import wired
-
-REPORT_STATES: Mapping[ReportState, str] = {
-    ReportState.OPEN: "open",
-    ReportState.UPHELD: "upheld",
-    ReportState.REJECTED: "rejected",
-    ReportState.UNDECIDED: "not decided",
-    ReportState.WITHDRAWN: "withdrawn",
-}
 
 
 class StrikeForm(Form):
@@ -71,34 +62,6 @@ class OwnNoteForm(AuthorNoteForm):
     """The note about the author, on their page."""
 
 
-@dataclass(frozen=True)
-class ActionLine:
-    """What was done because of a post: the words, the state's badge, and the item's URL."""
-
-    words: str
-    icon: str
-    state: str
-    url: str
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the timeline, ready to show. ``kind`` is the word before it."""
-
-    at: datetime
-    kind: str
-    icon: str
-    text: str = ""
-    url: str | None = None
-    by: str = ""
-    is_hidden: bool = False
-    lines: Sequence[ActionLine] = ()
-    reports: str = ""
-    points: int = 0
-    detail: str = ""
-
-
 @web.get("/authors")
 @auth.needs(Permission.SEE_HISTORY)
 def authors_page() -> Response:
@@ -106,9 +69,9 @@ def authors_page() -> Response:
     actor, community, text = auth.current_actor(), auth.current_community(), forms.query_arg("q").strip()
     text = text[: limits.ID_MAX]
     with wired().database.reading() as session:
-        found = author_pages.search(session, actor, community, text)
+        found = author_search.search(session, actor, community, text)
     return page.render(
-        "moderate/authors.html", found=found, text=text, is_full=len(found) == author_pages.FOUND
+        "moderate/authors.html", found=found, text=text, is_full=len(found) == author_search.FOUND
     )
 
 
@@ -204,7 +167,7 @@ def _show(
         linked = author_pages.linked_to(session, actor, profile)
         figures = author_pages.figures(session, community.id, author)
         ids = [profile.id, *(one.id for one in linked)]
-        entries, following = author_pages.timeline(
+        entries, following = author_timeline.timeline(
             session, actor, community.id, author, ids, older_than=older
         )
         moderates = auth.may(Permission.MODERATE, community.id)
@@ -232,7 +195,7 @@ def _show(
             note=current,
             note_form=posted if isinstance(posted, OwnNoteForm) else _note_form(current),
             moderates=moderates,
-            rows=[_row(entry) for entry in entries],
+            rows=[author_rows.row_of(entry) for entry in entries],
             category_name=category_name,
             open_url=url_for("web.matching", author=author, community=community.slug),
             queue_url=url_for("web.review", author=author, community=community.slug),
@@ -278,92 +241,3 @@ def _silenced(figures: Figures) -> tuple[str, str] | None:
     if action is None:
         return None
     return f"Silenced {length_words(action.until)}", url_for("web.item", action_id=action.id)
-
-
-def _row(entry: Entry) -> Row:
-    if entry.strike is not None:
-        return _strike_row(entry.at, entry.strike)
-    if entry.note is not None:
-        return Row(
-            entry.at,
-            "Note",
-            "pencil",
-            entry.note.text or "Note taken back",
-            by=entry.note.account_name,
-        )
-    if entry.report is not None:
-        return _report_row(entry.at, entry.report)
-    return _post_row(entry)
-
-
-def _strike_row(at: datetime, strike: Strike) -> Row:
-    lifted = f"Lifted by {strike.lifted_by_name}: {strike.lift_reason}" if strike.lifted_at else ""
-    return Row(
-        at,
-        f"Strike, {counted(strike.points, 'point')}",
-        "flag",
-        strike.reason,
-        by=strike.account_name,
-        detail=lifted,
-    )
-
-
-def _report_row(at: datetime, report: Report) -> Row:
-    state = REPORT_STATES[report.state]
-    return Row(
-        at, f"Reported a post as {category_name(report.category).lower()}, {state}", "flag", report.text or ""
-    )
-
-
-def _post_row(entry: Entry) -> Row:
-    post = entry.post
-    assert post is not None  # noqa: S101 - every other kind of entry was shown before
-    warn = auth.current_reader().account.content_warnings
-    is_hidden = any(is_veiled(action.category, warn=warn) for action in entry.actions)
-    newest = entry.actions[-1] if entry.actions else None
-    return Row(
-        post.platform_timestamp or entry.at,
-        "Post",
-        "message-square",
-        HIDDEN if is_hidden else post.content,
-        url=url_for("web.item", action_id=newest.id) if newest is not None else None,
-        is_hidden=is_hidden,
-        lines=[_line(action) for action in entry.actions],
-        reports=_reports(entry.reports),
-        points=entry.points,
-    )
-
-
-def _line(action: Action) -> ActionLine:
-    words, icon = DONE_TO_POST[action.action_type]
-    if action.applied_at is None:
-        words = {
-            ActionType.WARN: "Warning",
-            ActionType.SILENCE: "Silence",
-            ActionType.DELETE: "Deletion",
-            ActionType.HIDE: "Hiding",
-        }.get(action.action_type, words)
-    if action.strike_step is not None:
-        words += ", because of strikes"
-    elif action.filed_under:
-        words += f", {category_name(action.filed_under).lower()}"
-    detail = ""
-    if action.action_type is ActionType.SILENCE and action.applied_at is not None:
-        detail = f"ended {full_time(action.ended_at)}" if action.ended_at else length_words(action.until)
-    elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
-        detail = "after a second look"
-    url = url_for("web.item", action_id=action.id)
-    return ActionLine(words, icon, action.action_state.value, url, detail)
-
-
-def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:
-    """Say how often a post was reported: "Reported 3 times: spam 2 upheld, other 1 open"."""
-    told = {key: count for key, count in counts.items() if key[1] is not ReportState.WITHDRAWN}
-    if not told:
-        return ""
-    total = sum(told.values())
-    parts = [
-        f"{category_name(category).lower()} {count} {REPORT_STATES[state]}"
-        for (category, state), count in told.items()
-    ]
-    return f"Reported {'once' if total == 1 else f'{total:,} times'}: {', '.join(parts)}"

@@ -1,0 +1,141 @@
+"""Rows of an author's timeline, ready to show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import url_for
+
+from app.core.models import Action, Report, Strike
+from app.core.review.author_timeline import Entry
+from app.core.vocabulary import ActionState, ActionType, ReportState
+from app.web import auth
+from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.filters import counted, full_time
+from app.web.item.silence_forms import length_words
+from app.web.item.timeline import DONE_TO_POST
+
+REPORT_STATES: Mapping[ReportState, str] = {
+    ReportState.OPEN: "open",
+    ReportState.UPHELD: "upheld",
+    ReportState.REJECTED: "rejected",
+    ReportState.UNDECIDED: "not decided",
+    ReportState.WITHDRAWN: "withdrawn",
+}
+
+
+@dataclass(frozen=True)
+class ActionLine:
+    """What was done because of a post: the words, the state's badge, and the item's URL."""
+
+    words: str
+    icon: str
+    state: str
+    url: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the timeline, ready to show. ``kind`` is the word before it."""
+
+    at: datetime
+    kind: str
+    icon: str
+    text: str = ""
+    url: str | None = None
+    by: str = ""
+    is_hidden: bool = False
+    lines: Sequence[ActionLine] = ()
+    reports: str = ""
+    points: int = 0
+    detail: str = ""
+
+
+def row_of(entry: Entry) -> Row:
+    if entry.strike is not None:
+        return _strike_row(entry.at, entry.strike)
+    if entry.note is not None:
+        return Row(
+            entry.at,
+            "Note",
+            "pencil",
+            entry.note.text or "Note taken back",
+            by=entry.note.account_name,
+        )
+    if entry.report is not None:
+        return _report_row(entry.at, entry.report)
+    return _post_row(entry)
+
+
+def _strike_row(at: datetime, strike: Strike) -> Row:
+    lifted = f"Lifted by {strike.lifted_by_name}: {strike.lift_reason}" if strike.lifted_at else ""
+    return Row(
+        at,
+        f"Strike, {counted(strike.points, 'point')}",
+        "flag",
+        strike.reason,
+        by=strike.account_name,
+        detail=lifted,
+    )
+
+
+def _report_row(at: datetime, report: Report) -> Row:
+    state = REPORT_STATES[report.state]
+    return Row(
+        at, f"Reported a post as {category_name(report.category).lower()}, {state}", "flag", report.text or ""
+    )
+
+
+def _post_row(entry: Entry) -> Row:
+    post = entry.post
+    assert post is not None  # noqa: S101 - every other kind of entry was shown before
+    warn = auth.current_reader().account.content_warnings
+    is_hidden = any(is_veiled(action.category, warn=warn) for action in entry.actions)
+    newest = entry.actions[-1] if entry.actions else None
+    return Row(
+        post.platform_timestamp or entry.at,
+        "Post",
+        "message-square",
+        HIDDEN if is_hidden else post.content,
+        url=url_for("web.item", action_id=newest.id) if newest is not None else None,
+        is_hidden=is_hidden,
+        lines=[_line(action) for action in entry.actions],
+        reports=_reports(entry.reports),
+        points=entry.points,
+    )
+
+
+def _line(action: Action) -> ActionLine:
+    words, icon = DONE_TO_POST[action.action_type]
+    if action.applied_at is None:
+        words = {
+            ActionType.WARN: "Warning",
+            ActionType.SILENCE: "Silence",
+            ActionType.DELETE: "Deletion",
+            ActionType.HIDE: "Hiding",
+        }.get(action.action_type, words)
+    if action.strike_step is not None:
+        words += ", because of strikes"
+    elif action.filed_under:
+        words += f", {category_name(action.filed_under).lower()}"
+    detail = ""
+    if action.action_type is ActionType.SILENCE and action.applied_at is not None:
+        detail = f"ended {full_time(action.ended_at)}" if action.ended_at else length_words(action.until)
+    elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
+        detail = "after a second look"
+    url = url_for("web.item", action_id=action.id)
+    return ActionLine(words, icon, action.action_state.value, url, detail)
+
+
+def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:
+    """Say how often a post was reported: "Reported 3 times: spam 2 upheld, other 1 open"."""
+    told = {key: count for key, count in counts.items() if key[1] is not ReportState.WITHDRAWN}
+    if not told:
+        return ""
+    total = sum(told.values())
+    parts = [
+        f"{category_name(category).lower()} {count} {REPORT_STATES[state]}"
+        for (category, state), count in told.items()
+    ]
+    return f"Reported {'once' if total == 1 else f'{total:,} times'}: {', '.join(parts)}"
