@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core import clock
 from app.core.models import Account, ApiKey, HistoryEntry, HistoryText, Identity, IdentityProvider, SignIn
-from app.core.people import accounts, group_roles, keys, members, scim_keys, sessions
+from app.core.people import accounts, group_maps, keys, members, scim_keys, sessions
 from app.core.people.passwords import NO_PASSWORD
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure, own_data
@@ -273,7 +273,7 @@ def test_a_deleted_person_is_disabled_loses_roles_and_can_be_created_again(
 ) -> None:
     with wiring.database.writing() as session:
         roles = {"moderators": Role.MODERATOR}
-        group_roles.set_map(session, SYSTEM, scim.provider_id, cast.community_id, roles)
+        group_maps.set_map(session, SYSTEM, scim.provider_id, cast.community_id, roles)
     answer = scim.user("dana")
     group_id = scim.group("moderators", answer["id"])
     assert [one.role for one in account_of(wiring, answer["id"]).memberships] == [Role.MODERATOR]

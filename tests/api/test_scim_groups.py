@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.core import ids
 from app.core.models import Account, Identity, Membership
-from app.core.people import group_roles
+from app.core.people import group_maps
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.wiring import Wiring
@@ -28,7 +28,7 @@ def scim(app: Flask, wiring: Wiring, cast: Cast) -> Scim:
     client = add_provider(app, wiring)
     with wiring.database.writing() as session:
         roles = {"moderators": Role.MODERATOR}
-        group_roles.set_map(session, SYSTEM, client.provider_id, cast.community_id, roles)
+        group_maps.set_map(session, SYSTEM, client.provider_id, cast.community_id, roles)
     return client
 
 

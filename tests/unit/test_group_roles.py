@@ -24,7 +24,7 @@ from app.core.models import (
     Removal,
     SignIn,
 )
-from app.core.people import accounts, group_roles, invitations, mailed_links, members, sessions
+from app.core.people import accounts, group_maps, group_roles, invitations, mailed_links, members, sessions
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role, SessionEnd
 from app.wiring import Wiring
@@ -85,7 +85,7 @@ def add_provider(
         )
         session.add(provider)
         session.flush()
-        group_roles.set_map(session, SYSTEM, provider.id, cast.community_id, roles)
+        group_maps.set_map(session, SYSTEM, provider.id, cast.community_id, roles)
         return Directory(wiring, provider.id, cast.community_id)
 
 
@@ -281,7 +281,7 @@ def test_who_is_a_rater_by_a_group_cannot_leave_by_themselves(
     directory: Directory, wiring: Wiring, cast: Cast
 ) -> None:
     with wiring.database.writing() as session:
-        group_roles.set_map(session, SYSTEM, directory.provider_id, cast.community_id, {"all": Role.RATER})
+        group_maps.set_map(session, SYSTEM, directory.provider_id, cast.community_id, {"all": Role.RATER})
     directory.says(cast.outsider, "all")
     actor = actor_of(wiring, cast.outsider)
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Harbour SSO"):
@@ -316,7 +316,7 @@ def test_a_changed_map_is_applied_to_all_by_a_job_and_is_in_the_history(
     directory.says(cast.outsider, "night-shift")
     directory.says(cast.rater, "night-shift")
     with wiring.database.writing() as session:
-        group_roles.set_map(
+        group_maps.set_map(
             session,
             SYSTEM,
             directory.provider_id,
@@ -345,7 +345,7 @@ def test_the_job_goes_through_all_people_of_a_provider(
     for person in people:
         directory.says(person, "everyone")
     with wiring.database.writing() as session:
-        group_roles.set_map(
+        group_maps.set_map(
             session, SYSTEM, directory.provider_id, cast.community_id, {"everyone": Role.ADMIN}
         )
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
@@ -355,11 +355,11 @@ def test_the_job_goes_through_all_people_of_a_provider(
 def test_only_service_admins_set_what_groups_give(directory: Directory, wiring: Wiring, cast: Cast) -> None:
     admin = actor_of(wiring, cast.admin)
     with wiring.database.writing() as session, pytest.raises(Forbidden):
-        group_roles.set_map(session, admin, directory.provider_id, cast.community_id, {})
+        group_maps.set_map(session, admin, directory.provider_id, cast.community_id, {})
     with wiring.database.writing() as session, pytest.raises(NotFound):
-        group_roles.set_map(session, SYSTEM, uuid.uuid4(), cast.community_id, {})
+        group_maps.set_map(session, SYSTEM, uuid.uuid4(), cast.community_id, {})
     with wiring.database.writing() as session, pytest.raises(NotFound):
-        group_roles.set_map(session, SYSTEM, directory.provider_id, uuid.uuid4(), {})
+        group_maps.set_map(session, SYSTEM, directory.provider_id, uuid.uuid4(), {})
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_bad_names_of_groups_are_refused(
     directory: Directory, wiring: Wiring, cast: Cast, roles: dict[str, Role], why: str
 ) -> None:
     with wiring.database.writing() as session, pytest.raises(Invalid, match=why):
-        group_roles.set_map(session, SYSTEM, directory.provider_id, cast.community_id, roles)
+        group_maps.set_map(session, SYSTEM, directory.provider_id, cast.community_id, roles)
 
 
 def test_a_hundred_people_without_a_change_cost_as_many_queries_as_one(

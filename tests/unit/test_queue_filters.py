@@ -14,7 +14,7 @@ from app.core.actions import actions, opening
 from app.core.history.reason import Reason
 from app.core.models import Action, Note, Request
 from app.core.paging import Slice
-from app.core.people import members
+from app.core.people import member_lists
 from app.core.permissions import SYSTEM
 from app.core.requests import reading, scoring, submitting
 from app.core.review import (
@@ -261,7 +261,7 @@ def test_sqlite_finds_the_few_of_a_filter_by_its_index(wiring: Wiring, cast: Cas
 
     def read(session: Session) -> None:
         action_history.changes(session, max_, cast.community_id, filters, size=50)
-        members.listed(session, SYSTEM, cast.community_id, "", Slice())
+        member_lists.listed(session, SYSTEM, cast.community_id, "", Slice())
         for wanted in ({"requested_by": "nobody"}, {"dataset_name": "none"}):
             reading.listed(session, reading.matching(max_, **wanted), Slice())
         actions.listed(session, actions.matching(max_, tiers=(ActionTier.IMMEDIATE,)), Slice())

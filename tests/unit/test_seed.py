@@ -32,7 +32,7 @@ from app.core.models import (
     ThresholdSet,
 )
 from app.core.paging import Slice
-from app.core.people import accounts, invitations, keys, members, profiles
+from app.core.people import accounts, invitations, keys, member_lists, profiles
 from app.core.permissions import SYSTEM
 from app.core.raters import run
 from app.core.review import queue, second_looks
@@ -259,7 +259,7 @@ def test_staff_have_something_on_every_desk(seeded: Seeded) -> None:
         assert session.scalar(sa.select(sa.func.count()).select_from(FactCheckItem)) == 6
         drafted = sa.select(Note).where(Note.ai_generated, Note.rationale.is_(False))
         assert [note.sources for note in session.scalars(drafted)] == [["https://facts.example.org/mast"]]
-        _, people = members.listed(session, SYSTEM, community_id, "", Slice())
+        _, people = member_lists.listed(session, SYSTEM, community_id, "", Slice())
         assert len(people) >= 7
         assert len(invitations.pending(session, SYSTEM, community_id)) == 1
         sent_again = session.scalars(sa.select(Replay)).one()

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.core import limits
 from app.core.models import Account, GroupRole, IdentityProvider, Membership
-from app.core.people import group_roles
+from app.core.people import group_maps
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.wiring import Wiring
@@ -131,7 +131,7 @@ def test_a_role_by_a_group_is_not_lowered_on_the_members_page(
 ) -> None:
     with wiring.database.writing() as session:
         roles = {"crew": Role.MODERATOR}
-        group_roles.set_map(session, SYSTEM, scim.provider_id, cast.community_id, roles)
+        group_maps.set_map(session, SYSTEM, scim.provider_id, cast.community_id, roles)
     scim.group("crew", scim.user("dana")["id"])
     with wiring.database.reading() as session:
         by_group = sa.select(Membership.id).where(Membership.provider_id == scim.provider_id)

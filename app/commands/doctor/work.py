@@ -20,7 +20,7 @@ from app.core.models import (
     Request,
     Webhook,
 )
-from app.core.people import providers
+from app.core.people import providers, ways_in
 from app.core.review.conditions import BACKUP_LATE_AFTER, JOB_LATE_AFTER, fails_mostly
 from app.core.services import calls
 from app.core.upkeep.attention import TITLES
@@ -281,8 +281,8 @@ def sign_in(wiring: Wiring) -> Iterator[Result]:
     """Whether the sign-in providers answer, and whether service admins have a way in without a password."""
     with wiring.database.reading() as session:
         enabled = providers.enabled(session)
-        passwords_are_on = providers.passwords_are_on(session)
-        has_way_in = passwords_are_on or providers.admin_has_a_provider(session)
+        passwords_are_on = ways_in.passwords_are_on(session)
+        has_way_in = passwords_are_on or ways_in.admin_has_a_provider(session)
     for provider in enabled:
         read_at = provider.discovered_at
         # A day, and the hour in which it is read again.

@@ -20,10 +20,9 @@ from app.core.models import (
     Account,
     Identity,
     IdentityProvider,
-    Passkey,
     ProviderGroupMember,
 )
-from app.core.people import accounts, group_roles, passwords, providers
+from app.core.people import accounts, group_roles, passwords, providers, ways_in
 from app.core.people.openid import Claims
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
@@ -110,14 +109,14 @@ def disconnect(session: Session, account_id: uuid.UUID, identity_id: uuid.UUID) 
         NotFound: the identity is not the account's.
         Conflict: it is the account's only way in, or the last way in for service admins.
     """
-    serialise(session, providers.LOCK)
+    serialise(session, ways_in.LOCK)
     serialise(session, account_id)
     identity = session.get(Identity, identity_id)
     if identity is None or identity.account_id != account_id:
         raise NotFound("connection")
     provider = session.get_one(IdentityProvider, identity.provider_id)
     account = session.get_one(Account, account_id, populate_existing=True)
-    if not has_way_in(session, account, but=identity.id):
+    if not ways_in.has_way_in(session, account, but=identity.id):
         raise Conflict(
             f"{provider.label} is your only way to sign in. Add a password, a passkey or another provider first"
         )
@@ -127,8 +126,8 @@ def disconnect(session: Session, account_id: uuid.UUID, identity_id: uuid.UUID) 
     group_roles.apply(session, provider.id, account_id)
     session.delete(identity)
     session.flush()
-    if account.service_admin and not providers.passwords_are_on(session):
-        providers.keep_a_way_in(session)
+    if account.service_admin and not ways_in.passwords_are_on(session):
+        ways_in.keep_a_way_in(session)
     providers.end_sessions(session, provider.id, account_id=account_id)
     mail.ask(session, Kind.PROVIDER_DISCONNECTED, account_id=account_id)
     security_events.log_at_commit(
@@ -167,7 +166,7 @@ def remove_provider(session: Session, actor: Actor, provider_id: uuid.UUID) -> I
         Conflict: passwords are off, and it is the only way in for service admins.
     """
     provider = providers.changeable(session, actor, provider_id)
-    providers.keep_a_way_in(session, provider.id)
+    ways_in.keep_a_way_in(session, provider.id)
     if provider.enabled_at is not None:
         providers.switch_off(session, actor, provider)
     provider.removed_at = clock.now()
@@ -249,22 +248,3 @@ def keep_claims(session: Session, sealer: Sealer, identity: Identity, claims: Cl
         sealer.seal(claims.refresh_token, str(identity.id)) if claims.refresh_token is not None else None
     )
     identity.refreshed_at = clock.now()
-
-
-def has_way_in(session: Session, account: Account, *, but: uuid.UUID | None = None) -> bool:
-    """Whether the account can sign in: with a password, a passkey, or a provider that is not of identity ``but``."""
-    if account.password_hash != passwords.NO_PASSWORD and providers.passwords_are_on(session):
-        return True
-    passkey = sa.select(Passkey.id).where(Passkey.account_id == account.id, Passkey.refused_at.is_(None))
-    other = (
-        sa.select(Identity.id)
-        .join(IdentityProvider, IdentityProvider.id == Identity.provider_id)
-        .where(
-            Identity.account_id == account.id,
-            Identity.id != but,
-            Identity.deactivated_at.is_(None),
-            IdentityProvider.enabled_at.is_not(None),
-            IdentityProvider.removed_at.is_(None),
-        )
-    )
-    return any(session.scalar(way.limit(1)) is not None for way in (passkey, other))

@@ -14,7 +14,7 @@ from app.core.history import chain as history
 from app.core.history.reason import Reason
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
-from app.core.people import keys, members
+from app.core.people import keys, member_lists
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.security_events import SecurityEvent
 
@@ -170,7 +170,7 @@ def _is_manageable_by(actor: Actor) -> sa.ColumnElement[bool]:
 
 
 def _as_rows(session: Session, rows: Sequence[ApiKey]) -> list[KeyRow]:
-    names = members.names(session, [key.created_by_id for key in rows if key.created_by_id is not None])
+    names = member_lists.names(session, [key.created_by_id for key in rows if key.created_by_id is not None])
     reached = {key.id: {row.community_id for row in key.communities} for key in rows}
     communities = session.scalars(
         sa.select(Community)

@@ -17,26 +17,20 @@ from app.core import bulk, clock, limits, security_events
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.ids import new_id
-from app.core.models import Account, Identity, IdentityProvider, SignIn, SignInRules
-from app.core.people import accounts
+from app.core.models import IdentityProvider, SignIn
+from app.core.people import ways_in
 from app.core.people.openid import Client
+from app.core.people.ways_in import LOCK, SETS_SIGN_IN
 from app.core.permissions import Actor, require_service_admin
 from app.core.sealing import Sealer
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SessionEnd
 
-LOCK = uuid.UUID("00000000-0000-7000-8000-000000000038")
-"""The lock for changes of providers and of the switch for passwords."""
 _SET_BY_SERVER = uuid.UUID("5d9c1a52-7a0e-5c3f-9f5e-6f1f3c3a9b38")
 """The namespace of the ids of providers that the server's settings name."""
-SETS_SIGN_IN = "sets how people sign in"
-"""What only service admins do, for the refusal."""
 SERVER_SETS = "The server's settings set this provider. Change it there"
 Verb = Callable[[Session, Actor, uuid.UUID], IdentityProvider]
 """The type of ``enable``, ``disable`` and ``identities.remove_provider``."""
-NO_WAY_LEFT = (
-    "Passwords are off, and no service admin could sign in without this provider. Switch passwords on first"
-)
 
 
 @dataclass(frozen=True)
@@ -203,7 +197,7 @@ def disable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityP
     provider = changeable(session, actor, provider_id)
     if provider.enabled_at is None:
         return provider
-    keep_a_way_in(session, provider.id)
+    ways_in.keep_a_way_in(session, provider.id)
     switch_off(session, actor, provider)
     return provider
 
@@ -254,62 +248,6 @@ def end_sessions(
     if provider_session is not None:
         statement = statement.where(SignIn.provider_session == provider_session)
     return bulk.change(session, statement.values(ended_at=clock.now(), end_reason=SessionEnd.PROVIDER))
-
-
-def passwords_are_on(session: Session) -> bool:
-    """Whether people may sign in with passwords."""
-    rules = session.get(SignInRules, 1)
-    return rules is None or rules.passwords
-
-
-def set_passwords(session: Session, actor: Actor, on: bool) -> None:
-    """Switch passwords on or off for the whole service.
-
-    Raises:
-        Forbidden: the actor is no service admin.
-        Conflict: no service admin could sign in without one.
-    """
-    require_service_admin(actor, SETS_SIGN_IN)
-    serialise(session, LOCK)
-    rules = session.get(SignInRules, 1, populate_existing=True)
-    if rules is None:
-        rules = SignInRules(id=1)
-        session.add(rules)
-        session.flush()
-    if rules.passwords == on:
-        return
-    if not on and not admin_has_a_provider(session):
-        raise Conflict(
-            "First enable a provider, and connect a service admin's account with it in Settings: "
-            "otherwise no service admin could sign in"
-        )
-    rules.passwords = on
-    rules.etag += 1
-    security_events.log_at_commit(session, SecurityEvent.PASSWORDS_SWITCHED, actor, on=on)
-
-
-def admin_has_a_provider(session: Session, without: uuid.UUID | None = None) -> bool:
-    """Whether a service admin can sign in at an enabled provider, other than ``without``."""
-    statement = (
-        sa.select(Account.id)
-        .join(Identity, Identity.account_id == Account.id)
-        .join(IdentityProvider, IdentityProvider.id == Identity.provider_id)
-        .where(
-            Account.service_admin,
-            accounts.can_sign_in(),
-            Identity.deactivated_at.is_(None),
-            IdentityProvider.enabled_at.is_not(None),
-            IdentityProvider.removed_at.is_(None),
-            IdentityProvider.id != without,
-        )
-    )
-    return session.scalar(statement.limit(1)) is not None
-
-
-def keep_a_way_in(session: Session, without: uuid.UUID | None = None) -> None:
-    """Raise Conflict if passwords are off and no service admin could sign in, without this provider."""
-    if not passwords_are_on(session) and not admin_has_a_provider(session, without):
-        raise Conflict(NO_WAY_LEFT)
 
 
 def changeable(session: Session, actor: Actor, provider_id: uuid.UUID) -> IdentityProvider:

@@ -26,7 +26,7 @@ from app.core.models import (
     Profile,
     Rating,
 )
-from app.core.people import mailed_links, members, profiles
+from app.core.people import mailed_links, member_lists, profiles
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.upkeep import moving
 
@@ -212,7 +212,7 @@ def link_member(
         Forbidden: the profile is also active in a community that the actor does not administer.
         Conflict: it is linked already, or the account has the most profiles allowed.
     """
-    member = members.get(session, actor, membership_id)
+    member = member_lists.get(session, actor, membership_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     community_id = member.membership.community_id
     profile = _locked(session, profile_id)
@@ -237,7 +237,7 @@ def unlink_member(
         NotFound: it is not linked to this member.
         Forbidden: the link also affects a community that the actor does not administer.
     """
-    member = members.get(session, actor, membership_id)
+    member = member_lists.get(session, actor, membership_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     profile = _locked(session, profile_id)
     if profile is None or profile.platform == profiles.WEB or profile.account_id != member.account.id:

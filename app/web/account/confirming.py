@@ -14,8 +14,7 @@ from wtforms import Form, HiddenField, PasswordField, StringField
 from app.core import security_events
 from app.core.errors import TooMany
 from app.core.models import IdentityProvider
-from app.core.people import identities, passwords, second_factors, sessions
-from app.core.people import providers as rules
+from app.core.people import identities, passwords, second_factors, sessions, ways_in
 from app.core.security_events import SecurityEvent
 from app.web import auth, forms, page, security
 from app.web.account import kept_forms, passkeys, second_step, session_cookie, sign_up
@@ -152,7 +151,7 @@ def _ways() -> Ways:
     with wired().database.reading() as reading:
         connected = identities.connections(reading, account.id)
         factors = second_factors.of_account(reading, account)
-        has_password = account.password_hash != passwords.NO_PASSWORD and rules.passwords_are_on(reading)
+        has_password = account.password_hash != passwords.NO_PASSWORD and ways_in.passwords_are_on(reading)
     providers = [
         one.provider for one in connected if one.identity is not None and one.provider.enabled_at is not None
     ]

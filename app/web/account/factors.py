@@ -14,7 +14,7 @@ from app.core import limits
 from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.models import Account, Passkey
-from app.core.people import accounts, browsers, identities, passkeys, second_factors
+from app.core.people import accounts, browsers, passkeys, second_factors, ways_in
 from app.core.vocabulary import SignInStepPurpose
 from app.web import auth, forms, page
 from app.web.account import passkeys as ceremonies
@@ -201,7 +201,7 @@ def _require_one_left(session: Session, account: Account) -> None:
     Raises:
         Conflict: it was the only way to sign in, or the last second factor of a role that requires one.
     """
-    if not identities.has_way_in(session, account):
+    if not ways_in.has_way_in(session, account):
         raise Conflict("This is your only way to sign in. Add another one first")
     sign_in_rules.require_factor(session, account)
 

@@ -16,7 +16,7 @@ from flask import Response, g, make_response, redirect, request, url_for
 from app.core import clock, ids, security_events
 from app.core.errors import Conflict, Forbidden, NotFound, Refused, Unavailable
 from app.core.models import IdentityProvider, SignInStep
-from app.core.people import identities, providers, refreshes, sessions, sign_in_steps
+from app.core.people import identities, providers, refreshes, sessions, sign_in_steps, ways_in
 from app.core.people.identities import AddressKnown
 from app.core.people.openid import Attempt, Claims, Client, ProviderRefused
 from app.core.people.refreshes import Replayed
@@ -217,14 +217,14 @@ def buttons() -> Mapping[str, Any]:
     with wired().database.reading() as session:
         return {
             "providers": providers.enabled(session),
-            "passwords_are_on": providers.passwords_are_on(session),
+            "passwords_are_on": ways_in.passwords_are_on(session),
         }
 
 
 def require_passwords() -> None:
     """Refuse what needs a password while passwords are switched off. Raises Forbidden."""
     with wired().database.reading() as session:
-        if not providers.passwords_are_on(session):
+        if not ways_in.passwords_are_on(session):
             raise Forbidden("Passwords are switched off here. Sign in with your organisation's account")
 
 

@@ -14,8 +14,8 @@ from app.core import limits
 from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.paging import Slice
-from app.core.people import invitations, mailed_links, members, second_factors
-from app.core.people.members import Member
+from app.core.people import invitations, mailed_links, member_lists, members, second_factors
+from app.core.people.member_lists import Member
 from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
@@ -162,7 +162,7 @@ def remove_member(membership_id: uuid.UUID) -> Response:
 def remove_factors(membership_id: uuid.UUID) -> Response:
     def reset(session: Session, form: MemberForm) -> str:
         actor = auth.current_actor()
-        account_id = members.get(session, actor, membership_id).account.id
+        account_id = member_lists.get(session, actor, membership_id).account.id
         account = second_factors.reset(session, actor, account_id, _why(form))
         return f"The second factors of {account.display_name} are removed. They got a mail."
 
@@ -204,7 +204,7 @@ def unlink_member(membership_id: uuid.UUID) -> Response:
 def _set_disabled(membership_id: uuid.UUID, *, disabled: bool) -> Response:
     def switch(session: Session, form: MemberForm) -> str:
         actor = auth.current_actor()
-        account_id = members.get(session, actor, membership_id).account.id
+        account_id = member_lists.get(session, actor, membership_id).account.id
         account = members.set_disabled(session, actor, account_id, disabled, _why(form))
         if disabled:
             return f"{account.display_name} is disabled and signed out everywhere."
@@ -260,7 +260,7 @@ def _show(
     search, lacks = forms.query_arg("q").strip(), forms.query_arg("factor") == "none"
     with wired().database.reading() as session:
         asked = sign_in_rules.role_in(session, community)
-        found, rows = members.listed(
+        found, rows = member_lists.listed(
             session,
             actor,
             community.id,
@@ -279,7 +279,7 @@ def _show(
             "profile",
             "identity_provider",
         )
-        named = members.names(session, [entry.object_id for entry, _ in entries])
+        named = member_lists.names(session, [entry.object_id for entry, _ in entries])
     return page.render(
         "administer/people.html",
         status=status,
@@ -314,7 +314,7 @@ def _show_one(
     actor = auth.current_actor()
     search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
-        member = members.get(session, actor, membership_id)
+        member = member_lists.get(session, actor, membership_id)
         community_id = member.membership.community_id
         auth.enter(community_id)
         found = linking.search_profiles(session, actor, community_id, search)

@@ -10,7 +10,7 @@ from app.core import limits
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Community
-from app.core.people import group_roles, key_admin, provider_groups, providers
+from app.core.people import group_maps, key_admin, provider_groups, providers
 from app.core.vocabulary import Role
 from app.web import auth, forms, page
 from app.web.administer.people import ROLES
@@ -69,7 +69,7 @@ def provider_communities(provider_id: uuid.UUID) -> Response:
         communities, following = key_admin.mintable(
             session, auth.current_actor(), words=words, after=parse_id(forms.query_arg("after"))
         )
-        counts = {community.id: n for community, n in group_roles.mapped_communities(session, provider_id)}
+        counts = {community.id: n for community, n in group_maps.mapped_communities(session, provider_id)}
     return page.render(
         "administer/provider_communities.html",
         provider=provider,
@@ -97,7 +97,7 @@ def save_provider_groups(provider_id: uuid.UUID, community_id: uuid.UUID) -> Res
     try:
         with wired().database.writing() as session:
             community = _community(session.get(Community, community_id))
-            group_roles.set_map(
+            group_maps.set_map(
                 session, auth.current_actor(), provider_id, community_id, roles, form.reason.data or ""
             )
     except Invalid as refusal:
@@ -121,7 +121,7 @@ def _show(provider_id: uuid.UUID, community_id: uuid.UUID, form: MapForm | None 
     with wired().database.reading() as session:
         provider = providers.get(session, provider_id)
         community = _community(session.get(Community, community_id))
-        roles = group_roles.read_map(session, provider_id, community_id)
+        roles = group_maps.read_map(session, provider_id, community_id)
         sent = provider_groups.listed(session, provider_id, [], 0, SUGGESTED)[1]
     return page.render(
         "administer/provider_groups.html",

@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 from app.core import limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import IdentityProvider
-from app.core.people import group_roles, identities, provider_groups, providers, provisioning
+from app.core.people import group_maps, identities, provider_groups, providers, provisioning, ways_in
 from app.core.people.openid import ProviderRefused
 from app.core.people.providers import Draft
 from app.web import auth, forms, page
@@ -54,7 +54,7 @@ def switch_passwords() -> Response:
     on = forms.posted_values("passwords") == ["on"]
     try:
         with wired().database.writing() as session:
-            providers.set_passwords(session, auth.current_actor(), on)
+            ways_in.set_passwords(session, auth.current_actor(), on)
     except Conflict as refusal:
         return _show_list(status=409, alert=f"{refusal.detail}.")
     said = "Passwords are on." if on else "Passwords are off. Keep a way in: see the command sign-in-link."
@@ -194,7 +194,7 @@ def _show_list(*, status: int = 200, alert: str | None = None) -> Response:
     with wired().database.reading() as session:
         rows = providers.listed(session)
         people = identities.counts(session)
-        passwords_are_on = providers.passwords_are_on(session)
+        passwords_are_on = ways_in.passwords_are_on(session)
         factor_form = factor_rule.form_for(session)
     return page.render(
         "administer/sign_in_methods.html",
@@ -230,7 +230,7 @@ def show(
     with wired().database.reading() as session:
         provider = providers.get(session, provider_id)
         people = identities.counts(session).get(provider_id, 0)
-        mapped = group_roles.mapped_communities(session, provider_id)
+        mapped = group_maps.mapped_communities(session, provider_id)
         sent_people, _ = provisioning.listed(session, provider_id, [], 0, 0)
         sent_groups, _ = provider_groups.listed(session, provider_id, [], 0, 0)
     form = form or ProviderForm(
