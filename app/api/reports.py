@@ -18,7 +18,7 @@ from app.api.schemas.reports import (
     ReportQuery,
 )
 from app.core.ids import require_id
-from app.core.models import Community, Report
+from app.core.models import Community, Report, Request
 from app.core.reports import lists, reporting
 from app.core.reports.reporting import NewReport
 from app.core.requests.submitting import Submission
@@ -136,18 +136,19 @@ def patch_report(report_id: str, json_data: ReportPatch) -> Response:
 
 
 def _show(session: Session, report: Report) -> dict[str, Any]:
-    return show(lists.read(session, report.id))
+    return show(report, session.get_one(Request, report.request_id))
 
 
-def show(report: Report) -> dict[str, Any]:
-    """Return the resource object of a report that was read by ``reports.lists``."""
+def show(report: Report, post: Request | None = None) -> dict[str, Any]:
+    """Return the resource object of a report; without ``post``, of one that was read by ``reports.lists``."""
+    post = post or report.request
     return jsonapi.shown(
         "reports",
         ReportAttributes,
         report,
         reporter_id=report.reporter_ref,
         community_server_id=report.community_id,
-        request_id=report.request.request_id,
+        request_id=post.request_id,
         post_id=report.request_id,
-        platform_message_id=report.request.platform_message_id,
+        platform_message_id=post.platform_message_id,
     )

@@ -95,7 +95,7 @@ def add(session: Session, actor: Actor, subjects: Sequence[Stateful]) -> list[Mo
 
 def record_created(
     session: Session, actor: Actor, move: Move, subject: Stateful, *, reason: Reason = NO_REASON
-) -> HistoryEntry:
+) -> HistoryEntry | None:
     """Write the history and the events of an object that ``add`` added by this move."""
     return _record(session, actor, machine_of(subject), move, subject, reason)
 
@@ -242,7 +242,12 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
 
 def _record(
     session: Session, actor: Actor, machine: Machine, move: Move, subject: Stateful, reason: Reason
-) -> HistoryEntry:
+) -> HistoryEntry | None:
+    if isinstance(subject, Report):
+        # Its row has all of it: when it came, its outcome and when. The history of its post says who decided.
+        if EventName.REPORT_RESOLVED in move.events:
+            events.emit_report(session, subject)
+        return None
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
         session,
@@ -264,8 +269,6 @@ def _record(
             events.emit_action(session, name, subject)
         elif isinstance(subject, Note) and name is EventName.NOTE_STATUS:
             events.emit_note(session, subject)
-        elif isinstance(subject, Report):
-            events.emit_report(session, subject)
     return entry
 
 

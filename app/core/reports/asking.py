@@ -38,6 +38,18 @@ SECOND_LOOK_REPORTS = 3
 SECOND_LOOK_WITHIN = timedelta(days=30)
 
 
+def may_count(latest: Action | None, weight: float, *, is_newcomer: bool) -> bool:
+    """Whether a new report may change anything: one that moves no open review needs no others beside it."""
+    if latest is None:
+        return True
+    return latest.action_state is ActionState.UNDER_REVIEW and weight > 0 and not is_newcomer
+
+
+def weighed(session: Session, request: Request, latest: Action | None) -> Sequence[Alike]:
+    """The open reports that ``weigh_post`` needs: all of them where a review may open, else those that move it."""
+    return sums.of_open(session, request.id) if latest is None else sums.of_moving(session, request.id)
+
+
 def weigh_post(
     session: Session,
     request: Request,
@@ -53,7 +65,7 @@ def weigh_post(
     yet waits for a job, which is in its ``turn``.
     """
     if latest is not None:
-        if latest.action_state is ActionState.UNDER_REVIEW:
+        if latest.action_state is ActionState.UNDER_REVIEW and not sums.has_most(before):
             opening.hasten(session, latest, request.extra, urgency(before), urgency(reports))
         return
     if request.scored_at is None and request.status in (RequestStatus.PENDING, RequestStatus.IN_PROGRESS):

@@ -71,12 +71,6 @@ READ_OPTIONS = (joinedload(Report.request).load_only(Request.request_id, Request
 """Load options for what a response shows of a report's post."""
 
 
-def read(session: Session, report_id: uuid.UUID) -> Report:
-    """The report, read from the database with ``READ_OPTIONS``."""
-    session.flush()
-    return session.get_one(Report, report_id, options=READ_OPTIONS, populate_existing=True)
-
-
 def listed(
     session: Session, statement: sa.Select[Any], part: Slice, *, by_change: bool = False
 ) -> Page[Report]:

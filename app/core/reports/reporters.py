@@ -13,6 +13,7 @@ from app.core.helpfulness.eligibility import Person
 from app.core.models import Community, MutedReporter, RaterParameters, Report, Request, ScoringState
 from app.core.people import profiles
 from app.core.reports.weighing import NEWCOMER_FOR, share
+from app.core.types import UtcDateTime
 from app.core.vocabulary import ReportState
 
 LAST = 300
@@ -29,11 +30,18 @@ class Standing:
     open: int
 
 
-def standing_of(session: Session, community: Community, person: Person, person_id: uuid.UUID) -> Standing:
-    """What a report of this person weighs now. One statement, and another for people first seen today."""
+def _statement() -> sa.Select[Any]:
+    """What is known of a reporter: how their latest reports ended, their side, whether they are muted.
+
+    On which side: where the fit in force places the person; a separate model of notes that act goes first.
+    """
+    community = sa.bindparam("community", type_=sa.Uuid())
+    people = sa.bindparam("people", expanding=True, type_=sa.Uuid())
     latest = (
         sa.select(Report.state)
-        .where(Report.reporter_id == person_id, Report.community_id == community.id)
+        .where(
+            Report.reporter_id == sa.bindparam("reporter", type_=sa.Uuid()), Report.community_id == community
+        )
         .order_by(Report.reported_at.desc(), Report.id.desc())
         .limit(LAST)
         .subquery()
@@ -42,8 +50,34 @@ def standing_of(session: Session, community: Community, person: Person, person_i
         sa.func.coalesce(sa.func.sum(sa.case((latest.c.state == state.value, 1), else_=0)), 0)
         for state in (ReportState.UPHELD, ReportState.REJECTED, ReportState.OPEN)
     ]
+    in_force = sa.select(ScoringState.model_version).where(ScoringState.community_id == community)
+    factor = (
+        sa.select(sa.func.coalesce(RaterParameters.acting_factor, RaterParameters.factor))
+        .where(
+            RaterParameters.community_id == community,
+            RaterParameters.version == in_force.scalar_subquery(),
+            RaterParameters.profile_id.in_(people),
+            RaterParameters.kept,
+        )
+        .limit(1)
+    )
+    muted = sa.exists().where(
+        MutedReporter.community_id == community,
+        MutedReporter.profile_id.in_(people),
+        MutedReporter.until > sa.bindparam("now", type_=UtcDateTime()),
+    )
+    return sa.select(*counts, factor.scalar_subquery(), muted).select_from(latest)
+
+
+_STANDING = _statement()
+"""Built once: building it took as long as running it."""
+
+
+def standing_of(session: Session, community: Community, person: Person, person_id: uuid.UUID) -> Standing:
+    """What a report of this person weighs now. One statement, and another for people first seen today."""
     row = session.execute(
-        sa.select(*counts, _factor(community.id, person), _muted(community.id, person)).select_from(latest)
+        _STANDING,
+        {"community": community.id, "reporter": person_id, "people": list(person.ids), "now": clock.now()},
     ).one()
     upheld, rejected, is_open, factor, muted = tuple[Any, ...](row)
     return Standing(
@@ -51,30 +85,6 @@ def standing_of(session: Session, community: Community, person: Person, person_i
         side=0 if not factor else 1 if factor > 0 else -1,
         is_newcomer=_is_newcomer(session, community, person),
         open=int(is_open),
-    )
-
-
-def _factor(community_id: uuid.UUID, person: Person) -> sa.ScalarSelect[float]:
-    """On which side the fit in force places the person; a separate model of notes that act goes first."""
-    in_force = sa.select(ScoringState.model_version).where(ScoringState.community_id == community_id)
-    return (
-        sa.select(sa.func.coalesce(RaterParameters.acting_factor, RaterParameters.factor))
-        .where(
-            RaterParameters.community_id == community_id,
-            RaterParameters.version == in_force.scalar_subquery(),
-            RaterParameters.profile_id.in_(person.ids),
-            RaterParameters.kept,
-        )
-        .limit(1)
-        .scalar_subquery()
-    )
-
-
-def _muted(community_id: uuid.UUID, person: Person) -> sa.Exists:
-    return sa.exists().where(
-        MutedReporter.community_id == community_id,
-        MutedReporter.profile_id.in_(person.ids),
-        MutedReporter.until > clock.now(),
     )
 
 

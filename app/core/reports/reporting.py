@@ -85,7 +85,9 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
     is_author = person.is_called(request.platform_author_id)
     latest = actions.live_for(session, request.id)
     outcome = outcomes.outcome_of(session, request, latest)
-    before = sums.of_open(session, request.id) if outcome is None else ()
+    weight = 0.0 if is_author else standing.weight
+    is_weighed = outcome is None and asking.may_count(latest, weight, is_newcomer=standing.is_newcomer)
+    before = asking.weighed(session, request, latest) if is_weighed else ()
     report = Report(
         id=new_id(),
         community_id=community.id,
@@ -98,7 +100,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
         state=ReportState.OPEN,
         origin=_origin(community, reporter, is_author=is_author),
         reported_at=new.reported_at or clock.now(),
-        weight=0.0 if is_author else standing.weight,
+        weight=weight,
         side=standing.side,
         is_newcomer=standing.is_newcomer,
         is_late=outcome is not None,
@@ -107,7 +109,7 @@ def file(session: Session, actor: Actor, community: Community, reporter: Profile
     if outcome is not None:
         outcomes.resolve(session, report, outcome)
         asking.second_look(session, request, latest)
-    else:
+    elif is_weighed:
         asking.weigh_post(session, request, latest, before, [*before, sums.of_one(report)])
     return Filed(report, is_new=True)
 
@@ -128,12 +130,12 @@ def withdraw(session: Session, actor: Actor, report: Report) -> None:
         return
     if report.state is not ReportState.OPEN:
         raise Conflict("This report has an outcome already", report.id)
-    before = sums.of_open(session, report.request_id)
-    make_move(session, actor, report, ReportState.WITHDRAWN)
     request = session.get_one(Request, report.request_id)
     latest = actions.live_for(session, request.id)
+    before = asking.weighed(session, request, latest) if latest is not None else ()
+    make_move(session, actor, report, ReportState.WITHDRAWN)
     if latest is not None:
-        asking.weigh_post(session, request, latest, before, sums.of_open(session, request.id))
+        asking.weigh_post(session, request, latest, before, asking.weighed(session, request, latest))
 
 
 def get(session: Session, actor: Actor, report_id: uuid.UUID) -> Report:

@@ -19,6 +19,8 @@ _COLUMNS = (
     sa.func.sum(Report.weight),
     sa.func.sum(sa.case((Report.weight > PRIOR_SHARE, 1), else_=0)),
 )
+MOST_MOVING = 500
+"""More reports of one post do not move its review: its place has changed by the most long before."""
 _COUNTED = (ReportState.OPEN, ReportState.UPHELD, ReportState.REJECTED, ReportState.UNDECIDED)
 """All but what was withdrawn, written out for the index."""
 
@@ -26,6 +28,30 @@ _COUNTED = (ReportState.OPEN, ReportState.UPHELD, ReportState.REJECTED, ReportSt
 def of_open(session: Session, request_id: uuid.UUID) -> Sequence[Alike]:
     """The open reports of a post."""
     return _of(session, [request_id], Report.state == ReportState.OPEN).get(request_id, [])
+
+
+def of_moving(session: Session, request_id: uuid.UUID) -> Sequence[Alike]:
+    """The open reports of a post that move its place in the queue; not more than ``MOST_MOVING`` are read."""
+    moving = (
+        sa.select(Report.side, Report.weight)
+        .where(
+            Report.request_id == request_id,
+            Report.state == ReportState.OPEN,
+            sa.not_(Report.is_newcomer),
+            Report.weight > 0,
+        )
+        .limit(MOST_MOVING)
+        .subquery()
+    )
+    rows = session.execute(
+        sa.select(moving.c.side, sa.func.count(), sa.func.sum(moving.c.weight)).group_by(moving.c.side)
+    )
+    return [Alike("", side, False, number, float(weight)) for side, number, weight in rows]
+
+
+def has_most(moving: Sequence[Alike]) -> bool:
+    """Whether so many reports move a review that one more or less changes nothing."""
+    return sum(alike.number for alike in moving) >= MOST_MOVING
 
 
 def of_one(report: Report) -> Alike:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, HistoryText, Report, Request
 from app.core.permissions import SYSTEM
-from app.core.reports import muting, reporting
+from app.core.reports import muting, reporting, sums
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -82,6 +82,34 @@ def test_enough_reports_open_one_review_and_say_why(scene: Scene) -> None:
         assert entry.cause == "3 reports"
         request = session.get_one(Request, request_id)
         assert (request.status, request.note_id) == (RequestStatus.IN_PROGRESS, action.note_id)
+
+
+def test_more_reports_than_the_most_that_move_a_review_move_it_no_further(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums, "MOST_MOVING", 5)
+    scene.post()
+    places = []
+    for number in range(8):
+        scene.report(scene.person(f"user-{number}"))
+        action = scene.action()
+        places.append(action.urgent_at if action is not None else None)
+    opened = [place for place in places if place is not None]
+    assert opened[0] > opened[1]
+    assert places[4] == places[5] == places[6] == places[7], "the first five count"
+    assert places[4] < opened[1]
+
+
+def test_a_report_is_its_own_record_and_leaves_no_entry(scene: Scene) -> None:
+    scene.post()
+    withdrawn, kept = (scene.report(scene.person(name)).report for name in ("ann", "ben"))
+    with scene.wiring.database.writing() as session:
+        report = session.get_one(Report, withdrawn.id)
+        reporting.withdraw(session, factories.integration(scene.cast), report)
+    with scene.wiring.database.reading() as session:
+        of_reports = sa.select(HistoryEntry.what).where(HistoryEntry.object_id.in_([withdrawn.id, kept.id]))
+        assert session.scalars(of_reports).all() == []
+        assert session.get_one(Report, withdrawn.id).state is ReportState.WITHDRAWN
 
 
 def test_newcomers_alone_open_nothing_however_many_they_are(scene: Scene) -> None:
