@@ -157,6 +157,18 @@ class SecondLookForm(FilterForm):
         )
 
 
+class ReportsForm(FilterForm):
+    """Filters of the reports, from the query string. Links set ``tab`` and ``reporter``, a profile's id."""
+
+    community = HiddenField()
+    tab = HiddenField()
+    reporter = HiddenField()
+    category = SelectField("Category", validate_choice=False)
+
+    def offer(self, categories: Sequence[str]) -> None:
+        _offer(self.category, categories)
+
+
 def page_number(raw: str | None) -> int:
     """Parse a page number from the query string; return 1 if it is not a number."""
     return number(raw, digits=6) or 1

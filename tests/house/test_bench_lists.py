@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from app.api.schemas.notes import NoteQuery
 from app.api.schemas.reports import ReportQuery
-from app.web.list_filters import HistoryForm, QueueForm
+from app.web.list_filters import HistoryForm, QueueForm, ReportsForm
 from tools.bench.scale import lists
 
 
@@ -23,6 +23,7 @@ def test_every_declared_filter_is_asked_alone_and_beside_each_other() -> None:
             pairs.setdefault(where.path, set()).add(parameters)
     hidden = {"community"}
     assert alone["/review"] == {field.name for field in QueueForm()} - hidden
+    assert alone["/reports"] == {field.name for field in ReportsForm()} - hidden
     assert alone["/history"] == {field.name for field in HistoryForm()} - hidden
     assert alone["/history.csv"] == alone["/history"], "its values of few and of none"
     assert {"filter[drawn_rater_id]", "filter[status]"} <= alone[f"{lists.PUBLIC}/notes"]

@@ -216,6 +216,29 @@ def test_muting_takes_a_reason_and_an_end_and_can_be_undone(
     assert moderator.post(f"{url}/unmute", reason="A mistake").status_code == 303
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(MutedReporter)).all() == []
+    changed = visit(cast.admin).get("/history/settings?area=people").text
+    for words in ("Reporter muted", "Reporter unmuted", "gull_4", "Until: ", "Cries wolf", "A mistake"):
+        assert words in changed, words
+
+
+def test_reports_are_filtered_by_category_on_the_page_and_in_the_file(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine
+) -> None:
+    request_id = calm_post(wiring, cast, jobs)
+    report_by(wiring, cast, request_id, "gull_4", "spam")
+    report_by(wiring, cast, request_id, "heron_5", "other")
+    moderator = visit(cast.moderator)
+
+    def named(page: str) -> list[str]:
+        return [name for name in ("gull_4", "heron_5") if name in page]
+
+    assert named(moderator.get("/reports").text) == ["gull_4", "heron_5"]
+    assert named(moderator.get("/reports?tab=open&category=spam").text) == ["gull_4"]
+    assert named(moderator.get("/reports?category=other").text) == ["heron_5"]
+    assert "No reports match" in moderator.get("/reports?category=none-such").text
+    assert "No reports match" in moderator.get("/reports?tab=resolved&category=spam").text
+    assert named(moderator.get("/reports.csv?category=other").text) == ["heron_5"]
+    assert "10,000" in moderator.get("/reports").text
 
 
 def test_the_file_has_every_report_and_no_formulas(

@@ -20,6 +20,7 @@ from app.core.models import (
     Event,
     HistoryEntry,
     HistoryText,
+    Profile,
     ReasonTemplate,
     Replay,
     Webhook,
@@ -177,6 +178,7 @@ def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]
         (Account.display_name, Account.id),
         (ReasonTemplate.title, ReasonTemplate.id),
         (ConnectedService.name, ConnectedService.id),
+        (sa.func.coalesce(Profile.display_name, Profile.platform_user_id), Profile.id),
     ):
         names_by_id |= {
             object_id: name for object_id, name in session.execute(sa.select(key, column).where(key.in_(ids)))

@@ -26,6 +26,7 @@ from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.item import reporting
 from app.web.item.reporting import ReportLine
+from app.web.list_filters import ReportsForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -82,27 +83,34 @@ def reports_page() -> Response:
             context = {"reporters": muting.reporters(session, actor, community.id), "now": clock.now()}
         else:
             context = _listed(session, community.id, tab)
-    return page.render(
-        "moderate/reports.html", tab=tab, tabs=_tabs(tab), csv_url=_url(tab, "web.reports_csv"), **context
-    )
+    return page.render("moderate/reports.html", tab=tab, tabs=_tabs(tab), csv_most=CSV_MOST, **context)
 
 
 def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, Any]:
-    person = parse_id(forms.query_arg("reporter"))
+    filters = forms.queried(ReportsForm)
+    filters.offer(asking.categories(session, community_id))
+    person, category = parse_id(filters.reporter.data or ""), filters.category.data or ""
     found = lists.for_moderators(
         session,
         auth.current_actor(),
         community_id,
         Slice(size=PAGE_SIZE, of=tab, **cursor_links.cursors()),
         states=_states(tab),
+        category=category or None,
         profile_id=person,
     )
     name = session.get(Profile, person) if person is not None else None
-    chosen = {**community_choice.carried(), "tab": tab, "reporter": str(person or "")}
+    chosen = {"reporter": str(person or ""), "category": category}
     return {
         "rows": _rows(session, found.rows),
-        "links": cursor_links.links(url_for("web.reports_page"), found, "report", **chosen),
+        "links": cursor_links.links(
+            url_for("web.reports_page"), found, "report", **community_choice.carried(), tab=tab, **chosen
+        ),
+        "filters": filters,
+        "csv_url": _url(tab, "web.reports_csv", **chosen),
+        "is_narrowed": bool(person or category),
         "of_person": (name.display_name or name.platform_user_id) if name is not None else None,
+        "everyone_url": _url(tab, category=category),
         "all_url": _url(tab),
     }
 
@@ -211,7 +219,7 @@ def _mute_page(profile_id: uuid.UUID, form: MuteForm, unmute: UnmuteForm, *, sta
 @auth.needs(Permission.SEE_QUEUE)
 @may_be_old
 def reports_csv() -> Response:
-    """Export the open or the resolved reports, the newest of them first."""
+    """Export the open or the resolved reports that the page shows, the newest of them first."""
     tab = "resolved" if forms.query_arg("tab") == "resolved" else "open"
     community = auth.current_community()
     with wired().database.reading() as session:
@@ -233,7 +241,13 @@ def _lines(session: Session, community_id: uuid.UUID, tab: str) -> Iterator[tupl
         "resolved_at",
     )
     found = lists.for_moderators(
-        session, auth.current_actor(), community_id, Slice(size=CSV_MOST), states=_states(tab)
+        session,
+        auth.current_actor(),
+        community_id,
+        Slice(size=CSV_MOST),
+        states=_states(tab),
+        category=forms.query_arg("category") or None,
+        profile_id=parse_id(forms.query_arg("reporter")),
     )
     for report in found.rows:
         yield (

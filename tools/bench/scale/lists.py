@@ -22,7 +22,7 @@ from app.api.shapes import Query
 from app.core import clock
 from app.web.datasets.datasets import SearchForm
 from app.web.history.settings import SettingHistoryForm
-from app.web.list_filters import HistoryForm, QueueForm, SecondLookForm
+from app.web.list_filters import HistoryForm, QueueForm, ReportsForm, SecondLookForm
 from app.web.webhooks.deliveries import DeliveriesForm
 
 PUBLIC = "/api/public/v1"
@@ -59,6 +59,7 @@ def addresses(samples: Mapping[str, Sample], webhook: object) -> Iterator[Named]
         "settings": ("/history/settings", SettingHistoryForm),
         "deliveries": ("/deliveries", DeliveriesForm),
         "datasets": ("/datasets", SearchForm),
+        "reports": ("/reports", ReportsForm),
         "API requests": (f"{PUBLIC}/requests", RequestQuery),
         "API notes": (f"{PUBLIC}/notes", NoteQuery),
         "API reports": (f"{PUBLIC}/reports", ReportQuery),
@@ -135,6 +136,8 @@ def samples(found: Any) -> dict[str, Sample]:
         "second look state": Sample("retro_review", "applied"),
         "deliveries state": Sample("delivered", "dead", "parked"),
         "API deliveries state": Sample("delivered", "dead", "parked"),
+        "tab": Sample("resolved", "open"),
+        "reporter": Sample(str(found.busy), str(found.rater)),
         "API reports state": Sample("upheld", "open", "withdrawn"),
         "API reports category": Sample("spam", "doxxing", "none"),
         "reporter_id": Sample(str(found.busy), str(found.rater), "nobody"),
