@@ -22,7 +22,15 @@ from app.core.review.queue_filters import QueueFilter
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.drafts import draft_of
 from app.core.upkeep import erasure
-from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReviewGroup, Role, StrikeStep
+from app.core.vocabulary import (
+    ActionState,
+    ActionType,
+    ActionVerb,
+    RequestStatus,
+    ReviewGroup,
+    Role,
+    StrikeStep,
+)
 from app.wiring import Wiring
 from tests import clocks, factories
 from tests.cast import PLATFORM, Cast
@@ -331,3 +339,38 @@ def test_nobody_of_another_community_adds_a_strike(wiring: Wiring, cast: Cast) -
         strikes.add(
             session, factories.moderator(cast), cast.other_community_id, AUTHOR, 1, reason=Reason("Elsewhere")
         )
+
+
+def test_an_edit_of_the_post_of_an_open_step_is_judged_by_itself(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast
+) -> None:
+    give_points(wiring, cast, 3)
+    settle(wiring, cast, strikes_warn=2)
+
+    def send(name: str, text: str) -> None:
+        with wiring.database.writing() as session:
+            submission = submitting.Submission(
+                name, AUTHOR, text, platform_message_id="m-1", platform_author_id=AUTHOR
+            )
+            submitting.submit(session, factories.integration(cast), cast.community_id, submission)
+        jobs.run_all()
+
+    send("p-1", factories.SPAM)
+    with wiring.database.reading() as session:
+        action_id = session.scalars(sa.select(Action.id)).one()
+    apply(wiring, cast, action_id)
+    assert steps(wiring) == [(StrikeStep.WARN, ActionState.UNDER_REVIEW)]
+    send("p-2", "The ferry leaves at nine tomorrow, from the pier beside the market")
+    send("p-3", factories.REVIEWED)
+    with wiring.database.reading() as session:
+        rows = session.execute(
+            sa.select(Request.request_id, Request.status, Action.action_state)
+            .outerjoin(Action, sa.and_(Action.request_id == Request.id, Action.strike_step.is_(None)))
+            .order_by(Request.request_id)
+        ).all()
+    assert [tuple(row) for row in rows] == [
+        ("p-1", RequestStatus.COMPLETED, ActionState.APPLIED),
+        ("p-2", RequestStatus.COMPLETED, None),
+        ("p-3", RequestStatus.IN_PROGRESS, ActionState.UNDER_REVIEW),
+    ]
+    assert open_step(wiring, cast).newest_request_id is None, "its item shows the post that it is about"

@@ -25,6 +25,7 @@ from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.reports import sums
 from app.core.reports.weighing import Alike, has_both_sides, tally, urgency, weigh
+from app.core.requests import following
 from app.core.review import reopening
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import ESCALATED, OTHER, STAFF_TARGET, CategoryRule, Route
@@ -79,12 +80,16 @@ def weigh_post(
 
 
 def weigh_scored(session: Session, request_id: uuid.UUID, turn: int) -> None:
-    """Open the review of a post that was reported before it was scored, if its reports weigh enough."""
+    """Open the review of a post that was reported before it was scored, if its reports weigh enough.
+
+    Where it was found to be another's text since, its reports are weighed there.
+    """
     request = session.get(Request, request_id)
     if request is None:
         return
     serialise(session, request.community_id)
     session.refresh(request)
+    request = following.item_of(session, request)
     if request.withdrawn_at is None and actions.live_for(session, request.id) is None:
         weigh_post(session, request, None, (), sums.of_open(session, request.id), turn=turn + 1)
 

@@ -18,10 +18,10 @@ from app.core.models import Community, Profile, Report, Request
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.reports import asking, outcomes, reporters, sums
-from app.core.requests import posts, submitting
+from app.core.requests import following, posts, submitting
 from app.core.requests.submitting import Submission
 from app.core.thresholds.routing import OTHER
-from app.core.vocabulary import ActionState, ReportOrigin, ReportState
+from app.core.vocabulary import ReportOrigin, ReportState
 
 
 @dataclass(frozen=True)
@@ -173,20 +173,13 @@ def _category(session: Session, community_id: uuid.UUID, name: str | None) -> st
 
 
 def _post(session: Session, actor: Actor, community_id: uuid.UUID, new: NewReport) -> Request:
-    """The first request of the post, by its newest text. An unknown post or text is submitted if it can be."""
+    """The request with the post's item, by its newest text. An unknown post or text is submitted if it can be."""
     found = find_post(session, community_id, new)
     if found is None and new.submission is not None:
         found = submitting.submit(session, actor, community_id, new.submission).request
     if found is None:
         raise NotFound("request")
-    if found.duplicate_of is not None:
-        found = session.get_one(Request, found.duplicate_of)
-    if found.edit_of is None:
-        return found
-    # Where the review of the first text goes on over this one, it is the item of both.
-    review = actions.live_for(session, found.edit_of)
-    is_reviewed = review is not None and review.action_state is ActionState.UNDER_REVIEW
-    return session.get_one(Request, found.edit_of) if is_reviewed else found
+    return following.item_of(session, found)
 
 
 def find_post(session: Session, community_id: uuid.UUID, new: NewReport) -> Request | None:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core import bulk
 from app.core.actions import actions, decisions, exemptions
-from app.core.actions.moves import make_move
+from app.core.actions.moves import make_move, wake_reports
 from app.core.db import serialise, serialise_and_reload
 from app.core.history.reason import Reason
 from app.core.models import Action, Decision, Request
@@ -56,6 +56,8 @@ def keep_up(session: Session, request_id: uuid.UUID, ended: Request | None = Non
     if request.scored_at is not None:
         _take_part(session, request, ended)
         return False
+    if actions.live_for(session, request.id) is not None:
+        return True  # staff were asked before it was scored
     posts.relate(session, request)
     earlier_id = request.duplicate_of or request.edit_of
     earlier = session.get(Request, earlier_id, populate_existing=True) if earlier_id is not None else None
@@ -107,11 +109,22 @@ def open_review(session: Session, request: Request) -> Action | None:
             posts.others(request),
             Request.duplicate_of.is_(None),  # these have no item of their own
             Action.action_state == ActionState.UNDER_REVIEW,
+            Action.strike_step.is_(None),  # it is about the author
         )
         .order_by(Action.created_at, Action.id)
         .limit(1)
         .execution_options(populate_existing=True)
     ).first()
+
+
+def item_of(session: Session, request: Request) -> Request:
+    """The request that has the item of this one's post: the first of its text, or the one that is under review."""
+    if request.duplicate_of is not None:
+        request = session.get_one(Request, request.duplicate_of)
+    if actions.live_for(session, request.id) is not None:
+        return request
+    review = open_review(session, request)
+    return request if review is None else session.get_one(Request, review.request_id)
 
 
 def place(session: Session, request: Request, route: Route | None) -> Place | None:
@@ -172,6 +185,7 @@ def join(session: Session, request: Request, where: Place, **changes: Any) -> No
         raise RuntimeError("there is no review to join")
     owner = session.get_one(Request, review.request_id)
     _mark(session, owner)
+    posts.move_reports(session, request.id, owner.id)
     changes["note_id"] = review.note_id
     if request.status is RequestStatus.IN_PROGRESS:
         for name, value in changes.items():
@@ -195,19 +209,39 @@ def take_over(session: Session, request: Request, decision: Decision | None, **c
     if decision is None or action is None or action.action_state in _REVERSED:
         decisions.complete(session, request, SAME_POST, None, **changes)
         return
+    posts.move_reports(session, request.id, action.request_id)
+    wake_reports(session, request.community_id, action.request_id)
     new = decisions.New(action, decision.decision, decision.tier, decision.confidence, request.id)
     (made,) = decisions.add(session, [new])
     decisions.announce(session, request, made, SAME_POST, **{"note_id": action.note_id, **changes})
 
 
 def end_others(session: Session, request: Request) -> None:
-    """End the open review of a post in which a score decided the newest text: its request gets the same decision."""
+    """End the open review of a post in which a score decided the newest text: its request gets the same decision.
+
+    Its reports go on with the newest text, whose action says what becomes of them. So ends a review of the request
+    itself that was opened before it was scored.
+    """
     decision = decisions.for_request(session, request.id)
-    review = open_review(session, request)
-    if decision is None or review is None:
+    if decision is None:
         return
-    actions.make_moot(session, review, reason=Reason(cause="a score decided a newer text of the post"))
+    review = _own_review(session, request) or open_review(session, request)
+    if review is None:
+        return
+    what = "the post" if review.request_id == request.id else "a newer text of the post"
+    posts.move_reports(session, review.request_id, request.id)
+    actions.make_moot(session, review, reason=Reason(cause=f"a score decided {what}"))
     take_over(session, session.get_one(Request, review.request_id), decision)
+
+
+def _own_review(session: Session, request: Request) -> Action | None:
+    return session.scalars(
+        sa.select(Action).where(
+            Action.request_id == request.id,
+            Action.action_state == ActionState.UNDER_REVIEW,
+            Action.strike_step.is_(None),
+        )
+    ).first()
 
 
 def waiting_on(session: Session, request: Request, after: uuid.UUID | None) -> Sequence[uuid.UUID]:
@@ -228,7 +262,10 @@ def waiting_on(session: Session, request: Request, after: uuid.UUID | None) -> S
 
 
 def hand_over(session: Session, request: Request, review: Action) -> None:
-    """Before a request under review is withdrawn: the next one that waits for its review gets one of its own."""
+    """Before a request under review is withdrawn: the next one that waits for its review gets one of its own.
+
+    The reports of the post go there too.
+    """
     if not request.is_followed:
         return
     waiting = session.scalars(
@@ -243,6 +280,7 @@ def hand_over(session: Session, request: Request, review: Action) -> None:
     ).first()
     if waiting is not None:
         edits.carry_on(session, waiting, review)
+        posts.move_reports(session, request.id, waiting.id)
 
 
 def _was_observed(request: Request) -> bool:

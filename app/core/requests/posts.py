@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session, aliased
 
 from app.core import bulk
 from app.core.actions import exemptions
-from app.core.models import Attachment, Request
-from app.core.vocabulary import RequestStatus
+from app.core.models import Attachment, Report, Request
+from app.core.vocabulary import ReportState, RequestStatus
 
 SAME_TEXT = 0.9
 """Texts of one message that are at least this alike are one text, and no edit."""
@@ -127,9 +127,29 @@ def relate(session: Session, request: Request, *, is_scored: bool = False) -> No
     addresses = session.scalars(sa.select(Attachment.url).where(Attachment.request_id == request.id)).all()
     if is_same(before.content, request.content) and _has_same_attachments(session, before, addresses):
         request.duplicate_of = before.id
+        move_reports(session, request.id, before.id)
     else:
         request.edit_of = before.id
     session.flush()
+
+
+def move_reports(session: Session, request_id: uuid.UUID, to: uuid.UUID) -> None:
+    """Let the reports of a request be those of another one of its post, which has the item of both.
+
+    Whoever reported both keeps two reports. The caller holds the lock.
+    """
+    theirs = aliased(Report)
+    has_reported = sa.exists().where(
+        theirs.request_id == to,
+        theirs.reporter_id == Report.reporter_id,
+        theirs.state != ReportState.WITHDRAWN,
+    )
+    bulk.change(
+        session,
+        sa.update(Report)
+        .where(Report.request_id == request_id, Report.state == ReportState.OPEN, sa.not_(has_reported))
+        .values(request_id=to, updated_at=Report.updated_at),
+    )
 
 
 def _rank(request: Request) -> tuple[bool, datetime, uuid.UUID]:

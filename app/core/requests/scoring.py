@@ -39,7 +39,7 @@ from app.core.thresholds.routing import (
     for_review,
     observed,
 )
-from app.core.vocabulary import ActionTier, RequestStatus
+from app.core.vocabulary import ActionState, ActionTier, RequestStatus
 from app.core.webhooks import events
 
 ARCHIVED = "the community was archived"
@@ -131,7 +131,9 @@ def record_several(
     _, community, author_id, has_samples, named, *_, threshold_set_id = rows[0][1]
     version, rules = threshold_sets.rules_of(session, threshold_set_id)
     now = clock.now()
-    routings = [_routed(post, row[0], community, rules, is_decided=row[-2]) for post, row in rows]
+    routings = [
+        _routed(post, row[0], community, rules, is_decided=row[-2], is_reviewed=row[-3]) for post, row in rows
+    ]
     of_several = {row[0].id for _, row in rows if row[_HAS_OTHERS]}
     if of_several:
         if not is_locked_first:
@@ -166,19 +168,24 @@ def record_several(
                 and routing.route is None
                 and community.archived_at is None
                 and not routing.is_decided
+                and not routing.is_reviewed
             ):
                 sampling.choose(session, routing.request, routing.best, rules)
     for request_id, wave in joined.items():
         if wave.is_decided and request_id in opened:
             review_waves.decide_later(session, wave.wave, opened[request_id].action)
-    for request_id in of_several & opened.keys():
+    reviewed_before = {routing.request.id for routing in routings if routing.is_reviewed}
+    for request_id in (of_several | reviewed_before) & opened.keys():
         following.end_others(session, session.get_one(Request, request_id))
     return {request_id: one.action for request_id, one in opened.items()}
 
 
 @dataclass
 class _RoutedRequest:
-    """A request in ``record_several`` with its scores and the route that follows."""
+    """A request in ``record_several`` with its scores and the route that follows.
+
+    ``is_reviewed``: people were asked about it before it was scored. Their review goes on unless a score decides.
+    """
 
     post: Classified
     request: Request
@@ -186,6 +193,7 @@ class _RoutedRequest:
     best: Mapping[str, Scored]
     observed: Sequence[Route]
     is_decided: bool
+    is_reviewed: bool
     route: Route | None
     held_back_since: datetime | None
     note: Note | None = None
@@ -227,6 +235,7 @@ def _routed(
     rules: Sequence[CategoryRule],
     *,
     is_decided: bool,
+    is_reviewed: bool,
 ) -> _RoutedRequest:
     is_open = community.archived_at is None
     if is_open:
@@ -236,7 +245,10 @@ def _routed(
     paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
     if route is not None and paused_at is not None:
         route = for_review(route, rules)
-    return _RoutedRequest(post, request, community, best, observed(best, rules), is_decided, route, paused_at)
+    if is_reviewed and route is not None and opening.is_reviewed(route):
+        route = None
+    seen = observed(best, rules)
+    return _RoutedRequest(post, request, community, best, seen, is_decided, is_reviewed, route, paused_at)
 
 
 def _write_notes(session: Session, routings: Sequence[_RoutedRequest], author_id: uuid.UUID | None) -> None:
@@ -261,7 +273,7 @@ def _place(session: Session, routings: Sequence[_RoutedRequest], now: datetime) 
     """
     placed = set()
     for routing in routings:
-        if routing.is_decided or routing.community.archived_at is not None:
+        if routing.is_decided or routing.is_reviewed or routing.community.archived_at is not None:
             continue
         where = following.place(session, routing.request, routing.route)
         if where is None:
@@ -280,6 +292,9 @@ def _apply_route(session: Session, routing: _RoutedRequest, opened: Opened | Non
     if routing.post.language is not None and request.status is not RequestStatus.PENDING:
         # Members may have asked for a review before the post was scored.
         opening.set_language(session, request.id, routing.post.language)
+    if opened is None and routing.is_reviewed:
+        _keep_in_progress(session, request, changes)
+        return
     if opened is None:
         is_open = routing.community.archived_at is None
         cause = nothing_found(routing.post.scorings) if is_open else ARCHIVED
@@ -299,11 +314,18 @@ _SEEN = (
     Community.archived_at,
     posts.HAS_OTHERS,
     Request.is_followed,
+    sa.exists()
+    .where(
+        Action.request_id == Request.id,
+        Action.action_tier.is_not(None),  # a step is about the author
+        Action.action_state == ActionState.UNDER_REVIEW,
+    )
+    .correlate(Request),
     sa.exists().where(Decision.request_id == Request.id).correlate(Request),
     threshold_sets.in_force(Community.id),
 )
 """What the route of a request depends on, and who waits for it."""
-_HAS_OTHERS = -4
+_HAS_OTHERS = -5
 """The place of ``posts.HAS_OTHERS`` in a row of ``_STATE``."""
 _STATE, _SEEN_OF = (
     sa.select(*columns)

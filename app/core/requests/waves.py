@@ -101,7 +101,7 @@ def _reviews(session: Session, request_ids: set[uuid.UUID]) -> dict[uuid.UUID, _
     """The reviews of these posts that are open, or part of a wave."""
     rows = session.execute(
         sa.select(Action.request_id, Action.id, Action.wave_id, Action.category, Action.action_state)
-        .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None))
+        .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None), Action.strike_step.is_(None))
         .order_by(Action.id)
     )
     return {row[0]: _Earlier(*row[:4], is_open=row[4] is ActionState.UNDER_REVIEW) for row in rows}

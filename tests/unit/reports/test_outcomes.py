@@ -11,6 +11,7 @@ from app.core.history.reason import Reason
 from app.core.models import Action, Report, Request
 from app.core.reports import outcomes
 from app.core.requests import submitting
+from app.core.requests.submitting import Submission
 from app.core.review import holds, verbs
 from app.core.vocabulary import ActionState, ActionVerb, ReportState, RequestStatus
 from app.wiring import Wiring
@@ -167,3 +168,60 @@ def test_old_reports_that_nobody_was_asked_about_end_without_a_decision(scene: S
     assert scene.heard() == [("ann", "none")]
     with scene.wiring.database.writing() as session:
         assert not outcomes.end_forgotten(session, older_than=limit)
+
+
+EDIT = "What a fool you are, and the whole market has known it for years"
+
+
+def _send(scene: Scene, name: str, text: str) -> None:
+    with scene.wiring.database.writing() as session:
+        submission = Submission(name, "ann", text, platform_message_id="m-post-1")
+        submitting.submit(session, factories.integration(scene.cast), scene.cast.community_id, submission)
+    scene.run()
+
+
+def test_reporters_hear_that_a_newer_text_of_the_post_was_acted_on(scene: Scene) -> None:
+    _reported(scene)
+    _send(scene, "post-2", factories.SPAM)
+    assert scene.heard() == [], "the first text's review ended, and the platform has not acted yet"
+    scene.acknowledge("post-2")
+    assert scene.heard() == [("ann", "acted"), ("ben", "acted")]
+
+
+def test_reports_go_on_with_the_review_of_a_post_whose_first_submission_is_withdrawn(scene: Scene) -> None:
+    _reported(scene)
+    _send(scene, "post-2", EDIT)
+    _send(scene, "post-3", factories.REVIEWED)
+    with scene.wiring.database.writing() as session:
+        first = session.scalars(sa.select(Request).where(Request.request_id == "post-1")).one()
+        submitting.withdraw(session, factories.integration(scene.cast), first)
+    scene.run()
+    assert scene.heard() == []
+    with scene.wiring.database.reading() as session:
+        (item,) = session.scalars(
+            sa.select(Request.request_id).where(
+                Request.id.in_(
+                    sa.select(Action.request_id).where(Action.action_state == ActionState.UNDER_REVIEW)
+                )
+            )
+        )
+    scene.decide(ActionState.PROPOSED, item)
+    assert scene.heard() == [("ann", "acted"), ("ben", "acted")]
+
+
+def test_a_report_of_a_submission_that_turns_out_to_be_a_duplicate_belongs_to_the_first(
+    scene: Scene,
+) -> None:
+    for name in ("post-1", "post-2"):
+        factories.submit(scene.wiring, scene.cast, factories.REVIEWED, name)
+    with scene.wiring.database.writing() as session:
+        # As two that were submitted at the same time, and knew nothing of each other.
+        both = sa.select(Request).where(Request.request_id.in_(("post-1", "post-2")))
+        for request in session.scalars(both):
+            request.platform_message_id, request.duplicate_of = "m-1", None
+    scene.report(scene.person("ann"), "post-2")
+    scene.run()
+    scene.wiring.jobs.run_all(delayed=True)  # type: ignore[union-attr]
+    assert scene.count(Action) == 1
+    scene.decide(ActionState.PROPOSED, "post-1")
+    assert scene.heard() == [("ann", "acted")]
