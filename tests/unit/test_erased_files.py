@@ -187,6 +187,9 @@ def test_the_command_leaves_no_byte_of_the_person(place: Place) -> None:
     with place.wiring.database.reading() as session:
         extra = session.scalars(sa.select(Request.extra).where(Request.request_id == "other")).one()
         filters = session.scalars(sa.select(SavedFilter.query)).one()
+        own = session.scalars(sa.select(Request.extra).where(Request.request_id == "own")).one()
+    assert own is not None
+    assert (own["author"], own["views"]) == ({}, 3)
     assert extra is not None
     assert (extra["title"], extra["reports"]) == ("Boats", 2)
     assert [message["author"] for message in extra["thread"]] == ["Erased", "bob"]

@@ -224,11 +224,17 @@ def rename(session: Session, in_communities: sa.Select[Any], person: Person) -> 
 
 
 def rename_own(session: Session, posts: sa.Select[Any], person: Person) -> int:
-    """Replace the person in the metadata of their own posts, also under names that are not known here."""
+    """Replace the person in the metadata of their own posts, also under names that are not known here.
+
+    ``author`` with facts about them (``core.author_facts``) is left empty.
+    """
 
     def without_author(extra: Mapping[str, Any]) -> Any:
-        own = {key: person.pseudonym if _OF_A_PERSON.search(key) else part for key, part in extra.items()}
+        own = {key: emptied(key, part) if _OF_A_PERSON.search(key) else part for key, part in extra.items()}
         return replaced(own, person)
+
+    def emptied(key: str, part: Any) -> Any:
+        return {} if key == "author" and isinstance(part, Mapping) else person.pseudonym
 
     return _write(session, Request, Request.extra, posts.where(Request.extra.is_not(None)), without_author)
 
