@@ -8,9 +8,14 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.models import Request
-from app.core.review import post_search
+from app.core.requests import submitting
+from app.core.requests.submitting import Submission
+from app.core.review import post_search, queue_filters
+from app.core.review.queue_filters import QueueFilter
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 POSTS = 1_300
 """More than a search reads one by one."""
@@ -75,3 +80,26 @@ def test_posts_after_a_moment_are_not_searched(wiring: Wiring, cast: Cast, ids: 
         found, _ = post_search.newest(session, cast.community_id, "quay", until, 60)
         assert set(found) <= set(ids[649:]) & set(ids[::90])
         assert set(found) >= set(ids[651:]) & set(ids[::90])
+
+
+def test_the_id_of_a_submission_without_an_item_finds_the_item_of_its_post(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast
+) -> None:
+    edit = "What a fool you are, and the whole market has known it for years"
+    for name, text in (("first", factories.REVIEWED), ("repeated", factories.REVIEWED), ("edited", edit)):
+        with wiring.database.writing() as session:
+            submission = Submission(name, "bot", text, platform_message_id="m-1")
+            submitting.submit(session, factories.integration(cast), cast.community_id, submission)
+        jobs.run_all()
+    factories.scored_action(wiring, cast, factories.SPAM, "another")
+    with wiring.database.reading() as session:
+        moderator = factories.moderator(cast)
+        item = post_search.exact(session, cast.community_id, "first")
+        assert len(item) == 1
+        for name in ("repeated", "edited"):
+            own_id = session.scalars(sa.select(Request.id).where(Request.request_id == name)).one()
+            for text in (name, str(own_id)):
+                filters = QueueFilter(search=text)
+                found = queue_filters.filtered(session, moderator, cast.community_id, filters)
+                assert [action.id for action in session.scalars(found)] == item
+            assert list(post_search.exact(session, cast.other_community_id, name)) == []

@@ -234,12 +234,17 @@ def _nth(
 def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
     """The actions of the post that has ``text`` as one of its ids: ours, the integration's, or the platform's.
 
-    A copied id means this post, and the indexes of ids find it among millions.
+    A copied id means this post, and the indexes of ids find it among millions. Of a submission that has no item of its
+    own, they are those of the item that it shares.
     """
     identity = parse_id(text)
-    ids = sa.union_all(
+    posts = sa.union_all(
         *(
-            sa.select(Request.id.label("id")).where(Request.community_id == community_id, condition)
+            sa.select(
+                Request.id.label("id"),
+                Request.duplicate_of.label("first_id"),
+                Request.note_id.label("note_id"),
+            ).where(Request.community_id == community_id, condition)
             for condition in (
                 Request.request_id == text,
                 Request.platform_message_id == text,
@@ -255,7 +260,14 @@ def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid
             )
         )
     ).subquery()
-    return session.scalars(sa.select(Action.id).where(Action.request_id.in_(sa.select(ids.c.id)))).all()
+    return session.scalars(
+        sa.union(
+            sa.select(Action.id).where(
+                Action.request_id.in_(sa.select(sa.func.coalesce(posts.c.first_id, posts.c.id)))
+            ),
+            sa.select(Action.id).where(Action.note_id.in_(sa.select(posts.c.note_id))),
+        )
+    ).all()
 
 
 def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:
