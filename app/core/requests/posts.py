@@ -136,7 +136,7 @@ def relate(session: Session, request: Request, *, is_scored: bool = False) -> No
 def move_reports(session: Session, request_id: uuid.UUID, to: uuid.UUID) -> None:
     """Let the reports of a request be those of another one of its post, which has the item of both.
 
-    Whoever reported both keeps two reports. The caller holds the lock.
+    A person who reported both keeps two reports. The caller holds the lock.
     """
     theirs = aliased(Report)
     has_reported = sa.exists().where(
