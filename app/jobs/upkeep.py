@@ -21,7 +21,7 @@ from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.people import own_data_files
 from app.core.reports import outcomes
-from app.core.requests import post_facts, retention
+from app.core.requests import kept_facts, retention
 from app.core.review import expiry, holds, overturns, post_search
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries, replays
@@ -130,7 +130,7 @@ def prune(wiring: Wiring) -> None:
                             lambda session: verb(session, community_id, before) >= batch,  # noqa: B023 - called at once
                         )
     with part("removing marks that no post is counted by"):
-        repeat(wiring.database, lambda session: post_facts.prune_marks(session) >= post_facts.PRUNED)
+        repeat(wiring.database, lambda session: kept_facts.prune_marks(session) >= kept_facts.PRUNED)
     with part("removing panels that ended"):
         repeat(wiring.database, tending.prune)
     with part("clearing away what imports left"):

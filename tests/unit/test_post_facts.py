@@ -14,7 +14,7 @@ from app.core.classify import likeness
 from app.core.classify.facts import FACTS
 from app.core.models import PostFacts, PostMark, Request
 from app.core.permissions import SYSTEM
-from app.core.requests import post_facts, retention, submitting
+from app.core.requests import kept_facts, retention, submitting
 from app.core.requests.submitting import Submission
 from app.core.upkeep import erasure
 from app.wiring import Wiring
@@ -141,7 +141,7 @@ def test_marks_are_pruned_after_two_days(wiring: Wiring, post: Post) -> None:
     post(OFFER.format(1), ago=60 * 49)
     kept = post("A word about the harbour from me again")
     with wiring.database.writing() as session:
-        assert post_facts.prune_marks(session) > 0
+        assert kept_facts.prune_marks(session) > 0
         assert set(session.scalars(sa.select(PostMark.post_id))) == {kept}
 
 

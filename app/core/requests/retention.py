@@ -23,7 +23,7 @@ from app.core.history import facts
 from app.core.learning import versions
 from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Report, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.requests import post_facts
+from app.core.requests import kept_facts
 from app.core.vocabulary import ActionState, RequestStatus
 
 BATCH = 200
@@ -96,7 +96,7 @@ def empty(session: Session, posts: Sequence[Request], words: str) -> None:
     from it is up to the caller.
     """
     now = clock.now()
-    post_facts.remove(session, posts)
+    kept_facts.remove(session, posts)
     for request in posts:
         request.content = words
         request.content_removed_at = now

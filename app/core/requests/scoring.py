@@ -23,7 +23,7 @@ from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.requests import following, post_facts, posts, score_rows, scorings, waves
+from app.core.requests import following, kept_facts, posts, score_rows, scorings, waves
 from app.core.requests.evidence import error_text, evidence_of, nothing_found, reference
 from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring, combined, decided, score_text, timeouts
@@ -142,7 +142,7 @@ def record_several(
         routings = [routing for routing in routings if routing.request.id not in placed]
     score_rows.store(session, [line for routing in routings for line in routing.rows(now)])
     score_rows.store_posts(session, [(routing.request, routing.best) for routing in routings], now)
-    post_facts.store(session, [one.post.facts for one in routings if one.post.facts is not None])
+    kept_facts.store(session, [one.post.facts for one in routings if one.post.facts is not None])
     _write_notes(session, routings, author_id)
     if serialise(session, community.id) and not is_locked_first:
         # A pause applies from its commit on, also to requests that are being scored; so does every other change.

@@ -58,7 +58,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.people.profiles import Identity
 from app.core.permissions import SYSTEM, Actor
-from app.core.requests import post_facts
+from app.core.requests import kept_facts
 from app.core.review import holds
 from app.core.security_events import SecurityEvent
 from app.core.upkeep import traces
@@ -267,7 +267,7 @@ def erase_identity(
         Strike.community_id.in_(in_communities), Strike.platform_author_id == user_id
     )
     gone["strikes"] = bulk.change(session, against_them)
-    gone["facts about posts"] = post_facts.forget_author(session, in_communities, user_id)
+    gone["facts about posts"] = kept_facts.forget_author(session, in_communities, user_id)
     person = Person([user_id], [display_name] if display_name else [], pseudonym)
     own_posts = sa.select(Request.id).where(traces.mentioning(in_communities, user_id))
     gone["names in metadata"] = (
