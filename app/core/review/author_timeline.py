@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -123,10 +123,8 @@ def _with_what_followed(session: Session, entries: Sequence[Entry]) -> Iterator[
         if entry.post is None:
             yield entry
             continue
-        yield Entry(
-            entry.at,
-            entry.id,
-            post=entry.post,
+        yield replace(
+            entry,
             actions=actions.get(entry.id, ()),
             reports=reports.get(entry.id, {}),
             points=points.get(entry.id, 0),

@@ -56,7 +56,7 @@ class SilenceFields(Form):
 
 
 class LiftForm(Form):
-    """Why a silence is lifted early."""
+    """Why a silence or a strike is lifted early."""
 
     lift_reason = reason_field("Reason to lift it")
 

@@ -26,7 +26,7 @@ from app.web.filter_forms import encoded
 from app.web.filters import counted, sentence_end
 from app.web.forms import choices
 from app.web.item.author import AuthorNoteForm
-from app.web.item.silence_forms import length_words
+from app.web.item.silence_forms import LiftForm, length_words
 from app.web.moderate import author_rows
 from app.wiring import wired
 
@@ -50,16 +50,6 @@ class StrikeForm(Form):
         self.category.choices = choices(
             {"": "None in particular", **{name: category_name(name) for name in names}}
         )
-
-
-class LiftStrikeForm(Form):
-    """Why a strike is lifted."""
-
-    lift_reason = forms.reason_field("Reason to lift it")
-
-
-class OwnNoteForm(AuthorNoteForm):
-    """The note about the author, on their page."""
 
 
 @web.get("/authors")
@@ -121,7 +111,7 @@ def add_strike(profile_id: uuid.UUID) -> Response:
 @web.post("/authors/<uuid:profile_id>/strikes/<uuid:strike_id>/lift")
 @auth.needs(Permission.MODERATE)
 def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
-    form = forms.posted(LiftStrikeForm)
+    form = forms.posted(LiftForm)
     actor, community = auth.current_actor(), auth.current_community()
     if not form.validate():
         return _show(profile_id, form, status=422, lifting=strike_id)
@@ -143,7 +133,7 @@ def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
 @web.post("/authors/<uuid:profile_id>/note")
 @auth.needs(Permission.MODERATE)
 def note_author(profile_id: uuid.UUID) -> Response:
-    form = forms.posted(OwnNoteForm)
+    form = forms.posted(AuthorNoteForm)
     actor, community = auth.current_actor(), auth.current_community()
     if not form.validate():
         return _show(profile_id, form, status=422)
@@ -190,10 +180,10 @@ def _show(
             linked=linked,
             strikes=strikes.of_author(session, community.id, author),
             strike_form=strike_form,
-            lift_form=posted if isinstance(posted, LiftStrikeForm) else LiftStrikeForm(),
+            lift_form=posted if isinstance(posted, LiftForm) else LiftForm(),
             lifting=lifting,
             note=current,
-            note_form=posted if isinstance(posted, OwnNoteForm) else _note_form(current),
+            note_form=posted if isinstance(posted, AuthorNoteForm) else _note_form(current),
             moderates=moderates,
             rows=[author_rows.row_of(entry) for entry in entries],
             category_name=category_name,
@@ -208,8 +198,8 @@ def _show(
         )
 
 
-def _note_form(current: AuthorNote | None) -> OwnNoteForm:
-    return OwnNoteForm(about_author=current.text if current is not None else "")
+def _note_form(current: AuthorNote | None) -> AuthorNoteForm:
+    return AuthorNoteForm(about_author=current.text if current is not None else "")
 
 
 def _cursor() -> Cursor | None:
