@@ -15,10 +15,11 @@ from sqlalchemy.orm import Session
 from app.core import bulk, clock, security_events
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.errors import Conflict, Forbidden
+from app.core.errors import Conflict
 from app.core.models import Account, Community, Membership, SignIn, SignInRules
 from app.core.people import accounts, second_factors
-from app.core.permissions import Actor
+from app.core.people.ways_in import SETS_SIGN_IN, locked_rules
+from app.core.permissions import Actor, require_service_admin
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import Role
 
@@ -103,15 +104,11 @@ def set_service_role(session: Session, actor: Actor, role: Role | None) -> bool:
     Raises:
         Forbidden: the actor is no service admin.
     """
-    if not actor.service_admin:
-        raise Forbidden("Only a service admin sets how people sign in")
-    rules = session.get(SignInRules, 1, populate_existing=True)
-    if rules is None:
-        rules = SignInRules(id=1)
-        session.add(rules)
+    require_service_admin(actor, SETS_SIGN_IN)
+    rules = locked_rules(session)
     if rules.factor_role is role:
         return False
-    rules.factor_role, rules.etag = role, (rules.etag or 0) + 1
+    rules.factor_role, rules.etag = role, rules.etag + 1
     session.flush()
     event = SecurityEvent.FACTOR_RULE_CHANGED
     security_events.log_at_commit(session, event, actor, role=role.value if role is not None else "none")

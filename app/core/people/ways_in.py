@@ -37,6 +37,17 @@ def passwords_are_on(session: Session) -> bool:
     return rules is None or rules.passwords
 
 
+def locked_rules(session: Session) -> SignInRules:
+    """The service's rules for sign-ins, locked and as they are now."""
+    serialise(session, LOCK)
+    rules = session.get(SignInRules, 1, populate_existing=True)
+    if rules is None:
+        rules = SignInRules(id=1)
+        session.add(rules)
+        session.flush()
+    return rules
+
+
 def set_passwords(session: Session, actor: Actor, on: bool) -> None:
     """Switch passwords on or off for the whole service.
 
@@ -45,12 +56,7 @@ def set_passwords(session: Session, actor: Actor, on: bool) -> None:
         Conflict: no service admin could sign in without one.
     """
     require_service_admin(actor, SETS_SIGN_IN)
-    serialise(session, LOCK)
-    rules = session.get(SignInRules, 1, populate_existing=True)
-    if rules is None:
-        rules = SignInRules(id=1)
-        session.add(rules)
-        session.flush()
+    rules = locked_rules(session)
     if rules.passwords == on:
         return
     if not on and not admin_has_a_provider(session):
