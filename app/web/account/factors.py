@@ -54,7 +54,7 @@ def security_page() -> Response:
 def new_passkey_options() -> Response:
     party, former = require_party(), session_cookie.step_token(PURPOSE)
     with wired().database.writing() as session:
-        account = accounts.get(session, auth.current_reader().account.id)
+        account = _own_account(session)
         challenge = passkeys.begin_adding(session, party, account, former)
     return ceremonies.options_response(challenge, PURPOSE)
 
@@ -73,7 +73,7 @@ def add_passkey() -> Response:
             added = passkeys.finish_adding(
                 session,
                 party,
-                accounts.get(session, auth.current_reader().account.id),
+                _own_account(session),
                 session_cookie.step_token(PURPOSE),
                 form.credential.data,
                 form.name.data or "",
@@ -95,7 +95,7 @@ def rename_passkey(passkey_id: uuid.UUID) -> Response:
     if form.validate():
         try:
             with wired().database.writing() as session:
-                account = accounts.get(session, auth.current_reader().account.id)
+                account = _own_account(session)
                 passkey = passkeys.rename(session, account, passkey_id, form.name.data or "")
             return _done(f"The passkey is named “{passkey.name}”.")
         except Invalid as refusal:
@@ -108,7 +108,7 @@ def rename_passkey(passkey_id: uuid.UUID) -> Response:
 def remove_passkey(passkey_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
-            account = accounts.get(session, auth.current_reader().account.id)
+            account = _own_account(session)
             passkey = passkeys.remove(session, account, passkey_id)
             _require_one_left(session, account)
     except Conflict as refusal:
@@ -121,7 +121,7 @@ def remove_passkey(passkey_id: uuid.UUID) -> Response:
 def begin_codes() -> Response:
     try:
         with wired().database.writing() as session:
-            account = accounts.get(session, auth.current_reader().account.id)
+            account = _own_account(session)
             second_factors.begin_codes(session, wired().sealer, account)
     except Conflict as refusal:
         return _show(status=409, alert=f"{refusal.detail}.")
@@ -145,7 +145,7 @@ def confirm_codes() -> Response:
     except TooMany as refusal:
         return sign_up.too_many_page(refusal, "Too many tries.")
     with wired().database.writing() as session:
-        account = accounts.get(session, auth.current_reader().account.id)
+        account = _own_account(session)
         if not second_factors.confirm_codes(session, wired().sealer, account, form.code.data or ""):
             form.code.errors = [
                 "This code is wrong. Check the clock of your device, then enter the next code."
@@ -188,11 +188,16 @@ def end_codes() -> Response:
 def make_recovery_codes() -> Response:
     """Show new recovery codes in this response. They cannot be shown again: only their hashes are stored."""
     with wired().database.writing() as session:
-        account = accounts.get(session, auth.current_reader().account.id)
+        account = _own_account(session)
         if not second_factors.has_strong(session, account):
             raise Conflict("Add a passkey or set up codes first")
         recovery = second_factors.new_recovery_codes(session, account)
     return _show(recovery=recovery)
+
+
+def _own_account(session: Session) -> Account:
+    """The reader's account as it is in this session."""
+    return accounts.get(session, auth.current_reader().account.id)
 
 
 def _require_one_left(session: Session, account: Account) -> None:
@@ -262,7 +267,7 @@ def _file(codes: list[str]) -> str:
 def _show_secret(form: CodeForm, status: int = 200) -> Response:
     """Render the page that sets codes up: the secret as a QR code and as text, until a code confirms it."""
     with wired().database.reading() as session:
-        account = accounts.get(session, auth.current_reader().account.id)
+        account = _own_account(session)
     secret = second_factors.pending_secret(wired().sealer, account)
     if secret is None:
         return make_response(redirect(url_for("web.security_page"), 303))
