@@ -11,7 +11,16 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core import clock
-from app.core.models import Account, ApiKey, HistoryEntry, HistoryText, Identity, IdentityProvider, SignIn
+from app.core.models import (
+    Account,
+    ApiKey,
+    HistoryEntry,
+    HistoryText,
+    Identity,
+    IdentityProvider,
+    Passkey,
+    SignIn,
+)
 from app.core.people import accounts, group_maps, keys, members, scim_keys, sessions
 from app.core.people.passwords import NO_PASSWORD
 from app.core.permissions import SYSTEM
@@ -193,6 +202,28 @@ def test_an_external_id_stays_once_it_was_signed_in_with(scim: Scim, wiring: Wir
     without = {key: value for key, value in answer.items() if key != "externalId"}
     renamed = scim.call("PUT", f"/Users/{identity_id}", without | {"userName": "ray@example.com"}).json
     assert (renamed["userName"], renamed["externalId"]) == ("ray@example.com", "id-dana")
+
+
+def test_who_has_a_passkey_keeps_their_account_name_and_address(scim: Scim, wiring: Wiring) -> None:
+    answer = scim.user("dana")
+    with wiring.database.writing() as session:
+        session.add(
+            Passkey(
+                account_id=account_of(wiring, answer["id"]).id,
+                credential_id=b"one",
+                public_key=b"key",
+                sign_count=0,
+                name="Laptop",
+                transports=[],
+                backed_up=False,
+            )
+        )
+    other = answer | {"externalId": "id-another"}
+    assert refusal(scim.call("PUT", f"/Users/{answer['id']}", other)) == (400, "mutability")
+    moved = answer | {"displayName": "Another", "emails": [{"value": "another@example.com"}]}
+    assert scim.call("PUT", f"/Users/{answer['id']}", moved).status_code == 200
+    account = account_of(wiring, answer["id"])
+    assert (account.email, account.display_name) == ("dana@example.com", "Dana")
 
 
 def test_deactivation_ends_an_open_session_and_the_keys_at_their_next_call(

@@ -23,6 +23,7 @@ from app.core.models import (
     Identity,
     IdentityProvider,
     Membership,
+    Passkey,
     ProviderGroup,
     ProviderGroupMember,
 )
@@ -181,7 +182,7 @@ def update(
     identity.updated_at = clock.now()
     if is_providers:
         account.display_name = fields.display_name
-        if address != account.email:
+        if address != account.sign_in_name:
             _change_address(session, provider, account, address)
     session.flush()
     _set_active(session, provider, identity, fields.active)
@@ -270,7 +271,8 @@ def _is_providers(session: Session, account: Account, provider_id: uuid.UUID) ->
     others = sa.select(Identity.id).where(
         Identity.account_id == account.id, Identity.provider_id != provider_id
     )
-    return session.scalar(others.limit(1)) is None
+    passkeys = sa.select(Passkey.id).where(Passkey.account_id == account.id, Passkey.refused_at.is_(None))
+    return not any(session.scalar(way.limit(1)) for way in (others, passkeys))
 
 
 def _change_address(session: Session, provider: IdentityProvider, account: Account, address: str) -> None:
@@ -278,7 +280,7 @@ def _change_address(session: Session, provider: IdentityProvider, account: Accou
         raise Taken(f"{address} is the address of another account")
     try:
         with session.begin_nested():
-            account.email = address
+            account.email, account.confirmed_at = address, account.confirmed_at or clock.now()
     except IntegrityError:
         raise Taken(f"{address} is the address of another account") from None
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
