@@ -96,6 +96,29 @@ def is_silent_too_long(identity: Identity) -> bool:
     return identity.refreshed_at is not None and clock.now() - identity.refreshed_at > SILENCE
 
 
+def lapse(session: Session, account_id: uuid.UUID, after: timedelta) -> None:
+    """Forget what providers that cannot be asked again said of a person longer ago than ``after``; its roles end.
+
+    For sign-ins in which no provider has a part: otherwise a person who left keeps by a password what its groups gave.
+    """
+    stale = session.scalars(
+        sa.select(Identity)
+        .join(IdentityProvider, IdentityProvider.id == Identity.provider_id)
+        .where(
+            Identity.account_id == account_id,
+            Identity.refresh_token.is_(None),
+            Identity.refreshed_at < clock.now() - after,
+            IdentityProvider.enabled_at.is_not(None),
+        )
+        .order_by(Identity.provider_id)
+    ).all()
+    for identity in stale:
+        if identity.claimed_groups:
+            identity.claimed_groups = []
+            session.flush()
+            group_roles.apply(session, identity.provider_id, account_id)
+
+
 def log_out(session: Session, provider_id: uuid.UUID, token: LoggedOut, lives_until: datetime) -> int:
     """End the sessions that a back-channel logout names. Returns how many.
 

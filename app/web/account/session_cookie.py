@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from app.core import ids, security_events
 from app.core.errors import TooMany
 from app.core.models import Account
-from app.core.people import passwords, sessions
+from app.core.people import passwords, refreshes, sessions
 from app.core.security_events import SecurityEvent
 from app.core.vocabulary import SessionEnd, SignInMethod, SignInStepPurpose
 from app.web import auth, community_choice
@@ -57,6 +57,8 @@ def begin(
     warns = is_new and _may_warn(account)
     with wired().database.writing() as writing:
         _end(writing)
+        if provider_id is None:
+            refreshes.lapse(writing, account.id, timedelta(hours=wired().settings.session_hours))
         if renewed_hash is not None:
             passwords.renew_hash(writing, account, renewed_hash)
         token = sessions.begin(

@@ -7,12 +7,21 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core.models import GroupRole, HistoryEntry, HistoryText, Identity, IdentityProvider, Membership
+from app.core.models import (
+    Account,
+    GroupRole,
+    HistoryEntry,
+    HistoryText,
+    Identity,
+    IdentityProvider,
+    Membership,
+)
+from app.core.people import passwords
 from app.core.vocabulary import Role
 from app.jobs import sign_in as jobs
 from app.wiring import Wiring
 from tests import stub_services
-from tests.cast import Cast
+from tests.cast import PASSWORD, Cast
 from tests.lying_provider import LyingProvider
 from tests.web.conftest import Visit, Visitor
 from tests.web.providers.visits import identity_of, open_sessions, sign_in
@@ -199,3 +208,27 @@ def test_a_discovery_document_is_read_again_each_day(
     jobs.discover(wiring)
     with wiring.database.reading() as session:
         assert session.get_one(IdentityProvider, provider_id).discovered_at == read_at
+
+
+@pytest.mark.parametrize("has_refresh_token", [False, True])
+def test_who_signs_in_another_way_keeps_no_role_that_the_provider_cannot_confirm_any_more(
+    signed_in: Visitor, visit: Visit, wiring: Wiring, pass_time: PassTime, has_refresh_token: bool
+) -> None:
+    with wiring.database.writing() as session:
+        identity = session.scalars(sa.select(Identity)).one()
+        if not has_refresh_token:
+            identity.refresh_token = None
+        account = session.get_one(Account, identity.account_id)
+        account.password_hash = passwords.hash_password(PASSWORD, account.email)
+
+    def sign_in_with_password() -> None:
+        assert visit(None).post("/sign-in", email="person@example.org", password=PASSWORD).status_code == 303
+
+    longest = timedelta(hours=wiring.settings.session_hours)
+    pass_time(longest - timedelta(minutes=1))
+    sign_in_with_password()
+    assert _role(wiring) is Role.MODERATOR
+    pass_time(timedelta(minutes=2))
+    assert _role(wiring) is Role.MODERATOR
+    sign_in_with_password()
+    assert _role(wiring) is (Role.MODERATOR if has_refresh_token else None)
