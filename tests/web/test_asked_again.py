@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.core import clock
-from app.core.models import Account, ApiKey, Membership, SignIn
+from app.core.models import Account, AccountLink, ApiKey, Membership, SignIn, SignInRules
 from app.core.people import second_factors
 from app.core.vocabulary import Role
 from app.throttle import Throttle
@@ -186,6 +186,15 @@ def test_a_form_with_a_password_of_its_own_asks_for_no_other(admin: Visitor) -> 
     assert "This is not your current password." in wrong.text
     right = admin.post("/settings/email", email="new@example.org", email_password=PASSWORD)
     assert right.status_code == 303
+
+
+def test_a_password_proves_nothing_while_passwords_are_off(admin: Visitor, wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        session.merge(SignInRules(id=1, passwords=False))
+    asked = admin.post("/settings/email", email="new@example.org", email_password=PASSWORD)
+    assert asked.status_code == 401
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(AccountLink.id).where(AccountLink.email == "new@example.org")) is None
 
 
 def test_a_download_waits_for_the_proof(admin: Visitor) -> None:

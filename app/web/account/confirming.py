@@ -61,7 +61,7 @@ def ask_to_confirm() -> Response | None:
         return None
     who = auth.current_reader()
     own = getattr(view, "own_proof", "")
-    proves_itself = own and request.form.get(own) and who.account.password_hash != passwords.NO_PASSWORD
+    proves_itself = own and request.form.get(own) and _ways().password
     return None if proves_itself or sessions.is_proved(who.sign_in) else _ask()
 
 
