@@ -241,12 +241,16 @@ def end_sessions(
     account_id: uuid.UUID | None = None,
     provider_session: str | None = None,
 ) -> int:
-    """End sessions that began at the provider: all, an account's, or those of one session there. Returns how many."""
+    """End sessions that began at the provider: all, an account's, or those of one session there. Returns how many.
+
+    A session of which the provider did not say to which of its own it belongs may be the one: it ends too.
+    """
     statement = sa.update(SignIn).where(SignIn.provider_id == provider_id, SignIn.ended_at.is_(None))
     if account_id is not None:
         statement = statement.where(SignIn.account_id == account_id)
     if provider_session is not None:
-        statement = statement.where(SignIn.provider_session == provider_session)
+        unsaid = SignIn.provider_session.is_(None)
+        statement = statement.where(sa.or_(SignIn.provider_session == provider_session, unsaid))
     return bulk.change(session, statement.values(ended_at=clock.now(), end_reason=SessionEnd.PROVIDER))
 
 

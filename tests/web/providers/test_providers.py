@@ -384,3 +384,18 @@ def test_a_step_that_was_not_finished_in_time_is_over(
     response = come_back(visitor, answer)
     assert response.status_code == 400
     assert "Begin again" in response.text
+
+
+def test_a_logout_ends_sessions_of_which_the_provider_did_not_say_which_they_are(
+    visit: Visit, provider: LyingProvider, provider_id: uuid.UUID
+) -> None:
+    unsaid, other = visit(None), visit(None)
+    sign_in(unsaid, provider, provider_id)
+    sign_in(other, provider, provider_id, sid="two")
+    token = provider.logout_token(sid="one")
+    assert (
+        visit(None).client.post(f"/sign-in/logout/{provider_id}", data={"logout_token": token}).status_code
+        == 200
+    )
+    assert unsaid.get("/communities").status_code == 303
+    assert other.get("/communities").status_code == 200
