@@ -22,7 +22,7 @@ from app.core import clock
 
 CLIENT_ID, CLIENT_SECRET = "bridgenote", "a-secret-of-the-client"
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
-_FIRST_KEY = RSAKey.generate_key(2048, {"kid": "first"})
+FIRST_KEY = RSAKey.generate_key(2048, {"kid": "first"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "other"})
 
 Sign = Callable[[Mapping[str, Any]], str]
@@ -42,7 +42,7 @@ def unsigned(claims: Mapping[str, Any]) -> str:
 def signed_with_public_key(claims: Mapping[str, Any]) -> str:
     """A token whose HS256 secret is the provider's public key, which everybody knows."""
     text = f"{_packed({'alg': 'HS256', 'kid': 'first'})}.{_packed(claims)}"
-    digest = hmac.digest(_FIRST_KEY.as_pem(private=False), text.encode(), "sha256")
+    digest = hmac.digest(FIRST_KEY.as_pem(private=False), text.encode(), "sha256")
     return f"{text}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
 
 
@@ -73,8 +73,8 @@ class LyingProvider:
     changes: dict[str, Any] = field(default_factory=dict)
     document: dict[str, Any] = field(default_factory=dict)
     userinfo: dict[str, Any] | None = None
-    sign: Sign = field(default_factory=lambda: signed_by(_FIRST_KEY))
-    keys: list[RSAKey] = field(default_factory=lambda: [_FIRST_KEY])
+    sign: Sign = field(default_factory=lambda: signed_by(FIRST_KEY))
+    keys: list[RSAKey] = field(default_factory=lambda: [FIRST_KEY])
     refusal: tuple[int, dict[str, Any]] | None = None
     fault: Callable[[Any], None] | None = None
     gives_refresh_token: bool = True

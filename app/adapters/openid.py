@@ -24,6 +24,8 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from app.adapters import net, openid_tokens
 from app.adapters.net import Deadline, Guarded
 from app.adapters.openid_tokens import Broken
+from app.core import limits
+from app.core.errors import Invalid
 from app.core.outbound import AllowList, BadAddress, check_url, excerpt_of
 from app.core.people.openid import Attempt, Claims, Client, LoggedOut, ProviderRefused
 
@@ -300,7 +302,8 @@ class HttpOpenId:
             raise ProviderRefused(f"Its answer has more than {ANSWER_BYTES // 1024} KB", is_down=True)
         try:
             parsed = json.loads(received, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
+            limits.storable_tree(parsed, "answer")
+        except (ValueError, RecursionError, Invalid) as error:
             if status != 200:
                 return status, {}
             raise ProviderRefused("Its answer is no JSON", is_down=True) from error

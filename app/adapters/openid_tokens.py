@@ -13,7 +13,8 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
-from app.core import clock
+from app.core import clock, limits
+from app.core.errors import Invalid
 from app.core.people.openid import LoggedOut
 
 SKEW = 60
@@ -69,15 +70,24 @@ def verified(token: str, key_id: str | None, keys: Sequence[Mapping[str, Any]]) 
             token_claims = jwt.decode(token, kind.import_key(dict(key)), algorithms=[algorithm]).claims
         except (JoseError, ValueError, TypeError, KeyError):
             continue
-        return token_claims
+        return _storable(token_claims)
     raise Broken("Its token is not signed by a key of the provider")
 
 
 def _algorithm_of(token: str) -> str:
     algorithm = jws.extract_compact(token.encode()).headers().get("alg")
-    if not any(algorithm in algorithms for _, algorithms in _KINDS.values()):
+    is_safe = isinstance(algorithm, str) and any(algorithm in safe for _, safe in _KINDS.values())
+    if not is_safe:
         raise Broken("Its token is not signed with an algorithm that is safe here")
     return str(algorithm)
+
+
+def _storable(claims: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        limits.storable_tree(claims, "claims")
+    except Invalid as error:
+        raise Broken("Its token has characters that cannot be stored") from error
+    return claims
 
 
 def check_id_token(

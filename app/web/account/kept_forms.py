@@ -14,6 +14,7 @@ from flask import Response, make_response, redirect, request, url_for
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.core import limits
+from app.core.errors import Invalid
 from app.web import auth, page, security
 from app.web.blueprint import web
 from app.web.errors import answer
@@ -94,9 +95,11 @@ def carried() -> KeptForm | None:
 def read(written: str) -> KeptForm | None:
     """Return what ``KeptForm.as_json`` wrote, or None. It may come from anyone."""
     try:
-        path, back, token, fields, lacks = json.loads(written)
+        loaded = json.loads(written)
+        limits.storable_tree(loaded, "kept")
+        path, back, token, fields, lacks = loaded
         pairs = tuple((str(name), str(value)) for name, value in fields)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError, Invalid):
         return None
     return KeptForm(auth.safe_next(str(path)), auth.safe_next(str(back)), str(token), pairs, bool(lacks))
 

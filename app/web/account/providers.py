@@ -116,6 +116,8 @@ def sign_in_callback() -> Response:
 @auth.from_server
 def provider_logout(provider_id: uuid.UUID) -> Response:
     """End the sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0)."""
+    # A token may cost a call to the provider, so that a flood is refused before it is read.
+    wired().throttle.check("sign_in_address", auth.client_ip())
     try:
         client = client_of(_provider(provider_id, is_enabled=True))
         token = wired().openid.read_logout(client, request.form.get("logout_token", ""))
@@ -144,7 +146,6 @@ def leave(
 
     A redirect would not do: ``form-action`` of the page with the button forbids those to other hosts.
     """
-    wired().throttle.hit("sign_in_address", auth.client_ip())
     who = auth.reader()
     attempt = Attempt(
         state=ids.new_token(),
@@ -302,6 +303,7 @@ def _provider(provider_id: uuid.UUID, *, is_enabled: bool) -> IdentityProvider:
 
 
 def _enabled(provider_id: uuid.UUID) -> IdentityProvider:
+    wired().throttle.hit("sign_in_address", auth.client_ip())
     provider = _provider(provider_id, is_enabled=True)
     try:
         client_of(provider)
