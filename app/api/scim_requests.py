@@ -68,6 +68,7 @@ def body() -> dict[str, Any]:
         UnsupportedMediaType: it is not said to be JSON.
         RequestEntityTooLarge, Malformed: too large, or no JSON that all parsers read alike.
         InvalidSyntaxException: no object, or one with a list of too many values.
+        Invalid: a text in it cannot be stored.
     """
     kind, _ = parse_options_header(flask.request.headers.get("Content-Type"))
     if kind.lower() not in (MEDIA_TYPE, "application/json"):
@@ -75,6 +76,8 @@ def body() -> dict[str, Any]:
     sent = parse.loads(parse.read(flask.request))
     if not isinstance(sent, dict):
         raise InvalidSyntaxException(detail="The body must be an object")
+    # A refusal names what was sent, so that it must be text that can be sent back.
+    limits.storable_tree(sent, "body")
     for name, value in sent.items():
         if (
             isinstance(value, list)

@@ -124,6 +124,16 @@ def test_what_a_group_cannot_be_is_refused_and_changes_nothing(
     assert (answer["displayName"], [one["value"] for one in answer["members"]]) == ("staff", [dana])
 
 
+@pytest.mark.parametrize("member", ["\ud800", "\x00"])
+def test_members_whose_id_cannot_be_answered_are_refused(scim: Scim, member: str) -> None:
+    group_id = scim.group("staff")
+    refused = scim.patch(
+        f"/Groups/{group_id}", {"op": "add", "path": "members", "value": [{"value": member}]}
+    )
+    assert refusal(refused)[0] == 400
+    assert scim.members(group_id) == set()
+
+
 def test_too_many_operations_are_refused(scim: Scim) -> None:
     group_id = scim.group("staff")
     answer = scim.patch(f"/Groups/{group_id}", *[{"op": "remove", "path": "members"}] * 1_001)
