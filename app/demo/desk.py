@@ -14,8 +14,10 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.actions import strikes
 from app.core.factcheck import datasets
 from app.core.factcheck.items import Item
+from app.core.history.reason import Reason
 from app.core.models import Community, Note, Request
 from app.core.notes import ai_notes
 from app.core.notes.ai_notes import Draft
@@ -70,6 +72,7 @@ class Desk:
         yield 34.0, self._save_filters
         yield 30.0, self._import_fact_checks
         yield 21.0, lambda: self._lower_tier2("toxicity", 0.5, "Insults slipped through in the market")
+        yield 16.0, self._add_strike
         yield 7.0, lambda: self._lower_tier2("misinformation", 0.6, "Too many plain opinions in the queue")
         yield 1.6, self._invite
 
@@ -80,6 +83,18 @@ class Desk:
             draft = replace(draft_of(match), tier2=tier2)
             operator = self._people[Role.OPERATOR]
             threshold_sets.set_category(self._session, operator, self._community_id, draft, reason)
+
+    def _add_strike(self) -> None:
+        reason = Reason("Threatened to break arms. The second post hidden in two weeks.")
+        strikes.add(
+            self._session,
+            self._people[Role.MODERATOR],
+            self._community_id,
+            "lobster_lou",
+            2,
+            reason=reason,
+            category="threat",
+        )
 
     def _write_reasons(self) -> None:
         for draft in REASONS:

@@ -19,10 +19,12 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.communities import communities
 from app.core.history.reason import Reason
-from app.core.models import Action, Note, Request
+from app.core.models import Action, Community, Note, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
-from app.core.requests import scoring, submitting
+from app.core.reports import outcomes, reporting
+from app.core.requests import post_facts, scoring, submitting
+from app.core.requests.post_facts import ReadFacts
 from app.core.requests.scorings import Scoring
 from app.core.review import claims, queue
 from app.core.sealing import Sealer
@@ -30,7 +32,7 @@ from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, R
 from app.demo.desk import DemoWebhook, Desk
 from app.demo.people import People
 from app.demo.sign_ins import COMMUNITY, PLATFORM, Demo
-from app.demo.threads import MemberNote, Post, TimedPost, timed_posts
+from app.demo.threads import MemberNote, MemberReport, Post, TimedPost, timed_posts
 
 NAME = "Harbour forum"
 DAYS = 42
@@ -134,11 +136,24 @@ class Story:
         if timed.post.fate == "failed":
             scoring.fail(session, request.id, "The classifier did not answer")
             return
+        facts = post_facts.read(session, [request.id]).get(request.id)
         scorings = scoring.classify(self._classifiers, request, detect(request.content))
-        self._after(0.1, lambda: self._route(number, request, timed.post, scorings))
+        self._after(0.1, lambda: self._route(number, request, timed.post, scorings, facts))
 
-    def _route(self, number: int, request: Request, post: Post, scorings: Sequence[Scoring]) -> None:
-        action = scoring.record_scores(self._session, request.id, scorings, detect(request.content))
+    def _route(
+        self,
+        number: int,
+        request: Request,
+        post: Post,
+        scorings: Sequence[Scoring],
+        facts: ReadFacts | None,
+    ) -> None:
+        language = detect(request.content)
+        action = scoring.record_scores(self._session, request.id, scorings, language, facts)
+        for place, report in enumerate(post.reports):
+            self._after(
+                report.after, partial(self._report, f"report-{number + 1}-{place + 1}", request, report)
+            )
         for place, note in enumerate(post.notes):
             self._after(30 + 10 * place, partial(self._write_note, number, request, note))
         if post.fate == "escalated":
@@ -196,6 +211,8 @@ class Story:
             verdicts.dismiss(session, moderator, note, reason=Reason(post.reason))
         if post.fate in {"applied", "forced", "overturned", "taken back", "appealed"}:
             self._after(3, lambda: self._acknowledge(action))
+        if post.reports:
+            self._after(5, lambda: outcomes.resolve_post(session, action.request_id))
         if post.fate == "overturned":
             self._after(60 * 20, lambda: self._overturn(action, post.reason, is_restored=True))
         elif post.fate == "taken back":
@@ -224,6 +241,15 @@ class Story:
         restoration = self._session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()
         if restoration is not None:
             self._acknowledge(restoration)
+
+    def _report(self, report_id: str, request: Request, report: MemberReport) -> None:
+        actor, reporter = self._people.member(report.reporter)
+        community = self._session.get_one(Community, self._community_id)
+        handle = reporter.platform_user_id
+        new = reporting.NewReport(
+            report_id, handle, str(request.id), category=report.category, text=report.text
+        )
+        reporting.file(self._session, actor, community, reporter, new)
 
     def _write_note(self, number: int, request: Request, note: MemberNote) -> None:
         actor, author = self._people.member(note.author)

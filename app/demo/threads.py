@@ -46,6 +46,16 @@ class MemberNote:
 
 
 @dataclass(frozen=True)
+class MemberReport:
+    """A report that a member files ``after`` minutes. ``reporter`` "" is the demo rater."""
+
+    reporter: str
+    category: str | None = None
+    text: str | None = None
+    after: float = 5.0
+
+
+@dataclass(frozen=True)
 class Post:
     """One post.
 
@@ -62,6 +72,7 @@ class Post:
     camps: str = ""
     reason: str = ""
     notes: Sequence[MemberNote] = field(default=())
+    reports: Sequence[MemberReport] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -100,8 +111,14 @@ def threads() -> Sequence[Thread]:
     )
 
 
-def _post(notes: Sequence[dict[str, Any]] = (), **fields: Any) -> Post:
-    return Post(**fields, notes=tuple(MemberNote(**note) for note in notes))
+def _post(
+    notes: Sequence[dict[str, Any]] = (), reports: Sequence[dict[str, Any]] = (), **fields: Any
+) -> Post:
+    return Post(
+        **fields,
+        notes=tuple(MemberNote(**note) for note in notes),
+        reports=tuple(MemberReport(**report) for report in reports),
+    )
 
 
 def timed_posts(until: datetime) -> list[TimedPost]:
