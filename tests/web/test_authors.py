@@ -43,7 +43,7 @@ def test_the_page_is_found_by_id_and_makes_a_profile_where_there_is_none(
     overturn(wiring, cast, second)
     path = page_of(moderator)
     page = moderator.get(path).text
-    assert re.search(r"2 posts in 1 day\s*· 1 hidden · 0 open · 2 points of strikes", page)
+    assert re.search(r"2 posts in 1 day\s*· 1 hidden · 0 open · 2 strike points", page)
     assert page_of(moderator) == path, "one profile"
     with wiring.database.reading() as session:
         (profile,) = session.scalars(sa.select(Profile).where(Profile.platform_user_id == AUTHOR))
