@@ -75,7 +75,7 @@ def follow_rise(session: Session, strike: Strike, request_id: uuid.UUID, points:
     acts = settings.strikes_act == StrikesAct.ACT and not is_paused
     open_step = find_open(session, strike.community_id, strike.platform_author_id)
     if open_step is not None:
-        _withdraw(session, open_step, "the author's strikes reached another step")
+        _withdraw(session, open_step, "the author's points now reach another step")
     return _open(session, strike, step, request_id, points, acts=acts)
 
 

@@ -360,7 +360,7 @@ class CommunitySettings:
         Group.SIGN_IN,
         "Second factor",
         "Who needs a second factor or a passkey to use the dashboard. People have seven days to set one up; then "
-        "nothing else opens until they have. Who signs in at a provider needs none here.",
+        "no other page opens until they have. People who sign in at a provider need none here.",
         choices={
             NO_ROLE: "Asked of no one",
             Role.MODERATOR.value: "Moderators and up",

@@ -116,7 +116,10 @@ def for_moderators(
 def items_of(
     session: Session, request_ids: Collection[uuid.UUID]
 ) -> dict[uuid.UUID, tuple[uuid.UUID | None, str | None, str]]:
-    """The newest action of each of these posts, its category, and the tally of its reports in words. Two statements."""
+    """The newest action of each of these posts, its category, and the tally of its reports in words.
+
+    No words where there is one report only. Two statements.
+    """
     counted = sums.tallies(session, request_ids)
     newest: dict[uuid.UUID, tuple[uuid.UUID, str | None]] = {
         request_id: (action_id, category)
@@ -129,7 +132,7 @@ def items_of(
     return {
         request_id: (
             *newest.get(request_id, (None, None)),
-            counted[request_id].words if request_id in counted else "",
+            counted[request_id].words if request_id in counted and counted[request_id].number > 1 else "",
         )
         for request_id in request_ids
     }
