@@ -67,7 +67,7 @@ def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | N
             sentence += f", the first {ago(past.first_at)}"
     points = strikes.points_of(session, action.community_id, author)
     if points:
-        sentence += f"; {counted(points, 'point')} of strikes"
+        sentence += f"; {counted(points, 'strike point')}"
     return AuthorPast(
         sentence=sentence,
         posts=[_post(post) for post in past.posts],

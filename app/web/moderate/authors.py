@@ -221,7 +221,7 @@ def summary_line(figures: Figures) -> str:
         posts += f" in {counted(days, 'day')}"
     parts = [posts, f"{figures.hidden:,} hidden", f"{figures.open:,} open"]
     if figures.points:
-        parts.append(f"{counted(figures.points, 'point')} of strikes")
+        parts.append(f"{counted(figures.points, 'strike point')}")
     return " · ".join(parts)
 
 
