@@ -211,7 +211,9 @@ def second_look(session: Session, request: Request, dismissed: Action | None) ->
         return None
     if clock.now() > (dismissed.dismissed_at or dismissed.updated_at) + SECOND_LOOK_WITHIN:
         return None
-    late = sums.of_late(session, request.id)
+    # Those that had it reopened before have been heard.
+    since = dismissed.dismissed_at if dismissed.reopens_id is not None else None
+    late = sums.of_late(session, request.id, since)
     if tally(late).number < SECOND_LOOK_REPORTS or not has_both_sides(late):
         return None
     if reopening.refusal(session, dismissed, request) is not None:

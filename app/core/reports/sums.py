@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -60,9 +61,10 @@ def of_one(report: Report) -> Alike:
     return Alike(report.category, report.side, report.is_newcomer, 1, report.weight, right)
 
 
-def of_late(session: Session, request_id: uuid.UUID) -> Sequence[Alike]:
-    """The reports of a post that came after its decision."""
-    which = sa.and_(Report.state.in_(_COUNTED), Report.is_late)
+def of_late(session: Session, request_id: uuid.UUID, since: datetime | None = None) -> Sequence[Alike]:
+    """The reports of a post that came after its decision; of one that was decided again, those after ``since``."""
+    again = sa.true() if since is None else Report.created_at > since
+    which = sa.and_(Report.state.in_(_COUNTED), Report.is_late, again)
     return _of(session, [request_id], which).get(request_id, [])
 
 

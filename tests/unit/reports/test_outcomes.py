@@ -147,6 +147,22 @@ def test_three_late_reporters_of_both_sides_open_a_second_look_and_one_side_does
     assert scene.heard() == sorted([*heard, ("eva", "acted")])
 
 
+def test_after_a_second_look_it_takes_three_late_reporters_again(scene: Scene) -> None:
+    _reported(scene)
+    scene.decide(ActionState.DISMISSED)
+
+    def object_to_it(*people: tuple[str, int]) -> None:
+        for name, side in people:
+            scene.report(scene.person(name, side=side))
+
+    object_to_it(("a", -1), ("b", -1), ("c", 1))
+    scene.decide(ActionState.DISMISSED)
+    object_to_it(("d", 1), ("e", -1))
+    assert scene.count(Action) == 2
+    object_to_it(("f", 1))
+    assert scene.count(Action) == 3
+
+
 def test_after_thirty_days_late_reports_open_nothing(scene: Scene) -> None:
     _reported(scene)
     scene.decide(ActionState.DISMISSED)
