@@ -374,3 +374,34 @@ def test_an_edit_of_the_post_of_an_open_step_is_judged_by_itself(
         ("p-3", RequestStatus.IN_PROGRESS, ActionState.UNDER_REVIEW),
     ]
     assert open_step(wiring, cast).newest_request_id is None, "its item shows the post that it is about"
+
+
+def test_a_step_on_a_repeated_submission_does_not_keep_its_decision_from_it(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast
+) -> None:
+    settle(wiring, cast, strikes_warn=2)
+    for name in ("p-1", "p-2"):
+        with wiring.database.writing() as session:
+            submission = submitting.Submission(
+                name, AUTHOR, factories.REVIEWED, platform_message_id="m-1", platform_author_id=AUTHOR
+            )
+            submitting.submit(session, factories.integration(cast), cast.community_id, submission)
+        jobs.run_all()
+    with wiring.database.writing() as session:
+        strikes.add(
+            session, factories.moderator(cast), cast.community_id, AUTHOR, 3, reason=Reason("Rude by mail")
+        )
+    step = open_step(wiring, cast)
+    with wiring.database.writing() as session:
+        repeated = session.get_one(Request, step.request_id)
+        assert repeated.request_id == "p-2", "the author's newest post"
+        review = session.scalars(
+            sa.select(Action).where(Action.strike_step.is_(None), Action.request_id == repeated.duplicate_of)
+        ).one()
+        actions.decide_none(session, SYSTEM, review, confidence=1.0, reason=Reason(cause="Banter"))
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        statuses = session.scalars(sa.select(Request.status)).all()
+        assert statuses == [RequestStatus.COMPLETED, RequestStatus.COMPLETED]
+        assert len(session.scalars(sa.select(Decision)).all()) == 2
+    assert factories.state_of(wiring, step.id) is ActionState.UNDER_REVIEW

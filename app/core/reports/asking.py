@@ -218,6 +218,8 @@ def second_look(session: Session, request: Request, dismissed: Action | None) ->
         return None
     if reopening.refusal(session, dismissed, request) is not None:
         return None
+    if following.open_review(session, request) is not None:
+        return None  # another text of the post is under review
     to = ReopenTo.STAFF if dismissed.review_group is ReviewGroup.STAFF else ReopenTo.COMMUNITY
     cause = f"{tally(late).words} after the decision, from both sides"
     return reopening.reopen(session, SYSTEM, dismissed, to, reason=Reason(cause, cause=cause))

@@ -101,7 +101,11 @@ def _forgotten(older_than: datetime) -> sa.Select[uuid.UUID]:
             # Written out for the index of open reports.
             sa.text("reports.state = 'open'"),
             Report.created_at < older_than,
-            ~sa.exists().where(Action.request_id == Report.request_id, Action.action_state.in_(asked)),
+            ~sa.exists().where(
+                Action.request_id == Report.request_id,
+                Action.action_state.in_(asked),
+                Action.strike_step.is_(None),
+            ),
         )
         .limit(BATCH)
     )

@@ -246,7 +246,11 @@ def _own_review(session: Session, request: Request) -> Action | None:
 
 def waiting_on(session: Session, request: Request, after: uuid.UUID | None) -> Sequence[uuid.UUID]:
     """The next ``BATCH`` requests of a post, in the order of their ids, that may wait for this one."""
-    own = sa.exists().where(Action.request_id == Request.id, Action.action_state == ActionState.UNDER_REVIEW)
+    own = sa.exists().where(
+        Action.request_id == Request.id,
+        Action.action_state == ActionState.UNDER_REVIEW,
+        Action.strike_step.is_(None),
+    )
     rest = [] if after is None else [Request.id > after]
     return session.scalars(
         sa.select(Request.id)

@@ -241,3 +241,13 @@ def test_a_report_of_a_submission_that_turns_out_to_be_a_duplicate_belongs_to_th
     assert scene.count(Action) == 1
     scene.decide(ActionState.PROPOSED, "post-1")
     assert scene.heard() == [("ann", "acted")]
+
+
+def test_late_reports_open_no_second_item_beside_the_review_of_a_newer_text(scene: Scene) -> None:
+    _reported(scene)
+    scene.decide(ActionState.DISMISSED)
+    _send(scene, "post-2", "What a stupid moron you are, nobody wants to read this rubbish of yours")
+    assert scene.count(Action) == 2
+    for name, side in (("a", -1), ("b", -1), ("c", 1)):
+        scene.report(scene.person(name, side=side))
+    assert scene.count(Action) == 2
