@@ -1,5 +1,6 @@
 """A storm: 5,000 people report one post under review, each once, on SQLite and PostgreSQL. It stays one item."""
 
+import argparse
 import statistics
 import tempfile
 import time
@@ -26,7 +27,7 @@ from tests.cast import PLATFORM, assemble
 PEOPLE = 5_000
 
 
-def storm(database: Database, community_id: uuid.UUID) -> list[tuple[float, float]]:
+def storm(database: Database, community_id: uuid.UUID, people: int) -> list[tuple[float, float]]:
     """The milliseconds of each report, in a transaction of its own, and those of this process's processor."""
     actor = Actor(kind="key", name="Bench", key_id=uuid.uuid4(), communities=frozenset({community_id}))
     since = clock.now() - timedelta(days=30)
@@ -42,7 +43,7 @@ def storm(database: Database, community_id: uuid.UUID) -> list[tuple[float, floa
                 "created_at": since,
                 "updated_at": since,
             }
-            for number in range(PEOPLE)
+            for number in range(people)
         ]
         session.execute(sa.insert(Profile), rows)
         request = Request(
@@ -71,19 +72,22 @@ def storm(database: Database, community_id: uuid.UUID) -> list[tuple[float, floa
         took.append(((time.perf_counter() - began) * 1000, (time.process_time() - used) * 1000))
     with database.reading() as session:
         found = [session.scalar(sa.select(sa.func.count()).select_from(model)) for model in (Report, Action)]
-    if found != [PEOPLE, 1]:
+    if found != [people, 1]:
         raise RuntimeError(f"{found[0]} reports and {found[1]} items")
     return took
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", type=int, default=PEOPLE, help="default: %(default)s")
+    people = parser.parse_args().people
     table = Table(
         "Database",
         "ms a report, median",
         "p95",
         "of processor, mean",
         "of the last 500",
-        title=f"{PEOPLE:,} reports of a post",
+        title=f"{people:,} reports of a post",
     )
     with tempfile.TemporaryDirectory() as folder, postgres.running() as server:
         for name, url in (
@@ -92,7 +96,7 @@ def main() -> None:
         ):
             database = Database(url)
             migrations.upgrade(database.engine)
-            took = storm(database, assemble(database).community_id)
+            took = storm(database, assemble(database).community_id, people)
             database.engine.dispose()
             figures = (
                 statistics.median(wall for wall, _ in took),
