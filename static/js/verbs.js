@@ -15,7 +15,7 @@ export function openForm(element) {
   const scope = details ?? element.closest("[data-opens]") ?? element.form;
   if (element.hasAttribute("data-counts")) tickHere();
   if (element.form) arm(element);
-  const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
+  const field = scope?.querySelector("select[required]") ?? scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
   const offered = element.form && offerReason(element);
   focusHere(field ?? element);
   showArmed(element.form);
