@@ -148,6 +148,11 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     if "Review queue" in found:
         found["Review queue, nothing found"] = "/review?q=nothing+like+it"
         found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"
+        found["Reports, resolved"] = "/reports?tab=resolved"
+        found["Reporters"] = "/reports?tab=reporters"
+        found["Authors, nothing found"] = "/authors?q=nothing+like+it"
+        if filled is not None:
+            found["Author"] = "/authors/of?author=author-1"
     else:
         found["Refused"] = "/review"
     found["Create a community"] = "/community/new"
