@@ -34,7 +34,7 @@ _SECRETS = (
     # The tokens of one-time links, wherever the URL is written, also inside a query string.
     (
         re.compile(
-            r"((?:/|%2F)+(?:confirm|reset|join|first-admin|unsubscribe(?:/|%2F)+[^\s/%]+)(?:/|%2F)+)[^\s/?#&\"'<>]+",
+            r"((?:/|%2F)+(?:confirm|reset|join|first-admin|sign-in(?:/|%2F)+link|unsubscribe(?:/|%2F)+[^\s/%]+)(?:/|%2F)+)[^\s/?#&\"'<>]+",
             re.IGNORECASE,
         ),
         rf"\1{MASK}",

@@ -44,6 +44,7 @@ DOCUMENT = f"{PREFIX}/openapi.json"
 PARTS = {
     "requests": r"^/api/public/v1/(requests(/\{request_id\}|/batch)?|openapi\.json)$",
     "scores": r"^/api/public/v1/scores$",
+    "reports": r"^/api/public/v1/reports",
     "actions": r"^/api/public/v1/moderation-actions",
     "communities and people": r"^/api/public/v1/(community-servers|user-profiles)/",
     "notes": r"^/api/public/v1/notes(/\{note_id\})?$",

@@ -20,6 +20,7 @@ from app.core.review import holds
 from app.core.vocabulary import KeyTemplate, Role
 from tests.browser.live import PATIENCE, Service, wait_for
 from tests.browser.receiver import Receiver
+from tests.cast import SETTINGS
 
 API = "/api/public/v1"
 PASSWORD = "correct horse battery"
@@ -208,6 +209,7 @@ def opened_place(service: Service) -> Iterator[Place]:
             session, SYSTEM, PLATFORM, f"place-{number}", name=f"Harbour forum {number}"
         )
         community.getting_started_hidden_at = clock.now()  # its people know their way about
+        community.settings = dict(SETTINGS)
 
         def person(name: str, role: Role) -> Person:
             email = f"{name.lower()}-{number}@example.org"

@@ -40,6 +40,7 @@ def test_every_sealed_column_has_been_thought_of() -> None:
         "dataset_import_pieces.content",
         "own_data_files.content",
         "post_scores.scores",
+        "post_facts.signature",
         "passkeys.credential_id",
         "passkeys.public_key",
     }

@@ -68,7 +68,7 @@ def test_a_new_address_creates_its_account_by_accepting(
     assert "Sign in with the address" in again.text
     signed_in = visitor.get(link).text
     assert "This invitation has been used" in signed_in
-    assert "Sign in" not in signed_in, "who is signed in is led on"
+    assert "Sign in with the address" not in signed_in, "who is signed in is led on"
     assert visit(None).post("/sign-in", email=ANN, password=PASSWORD).status_code == 303, "confirmed thereby"
     with wiring.database.reading() as session:
         assert invitations.pending(session, _actor(wiring, cast.admin), cast.community_id) == []

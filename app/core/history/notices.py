@@ -232,7 +232,7 @@ def _with_entries(session: Session, rows: Sequence[Notice]) -> list[NoticeEntry]
         for action in session.scalars(
             sa.select(Action)
             .where(Action.id.in_([notice.action_id for notice in rows if notice.action_id is not None]))
-            .options(selectinload(Action.request))
+            .options(selectinload(Action.request), selectinload(Action.newest))
         )
     }
     lines = []

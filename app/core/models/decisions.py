@@ -331,7 +331,8 @@ class Action(Stamped, Base):
     @property
     def post(self) -> "Request":
         """The request with the text that is reviewed: the newest, where the post was edited meanwhile."""
-        return self.request if self.newest is None else self.newest
+        newest = self.newest if self.newest_request_id is not None else None
+        return self.request if newest is None else newest
 
     @property
     def filed_under(self) -> str | None:

@@ -163,8 +163,11 @@ def settle(session: Session, request: Request, where: Place, **changes: Any) -> 
 
 
 def _leads_to_more(route: Route | None, action: Action | None) -> bool:
-    """Whether a route leads to more than what came of an earlier text: a higher tier, or another category."""
-    if route is None or action is None:
+    """Whether a route leads to more than what came of an earlier text: a higher tier, or another category.
+
+    Also if people restored that text, and the community takes this one for too different to be exempt with it.
+    """
+    if route is None or action is None or action.action_state is ActionState.SCAN_EXEMPT:
         return route is not None
     if route.tier is ActionTier.IMMEDIATE and action.action_tier is not ActionTier.IMMEDIATE:
         return True

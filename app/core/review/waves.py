@@ -77,7 +77,7 @@ def posts(session: Session, actor: Actor, action: Action, *, limit: int) -> Sequ
         .where(Action.wave_id == action.wave_id, Action.id != action.id)
         .order_by(sa.case((is_open, 0), else_=1), Action.id.desc())
         .limit(limit)
-        .options(selectinload(Action.request))
+        .options(selectinload(Action.request), selectinload(Action.newest))
     ).all()
 
 

@@ -121,10 +121,11 @@ def _requests(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, 
 
 
 def _actions(session: Session, ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, Action]:
-    post = joinedload(Action.request).load_only(
-        Request.content, Request.platform_author_id, Request.request_id, raiseload=True
-    )
-    rows = session.scalars(sa.select(Action).where(Action.id.in_(ids)).options(post))
+    columns = (Request.content, Request.platform_author_id, Request.request_id)
+    posts = [
+        joinedload(texts).load_only(*columns, raiseload=True) for texts in (Action.request, Action.newest)
+    ]
+    rows = session.scalars(sa.select(Action).where(Action.id.in_(ids)).options(*posts))
     return {action.id: action for action in rows}
 
 
