@@ -85,7 +85,7 @@ def register(app: Flask, settings: Settings) -> None:
         WTF_CSRF_TIME_LIMIT=None,
         COMPRESS_MIMETYPES=["text/html", "text/css", "text/javascript", "image/svg+xml", "text/csv"],
         COMPRESS_ALGORITHM=["br", "gzip"],
-        COMPRESS_BR_LEVEL=4,
+        COMPRESS_BR_LEVEL=5,
     )
     app.session_interface = _FormSessions()
     # ``auth.guard`` checks the token on the dashboard's routes. The API reads no cookies and needs no token.

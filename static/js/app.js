@@ -6,8 +6,14 @@ import { noteSeen, notesRead, opened, show } from "./unseen.js";
 import { isAmongFilters } from "./lists.js";
 import { bringBack, countDown } from "./forms.js";
 import "./keys.js";
-import "./passkeys.js";
 import "./session.js";
+
+// --- Passkeys: read only where a form asks for one, also in a dialog that comes later. ---
+function readPasskeys() {
+  if (document.querySelector("[data-passkey]")) import("./pages/passkeys.js");
+}
+document.addEventListener("htmx:load", readPasskeys);
+readPasskeys();
 
 // --- Copying the text of a field. Without script it is text to select. ---
 document.addEventListener("click", async (event) => {

@@ -86,6 +86,7 @@ BEYOND_SCHEMAS = {
     "create_note": "an author must be named, in the body or by the acting user",
     "link_profile": "the acting user must be named, and the code must be one that an account shows",
     "replay_deliveries": "the range begins in the past, and before it ends",
+    "create_report": "the post must be named, by the one id or the other, and which categories there are differs",
     "create_rating": "a rater must be named, in the body or by the acting user",
 }
 """Operations that may refuse with 422 what their schemas allow, and why no schema can say so."""
@@ -96,6 +97,7 @@ PAGED = (
     "list_moderation_actions",
     "list_webhooks",
     "list_deliveries",
+    "list_reports",
 )
 """Lists. They refuse a cursor of another list, and a second one, with 400, which no schema can say either."""
 

@@ -1,6 +1,6 @@
 // Passkeys: a form with data-passkey asks its address in data-options for a challenge, lets the browser answer it, and is
 // sent with the answer. On the sign-in page the browser also offers them while the email field is filled in.
-import { say } from "./page.js";
+import { say } from "../page.js";
 
 // base.css hides the forms of passkeys from a browser that knows none, and shows a sentence instead.
 if (!window.PublicKeyCredential) document.documentElement.classList.add("no-passkeys");
