@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits
 from app.core.actions import strike_steps
 from app.core.db import serialise, serialise_and_reload
-from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history.reason import NO_REASON, Reason
 from app.core.ids import new_id
 from app.core.models import Action, Category, Request, Strike
@@ -168,6 +168,17 @@ def add(
         expires_at=now + timedelta(days=days),
     )
     return _store(session, actor, strike, newest, reason=reason)
+
+
+def find(
+    session: Session, actor: Actor, community_id: uuid.UUID, author: str, strike_id: uuid.UUID
+) -> Strike:
+    """A strike of this author. Raises NotFound for unknown ones and those of others alike."""
+    require(actor, Permission.MODERATE, community_id, "strike")
+    strike = session.get(Strike, strike_id)
+    if strike is None or (strike.community_id, strike.platform_author_id) != (community_id, author):
+        raise NotFound("strike")
+    return strike
 
 
 def lift(session: Session, actor: Actor, strike: Strike, *, reason: Reason) -> Strike:

@@ -10,10 +10,10 @@ from wtforms.validators import InputRequired, NumberRange
 
 from app.core import clock, limits
 from app.core.actions import strikes
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Conflict, Invalid
 from app.core.history.reason import Reason
 from app.core.ids import parse_id
-from app.core.models import AuthorNote, Strike
+from app.core.models import AuthorNote
 from app.core.permissions import Permission
 from app.core.review import author_pages, author_search, author_timeline, authors
 from app.core.review.author_pages import Figures
@@ -118,9 +118,7 @@ def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
             _, author = author_pages.author_of(session, actor, community, profile_id)
-            strike = session.get(Strike, strike_id)
-            if strike is None or (strike.community_id, strike.platform_author_id) != (community.id, author):
-                raise NotFound("strike")
+            strike = strikes.find(session, actor, community.id, author, strike_id)
             strikes.lift(session, actor, strike, reason=Reason(form.lift_reason.data or ""))
     except Invalid as refusal:
         forms.explain(form, refusal, {"reason": "lift_reason"})
