@@ -75,10 +75,16 @@ def find_id(session: Session, caller: Caller, reference: str) -> uuid.UUID:
 
 
 def find_or_open(
-    session: Session, caller: Caller, reference: str, *, platform: str | None = None
+    session: Session,
+    caller: Caller,
+    reference: str,
+    *,
+    platform: str | None = None,
+    known_id: uuid.UUID | None = None,
 ) -> tuple[uuid.UUID, Actor]:
     """Return the community's id and the actor. Opens a community with an unknown platform id if the key may.
 
+    ``known_id``: the id that ``find_known`` returned, if it found one; nothing is looked up then.
     It is opened on ``platform``. None, for whatever submits content, means the platform in X-Adapter-Platform, and then
     X-Adapter-Scope must not name another community: a typing error in ``reference`` opens no community. The returned
     actor has access to the new community. An unknown UUID never opens one. Call it in a writing session.
@@ -88,6 +94,8 @@ def find_or_open(
         Malformed: X-Adapter-Scope names another community; or as ``find``.
     """
     actor = caller.actor
+    if known_id is not None:
+        return known_id, actor
     try:
         return find_id(session, caller, reference), actor
     except NotFound:

@@ -40,11 +40,9 @@ def create_report(json_data: ReportCreate) -> Response:
     caller = auth.caller()
     known_id = community_servers.find_known(caller, json_data.community_server_id)
     with wired().database.writing() as session:
-        community_id, actor = known_id, caller.actor
-        if community_id is None:
-            community_id, actor = community_servers.find_or_open(
-                session, caller, json_data.community_server_id
-            )
+        community_id, actor = community_servers.find_or_open(
+            session, caller, json_data.community_server_id, known_id=known_id
+        )
         community = session.get_one(Community, community_id)
         identity = user_profiles.resolve_identity(
             session, caller, json_data.reporter_id, community, "reporter_id"

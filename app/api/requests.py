@@ -54,11 +54,9 @@ def create_request(json_data: RequestCreate) -> Response:
     caller, submission = auth.caller(), submission_of(json_data)
     known_id = community_servers.find_known(caller, json_data.community_server_id)
     with wired().database.writing() as session:
-        community_id, actor = known_id, caller.actor
-        if community_id is None:
-            community_id, actor = community_servers.find_or_open(
-                session, caller, json_data.community_server_id
-            )
+        community_id, actor = community_servers.find_or_open(
+            session, caller, json_data.community_server_id, known_id=known_id
+        )
         submitted = submit(session, actor, community_id, submission)
     answer = answer_to(submitted)
     if isinstance(answer, Explained):
