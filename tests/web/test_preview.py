@@ -118,3 +118,13 @@ def test_production_has_no_gallery(wiring: Wiring) -> None:
     wiring.settings = wiring.settings.model_copy(update={"environment": "production"})
     client = create_app(wiring).test_client()
     assert client.get("/preview").status_code == 404
+
+
+def test_a_drawing_is_small_and_takes_the_colour_of_its_page() -> None:
+    drawings = sorted((ROOT / "static" / "pictures").iterdir())
+    assert [path.name for path in drawings] == ["bridge.svg", "lamp.svg", "pier.svg"]
+    for path in drawings:
+        drawing = path.read_text()
+        assert len(drawing.encode()) <= 2_048
+        assert '<g id="picture"' in drawing
+        assert "#" not in drawing, "a colour of its own would not follow the theme"
