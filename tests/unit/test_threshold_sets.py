@@ -84,3 +84,14 @@ def test_only_operators_revise(wiring: Wiring, cast: Cast) -> None:
         threshold_sets.revise(
             session, _actor(cast, cast.operator, Role.OPERATOR), cast.other_community_id, [], "x"
         )
+
+
+def test_levels_of_severity_follow_the_version_in_force(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        threshold_sets.set_category(
+            session, SYSTEM, cast.community_id, CategoryDraft("spam", 0.5, severity=60), "raids"
+        )
+    with wiring.database.reading() as session:
+        levels = threshold_sets.severity_levels(session, cast.community_id)
+    shipped = ("threat", "hate", "misinformation", "escalated", "spam")
+    assert [levels[name] for name in shipped] == [4, 3, 2, 3, 4]

@@ -122,6 +122,11 @@ def default_target(severity: int) -> int:
     return next((minutes for least, minutes in _TARGETS if severity >= least), LONGEST_TARGET)
 
 
+def severity_level(severity: int) -> int:
+    """A severity as one of four levels, 4 the most severe; its target times have the same limits."""
+    return sum(severity >= least for least, _ in _TARGETS) + 1
+
+
 Place = tuple[str, int] | None
 """Where a route leads: the category and the number of its tier. None: the post is let through."""
 

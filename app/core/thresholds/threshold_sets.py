@@ -18,7 +18,7 @@ from app.core.history.reason import Reason
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.thresholds.drafts import DEFAULTS, CategoryDraft, check, draft_of, plain
-from app.core.thresholds.routing import CategoryRule
+from app.core.thresholds.routing import ESCALATED, STRIKES, CategoryRule, severity_level
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content is hidden behind "Show content"."""
@@ -51,6 +51,15 @@ def in_force(community_id: Any) -> sa.ScalarSelect[uuid.UUID]:
     """For a statement: the id of the version in force of a community, which may be a column."""
     newest = sa.select(ThresholdSet.id).where(ThresholdSet.community_id == community_id)
     return newest.order_by(ThresholdSet.version.desc()).limit(1).scalar_subquery()
+
+
+def severity_levels(session: Session, community_id: uuid.UUID) -> Mapping[str, int]:
+    """Each category's level of severity, 1 to 4. What a member or strikes send to staff is as urgent as level 3."""
+    categories = sa.select(Category.name, Category.severity).where(
+        Category.threshold_set_id == in_force(community_id)
+    )
+    levels = {name: severity_level(severity) for name, severity in session.execute(categories)}
+    return {ESCALATED: 3, STRIKES: 3, **levels}
 
 
 def rules_of(session: Session, version_id: uuid.UUID) -> tuple[int, Sequence[CategoryRule]]:
