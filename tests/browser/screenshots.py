@@ -50,7 +50,7 @@ PAGES = {
     "second-look": ("moderator", "/second-look"),
     "action-history": ("moderator", "/history"),
     "insights": ("moderator", "/insights"),
-    "thresholds-what-if": ("operator", "/thresholds"),
+    "thresholds-what-if": ("operator", "/thresholds?category=spam"),
     "classifiers": ("operator", "/classifiers"),
     "webhooks": ("operator", "/endpoints"),
     "people": ("admin", "/people"),
@@ -151,10 +151,9 @@ def _take(pictures: dict[str, tuple[str, str, str]], browser: Browser, url: str,
 
 def _preview(page: Page) -> None:
     """Type other thresholds and wait for the verdict on them."""
-    for label, value in WHAT_IF:
-        page.get_by_label(label, exact=True).fill(value)
     with page.expect_response(lambda answer: answer.request.method == "POST"):
-        page.get_by_label("Reason", exact=True).focus()
+        for label, value in WHAT_IF:
+            page.get_by_label(label, exact=True).fill(value)
     page.wait_for_load_state("networkidle")
     page.evaluate("scrollTo(0, 0)")
 

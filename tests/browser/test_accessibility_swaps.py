@@ -71,11 +71,12 @@ def test_no_violation_appears_as_a_moderator_goes_on(place: Place, visit: Visit,
 
 def test_no_violation_appears_as_an_operator_goes_on(place: Place, visit: Visit, examiner: Examiner) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator, "/thresholds", wants=[422])
+    olga = visit(place.operator, "/thresholds?category=toxicity", wants=[422])
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.button("Preview").click()
     expect(olga.page.get_by_role("region", name="What this would have done")).to_be_visible()
     found = examiner.look(olga, "a preview")
+    olga.button("Spam").click()
     olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True).fill("two")
     olga.button("Save").click()
     expect(olga.page.get_by_role("group", name="There is a problem")).to_be_visible()

@@ -11,6 +11,7 @@ from tests.browser.place import Place
 
 def test_saving_thresholds_with_a_reason_makes_a_version(place: Place, visit: Visit) -> None:
     olga = visit(place.operator, "/thresholds")
+    olga.button("Spam").click()
     olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True).fill("0,9")
     olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True).fill("0.6")
     olga.page.get_by_label("Reason").fill("Market day brings more of it")
@@ -20,14 +21,14 @@ def test_saving_thresholds_with_a_reason_makes_a_version(place: Place, visit: Vi
     expect(version).to_contain_text("in force")
     expect(version).to_contain_text("Olga")
     expect(version).to_contain_text("Spam, Acts by itself (Tier 1): 0.95 → 0.9")
-    olga.page.reload()
+    olga.open("/thresholds?category=spam")
     expect(olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True)).to_have_value("0.9")
     expect(olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True)).to_have_value("0.6")
 
 
 def test_a_version_can_be_restored_and_decides_about_new_posts_only(place: Place, visit: Visit) -> None:
     (before,) = place.queue(DOUBTFUL[0])
-    olga = visit(place.operator, "/thresholds")
+    olga = visit(place.operator, "/thresholds?category=toxicity")
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.page.get_by_label("Reason").fill("Let people argue")
     olga.button("Save").click()
@@ -40,12 +41,13 @@ def test_a_version_can_be_restored_and_decides_about_new_posts_only(place: Place
     olga.page.get_by_label("Reason").fill("They argued too much")
     olga.button("Revert to version 1").click()
     expect(olga.status).to_contain_text("Version 1 is restored as version 3.")
+    olga.open("/thresholds?category=toxicity")
     expect(olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True)).to_have_value("0.55")
     assert place.queue(DOUBTFUL[1])
 
 
 def test_tier_2_above_tier_1_is_refused_at_the_field_and_nothing_is_lost(place: Place, visit: Visit) -> None:
-    olga = visit(place.operator, "/thresholds", wants=[422])
+    olga = visit(place.operator, "/thresholds?category=spam", wants=[422])
     field = olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True)
     field.fill("0.99")
     olga.page.get_by_label("Reason").fill("Trying something")
@@ -61,7 +63,7 @@ def test_tier_2_above_tier_1_is_refused_at_the_field_and_nothing_is_lost(place: 
 
 def test_preview_tells_what_would_have_happened_and_saves_nothing(place: Place, visit: Visit) -> None:
     place.queue(DOUBTFUL[0])
-    olga = visit(place.operator, "/thresholds")
+    olga = visit(place.operator, "/thresholds?category=toxicity")
     olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.button("Preview").click()
     effects = olga.page.get_by_role("region", name="What this would have done")
@@ -82,7 +84,7 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
         olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True),
     )
     olga.button("Toxicity").click()
-    plot = olga.page.locator("[data-picture=toxicity] > svg")
+    plot = olga.page.get_by_role("group", name="Toxicity", exact=True).locator("figure > svg")
     expect(plot).to_be_visible()
     box = plot.bounding_box()
     assert box is not None
@@ -91,8 +93,9 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
     olga.page.mouse.down()
     olga.page.mouse.move(box["x"] + box["width"] * 0.97, middle, steps=4)
     expect(field).to_have_value("0.97")
+    # It is tried before the line is let go.
+    expect(verdict).to_contain_text("Toxicity, 30 days: Would ask people about 1 fewer post (1 → 0).")
     olga.page.mouse.up()
-    expect(verdict).to_contain_text("Toxicity, 30 days: 1 fewer put before people (1 → 0).")
 
     # The slider below the line has the focus: keys move it on, and back to where nothing would be different.
     slider = olga.page.get_by_role("slider", name="Toxicity: Line above which people are asked")
@@ -116,22 +119,53 @@ def test_a_line_is_dragged_and_the_verdict_follows_before_anything_is_saved(
     expect(field).to_have_value("0.5551")
     acting.fill("")
 
-    # Typing in another category's row brings its histogram.
+    # Another category keeps what was typed, and takes the focus to its heading.
+    olga.button("Spam").click()
+    expect(olga.page.get_by_role("heading", name="Spam")).to_be_focused()
     olga.page.get_by_label("Spam, Acts by itself (Tier 1)", exact=True).fill("0.7")
     expect(olga.page.get_by_role("slider", name="Spam: Line above which it acts by itself")).to_have_value(
         "0.7"
     )
-    # A category that is only previewed has a line, too: it moves the field of the addition.
-    olga.page.locator("details.addition > summary").click()
+    # What is typed shows in the table of all, which leads back to the fields.
+    olga.page.get_by_text("All categories", exact=True).first.click()
+    row = olga.page.get_by_role("row").filter(has_text="Spam")
+    expect(row).to_contain_text("0.7")
+    olga.page.get_by_role("row").filter(has_text="Toxicity").get_by_role("button").click()
+    expect(field).to_have_value("0.5551")
+    # A category that is only previewed has lines, too.
+    olga.button("Add category").click()
     olga.page.get_by_label("New category, Name, such as off_topic").fill("off_topic")
-    added = olga.page.get_by_label("New category, Asks people (Tier 2)")
+    added = olga.page.get_by_label("New category, Asks people (Tier 2)", exact=True)
     added.fill("0.6")
-    olga.button("Preview").click()
-    olga.button("Off topic").click()
-    olga.page.get_by_role("slider", name="Off topic: Line above which people are asked").fill("0.7")
+    olga.page.get_by_role("slider", name="New category: Line above which people are asked").fill("0.7")
     expect(added).to_have_value("0.7")
-    olga.page.reload()
-    expect(field).to_have_value("0.55")
+    olga.button("Preview").click()
+    expect(verdict).to_be_focused()
+    expect(added).to_have_value("0.7")
+
+
+def test_a_missing_reason_takes_the_focus_and_nothing_lies_under_a_bar(place: Place, visit: Visit) -> None:
+    olga = visit(place.operator, "/thresholds", wants=[422])
+    olga.button("Save").click()
+    reason = olga.page.get_by_label("Reason", exact=True)
+    expect(reason).to_be_focused()
+    expect(olga.page.get_by_text("Enter a reason.")).to_be_visible()
+    expect(olga.page.get_by_role("group", name="There is a problem")).to_have_count(0)
+    # Wherever the focus goes, it is in sight and on top.
+    olga.page.set_viewport_size({"width": 1024, "height": 500})
+    olga.page.get_by_text("All categories", exact=True).first.click()
+    olga.page.locator("h1").click()
+    for _ in range(60):
+        olga.press("Tab")
+        covered = olga.page.evaluate(
+            """() => {
+              const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+              const above = document.elementFromPoint(left + width / 2, top + height / 2);
+              return above && !document.activeElement.contains(above) && !above.contains(document.activeElement)
+                ? document.activeElement.outerHTML : "";
+            }"""
+        )
+        assert not covered
 
 
 def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) -> None:

@@ -5,7 +5,15 @@ from collections.abc import Mapping
 import pytest
 
 from app.core.thresholds.previews import Acted, Change, Effect, Period
-from app.web.thresholds.threshold_verdicts import Tone, verdicts
+from app.core.vocabulary import Verb
+from app.web.thresholds import threshold_verdicts
+from app.web.thresholds.threshold_verdicts import Tone, Verdict
+
+VERBS = dict.fromkeys(("spam", "hate", "pii"), Verb.HIDE)
+
+
+def verdicts(found: Period) -> list[Verdict]:
+    return threshold_verdicts.verdicts(found, VERBS)
 
 
 def period(
@@ -31,23 +39,23 @@ def period(
     [
         (
             Acted(33, right=10, wrong=19),
-            "33 more posts acted on by themselves; 19 of 29 known ones were wrong.",
+            "Would hide 33 more posts without asking. Of 29 that people judged, 19 were fine.",
             Tone.BAD,
         ),
         (
             Acted(12, right=10),
-            "12 more posts acted on by themselves; 0 of 10 known ones were wrong.",
+            "Would hide 12 more posts without asking. Of 10 that people judged, 0 were fine.",
             Tone.GOOD,
         ),
         # Nine right ones in a row may be chance.
         (
             Acted(9, right=9),
-            "9 more posts acted on by themselves; 0 of 9 known ones were wrong.",
+            "Would hide 9 more posts without asking. Of 9 that people judged, 0 were fine.",
             Tone.UNSURE,
         ),
         (
             Acted(1),
-            "1 more post acted on by itself; no outcome is known.",
+            "Would hide 1 more post without asking. People judged none of them.",
             Tone.UNSURE,
         ),
     ],
@@ -59,7 +67,9 @@ def test_more_automatic_actions(newly: Acted, sentence: str, tone: Tone) -> None
 
 def test_fewer_automatic_actions_are_good_where_they_were_wrong() -> None:
     (good,) = verdicts(period(no_longer={"spam": Acted(20, wrong=11, right=1)}))
-    assert good.sentence == "20 fewer posts acted on by themselves; to act was right for 1 of 12 known ones."
+    assert good.sentence == (
+        "Would hide 20 fewer posts without asking. Of 12 that people judged, 11 were fine."
+    )
     assert good.tone is Tone.GOOD
     (bad,) = verdicts(period(no_longer={"spam": Acted(20, wrong=1, right=11)}))
     assert bad.tone is Tone.BAD
@@ -68,7 +78,7 @@ def test_fewer_automatic_actions_are_good_where_they_were_wrong() -> None:
 def test_reviews_alone_are_neither_good_nor_bad() -> None:
     more = Change(before=Effect(reviewed=30), after=Effect(reviewed=60))
     (verdict,) = verdicts(period(categories={"hate": more}))
-    assert verdict.sentence == "30 more put before people (30 → 60)."
+    assert verdict.sentence == "Would ask people about 30 more posts (30 → 60)."
     assert verdict.tone is Tone.NEUTRAL
 
 
@@ -83,13 +93,13 @@ def test_posts_that_are_acted_on_for_another_category_are_said_for_both() -> Non
         )
     )
     assert spam.sentence == (
-        "2 more posts acted on by themselves; 0 of 2 known ones were wrong; "
-        "7 posts acted on by themselves for another category instead."
+        "Would hide 2 more posts without asking. Of 2 that people judged, 0 were fine. "
+        "Would leave 7 posts to another category, which acts on them."
     )
-    assert pii.sentence == "7 posts acted on by themselves for this category instead of another."
+    assert pii.sentence == "Would act on 7 posts that another category acts on now."
     assert pii.tone is Tone.NEUTRAL
     (one,) = verdicts(period(categories={"hate": Change(before=Effect(), after=Effect(acted=1))}))
-    assert one.sentence == "1 post acted on by itself for this category instead of another."
+    assert one.sentence == "Would act on 1 post that another category acts on now."
 
 
 def test_each_changed_category_has_its_own_the_worst_first_and_no_change_says_so() -> None:
@@ -106,3 +116,16 @@ def test_each_changed_category_has_its_own_the_worst_first_and_no_change_says_so
         "",
         "Nothing would have been different in the last 30 days.",
     )
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        (Verb.DELETE, "Would delete 3 fewer posts without asking."),
+        (Verb.FLAG, "Would flag 3 fewer posts without asking."),
+        (Verb.NOTIFY, "Would warn the authors of 3 fewer posts without asking."),
+    ],
+)
+def test_the_verdict_says_what_the_category_does(verb: Verb, words: str) -> None:
+    (verdict,) = threshold_verdicts.verdicts(period(no_longer={"spam": Acted(3)}), {"spam": verb})
+    assert verdict.sentence.startswith(words)

@@ -153,7 +153,7 @@ class CategoryDraft:
         "Text to the author",
         default=None,
         most=limits.REASON_MAX,
-        hint="What the author of a post is told with a warning, unless the moderator writes something else.",
+        hint="Goes to the author with a warning, unless the moderator writes something else. Empty: the shipped text.",
         empty="the shipped text",
         api="author_text",
         meaning="What the author of a post is told with a warning, unless the moderator writes something else; null: "
@@ -163,6 +163,8 @@ class CategoryDraft:
     report_threshold: float | None = _declare(
         "Reports ask people",
         default=1.0,
+        label="Reports ask people above this weight",
+        hint="An ordinary report weighs 0.5. Empty: never.",
         bounds=(0.0, 1_000.0),
         enter="Enter a number from 0 to 1,000, such as 1, or leave it empty.",
         empty="never",

@@ -17,7 +17,7 @@ from app.web.forms import ReasonForm, at_most, choices, whole_lines
 
 PARTS = (*(name for name, declared in FIELDS.items() if declared.label), "remove")
 LIVE, OF_CATEGORY = "live", "of-"
-"""Values of ``preview``: asked by the page itself; and, before a category's name, to show its histogram."""
+"""Values of ``preview``: asked by the page itself; and, before a category's name, to show it."""
 ADD = "add-"
 """Prefix of the fields of a new category. It cannot be a category's name, which has no hyphen."""
 
@@ -58,7 +58,7 @@ class _IsNumber:
 class ThresholdsForm(ReasonForm):
     """Reason, and the version of the values that the page showed. ``form_for`` adds the fields of the categories.
 
-    ``preview`` says which button asked what the values would do, and ``shown`` which category's histogram is on show.
+    ``preview`` says which button asked what the values would do, and ``shown`` which category is on show.
     """
 
     version = HiddenField()
@@ -75,10 +75,11 @@ class ThresholdsForm(ReasonForm):
         """Whether the page asks by itself, because a line was dragged or a value typed."""
         return bool(self.preview.data == LIVE)
 
-    def shown_category(self) -> str:
-        """The category whose histogram is asked for; empty for none."""
+    @property
+    def chosen(self) -> str:
+        """The category that was just chosen to be shown; empty for none."""
         asked: str = self.preview.data or ""
-        return asked.removeprefix(OF_CATEGORY) if asked.startswith(OF_CATEGORY) else self.shown.data or ""
+        return asked.removeprefix(OF_CATEGORY) if asked.startswith(OF_CATEGORY) else ""
 
     def __iter__(self) -> Iterator[Field]:
         """Iterate in the order of the page: categories before the reason, also in the list of errors."""

@@ -13,6 +13,7 @@ from app.core.thresholds.route_changes import Judged
 from app.core.vocabulary import ActionTier
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.thresholds.threshold_forms import ADD
 from app.web.thresholds.threshold_verdicts import Verdict, verdicts
 
 SHOWN_DAYS = 30
@@ -68,6 +69,13 @@ class Histogram:
             return f"{first}, never acts by itself."
         return f"{first}, acts by itself (Tier 1) above {self.tier1:g}."
 
+    @property
+    def figures(self) -> str:
+        """The numbers behind the bars. As text, because a table for each category is too much for a page."""
+        return "; ".join(
+            f"{bar.count:,} above {bar.low:.2f}, up to {bar.high:.2f}" for bar in self.bars if bar.count
+        )
+
 
 @dataclass(frozen=True)
 class AffectedRow:
@@ -106,8 +114,9 @@ class AffectedList:
 
 @dataclass(frozen=True)
 class PreviewView:
-    """The content of ``_thresholds_effects.html``. ``judged``: what people's decisions call right, and wrong.
+    """The content of ``_thresholds_verdict.html`` and ``_thresholds_effects.html``.
 
+    ``judged``: what people's decisions call right, and wrong.
     ``unjudged``: posts that are treated more strictly and have no decision.
     """
 
@@ -123,8 +132,8 @@ class PreviewView:
     unjudged: AffectedList
 
 
-def view(preview: Preview) -> PreviewView:
-    """Return the preview for the page."""
+def view(preview: Preview, drafts: Mapping[str, CategoryDraft]) -> PreviewView:
+    """Return the preview for the page. ``drafts``: the categories as typed, or else as they are in force."""
     longest = preview.periods[-1]
     shown = next(period for period in preview.periods if period.days == SHOWN_DAYS)
     known = {outcome: longest.outcomes.get(outcome, 0) for outcome in RIGHT | WRONG}
@@ -133,7 +142,7 @@ def view(preview: Preview) -> PreviewView:
     wrongly = sum(acted.wrong for acted in newly) + sum(acted.right for acted in no_longer)
     stricter_and_known = sum(acted.known for acted in newly)
     return PreviewView(
-        verdicts=verdicts(shown),
+        verdicts=verdicts(shown, {name: draft.tier1_action for name, draft in drafts.items()}),
         periods=preview.periods,
         shown_days=SHOWN_DAYS,
         effects={
@@ -178,18 +187,19 @@ def view(preview: Preview) -> PreviewView:
 
 
 def histograms(
-    drafts: Sequence[CategoryDraft], bars_by_category: Mapping[str, Sequence[int]]
-) -> list[Histogram]:
-    """Return a histogram of each of these categories that is on or has scores, with lines at its draft's thresholds."""
-    return [
-        histogram(draft, bars_by_category.get(draft.name, [0] * BINS))
-        for draft in drafts
-        if draft.enabled or draft.name in bars_by_category
-    ]
+    drafts: Mapping[str, CategoryDraft], names: Sequence[str], bars_by_category: Mapping[str, Sequence[int]]
+) -> dict[str, Histogram]:
+    """Return the histogram of each category of these names, and under ``ADD`` that of the one that is added."""
+    new = next((draft for name, draft in drafts.items() if name not in names), CategoryDraft("", 0.55))
+    by_name = {**{name: drafts[name] for name in names}, ADD: new}
+    return {
+        name: histogram(name, draft, bars_by_category.get(draft.name, [0] * BINS))
+        for name, draft in by_name.items()
+    }
 
 
-def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
-    """Return the histogram of one category's scores."""
+def histogram(name: str, draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
+    """Return the histogram of one category's scores, with lines at its draft's thresholds."""
     width, most = WIDTH / BINS, math.log1p(max(counts))
     bars = []
     for place, count in enumerate(counts):
@@ -205,7 +215,8 @@ def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
                 count=count,
             )
         )
-    return Histogram(draft.name, category_name(draft.name), sum(counts), bars, draft.tier2, draft.tier1)
+    title = "New category" if name == ADD else category_name(name)
+    return Histogram(name, title, sum(counts), bars, draft.tier2, draft.tier1)
 
 
 def _rows(preview: Preview, judged: Judged) -> list[AffectedRow]:

@@ -1,10 +1,11 @@
-"""What changed thresholds would have done, in one sentence for each category that they change."""
+"""What changed thresholds would have done, in a few sentences for each category that they change."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.thresholds.previews import Acted, Change, Period
+from app.core.vocabulary import Verb
 from app.web.categories import category_name
 
 GOOD_SHARE = 0.9
@@ -12,7 +13,42 @@ GOOD_SHARE = 0.9
 ENOUGH = 10
 """With fewer known outcomes than this, a change is not called good: they may be chance."""
 
-_UNKNOWN = "no outcome is known"
+_MORE: Mapping[Verb, tuple[str, str]] = {
+    Verb.HIDE: (
+        "Would hide %(num)s more post without asking.",
+        "Would hide %(num)s more posts without asking.",
+    ),
+    Verb.DELETE: (
+        "Would delete %(num)s more post without asking.",
+        "Would delete %(num)s more posts without asking.",
+    ),
+    Verb.FLAG: (
+        "Would flag %(num)s more post without asking.",
+        "Would flag %(num)s more posts without asking.",
+    ),
+    Verb.NOTIFY: (
+        "Would warn the author of %(num)s more post without asking.",
+        "Would warn the authors of %(num)s more posts without asking.",
+    ),
+}
+_FEWER: Mapping[Verb, tuple[str, str]] = {
+    Verb.HIDE: (
+        "Would hide %(num)s fewer post without asking.",
+        "Would hide %(num)s fewer posts without asking.",
+    ),
+    Verb.DELETE: (
+        "Would delete %(num)s fewer post without asking.",
+        "Would delete %(num)s fewer posts without asking.",
+    ),
+    Verb.FLAG: (
+        "Would flag %(num)s fewer post without asking.",
+        "Would flag %(num)s fewer posts without asking.",
+    ),
+    Verb.NOTIFY: (
+        "Would warn the author of %(num)s fewer post without asking.",
+        "Would warn the authors of %(num)s fewer posts without asking.",
+    ),
+}
 
 
 class Tone(StrEnum):
@@ -45,8 +81,11 @@ class Verdict:
         return _ICONS[self.tone]
 
 
-def verdicts(period: Period) -> list[Verdict]:
-    """The verdict on each category that the entered values would change in this period, the worst first."""
+def verdicts(period: Period, verbs: Mapping[str, Verb]) -> list[Verdict]:
+    """The verdict on each category that the entered values would change in this period, the worst first.
+
+    ``verbs``: what each category does without asking.
+    """
     names = {
         *period.newly_acted,
         *period.no_longer_acted,
@@ -55,6 +94,7 @@ def verdicts(period: Period) -> list[Verdict]:
     found = [
         _verdict(
             name,
+            verbs[name],
             period.newly_acted.get(name, Acted()),
             period.no_longer_acted.get(name, Acted()),
             period.categories.get(name),
@@ -69,50 +109,58 @@ def verdicts(period: Period) -> list[Verdict]:
     return sorted(found, key=lambda verdict: worst_first.index(verdict.tone))
 
 
-def _verdict(name: str, more: Acted, fewer: Acted, change: Change | None) -> Verdict:
-    parts = [*_about_more(more), *_about_fewer(fewer)]
+def _verdict(name: str, verb: Verb, more: Acted, fewer: Acted, change: Change | None) -> Verdict:
+    parts = [*_about(more, _MORE[verb]), *_about(fewer, _FEWER[verb])]
     if change is not None:
         parts += [*_about_moved(more, fewer, change), *_about_reviews(change)]
-    return Verdict(category_name(name), "; ".join(parts) + ".", _tone(more, fewer))
+    return Verdict(category_name(name), " ".join(parts), _tone(more, fewer))
 
 
-def _about_more(more: Acted) -> Iterator[str]:
-    if not more.count:
+def _about(acted: Acted, sentences: tuple[str, str]) -> Iterator[str]:
+    """What would be done without asking, and what people decided about these posts."""
+    if not acted.count:
         return
-    themselves = "itself" if more.count == 1 else "themselves"
-    yield f"{more.count:,} more {_posts(more.count)} acted on by {themselves}"
-    if more.known:
-        yield f"{more.wrong:,} of {more.known:,} known {_were('one', more.known)} wrong"
+    yield _counted(*sentences, acted.count)
+    if acted.known:
+        fine = "was fine" if acted.wrong == 1 else "were fine"
+        yield f"Of {acted.known:,} that people judged, {acted.wrong:,} {fine}."
     else:
-        yield _UNKNOWN
-
-
-def _about_fewer(fewer: Acted) -> Iterator[str]:
-    if not fewer.count:
-        return
-    themselves = "itself" if fewer.count == 1 else "themselves"
-    yield f"{fewer.count:,} fewer {_posts(fewer.count)} acted on by {themselves}"
-    if fewer.known:
-        yield f"to act was right for {fewer.right:,} of {fewer.known:,} known {_ones(fewer.known)}"
-    else:
-        yield _UNKNOWN
+        yield "People judged none of them."
 
 
 def _about_moved(more: Acted, fewer: Acted, change: Change) -> Iterator[str]:
-    """About posts that are acted on by themselves either way, but for another category."""
+    """About posts that are acted on without asking either way, but for another category."""
     moved = change.after.acted - change.before.acted - (more.count - fewer.count)
-    if moved:
-        count = abs(moved)
-        themselves = "itself" if count == 1 else "themselves"
-        whose = "for this category instead of another" if moved > 0 else "for another category instead"
-        yield f"{count:,} {_posts(count)} acted on by {themselves} {whose}"
+    if moved > 0:
+        yield _counted(
+            "Would act on %(num)s post that another category acts on now.",
+            "Would act on %(num)s posts that another category acts on now.",
+            moved,
+        )
+    elif moved:
+        yield _counted(
+            "Would leave %(num)s post to another category, which acts on it.",
+            "Would leave %(num)s posts to another category, which acts on them.",
+            -moved,
+        )
 
 
 def _about_reviews(change: Change) -> Iterator[str]:
     before, after = change.before.reviewed, change.after.reviewed
-    if before != after:
-        word = "more" if after > before else "fewer"
-        yield f"{abs(after - before):,} {word} put before people ({before:,} → {after:,})"
+    if before == after:
+        return
+    sentences = (
+        (
+            "Would ask people about %(num)s more post (%(before)s → %(after)s).",
+            "Would ask people about %(num)s more posts (%(before)s → %(after)s).",
+        )
+        if after > before
+        else (
+            "Would ask people about %(num)s fewer post (%(before)s → %(after)s).",
+            "Would ask people about %(num)s fewer posts (%(before)s → %(after)s).",
+        )
+    )
+    yield _counted(*sentences, abs(after - before), before=f"{before:,}", after=f"{after:,}")
 
 
 def _tone(more: Acted, fewer: Acted) -> Tone:
@@ -126,13 +174,5 @@ def _tone(more: Acted, fewer: Acted) -> Tone:
     return Tone.GOOD if known >= ENOUGH else Tone.UNSURE
 
 
-def _posts(count: int) -> str:
-    return "post" if count == 1 else "posts"
-
-
-def _ones(count: int) -> str:
-    return "one" if count == 1 else "ones"
-
-
-def _were(noun: str, count: int) -> str:
-    return f"{noun} was" if count == 1 else f"{noun}s were"
+def _counted(one: str, many: str, count: int, **values: str) -> str:
+    return (one if count == 1 else many) % {"num": f"{count:,}", **values}

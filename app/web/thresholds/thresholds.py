@@ -1,7 +1,6 @@
 """Thresholds page: current categories, preview of changes, all versions, and reverting to one."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,11 +8,7 @@ from flask import Response, url_for
 from wtforms import ValidationError
 
 from app.core import clock
-from app.core.actions import author_texts
-from app.core.classify import Classifier
-from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import CommunitySettings
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
@@ -21,40 +16,19 @@ from app.core.thresholds import outcomes, previews, threshold_sets
 from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
 from app.core.thresholds.outcomes import Suggestion
 from app.core.thresholds.previews import Preview
-from app.core.thresholds.threshold_sets import Observed
 from app.core.vocabulary import Verb
 from app.process.replica_reads import may_be_old
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.filters import excerpt, percent
-from app.web.thresholds import threshold_previews
-from app.web.thresholds.threshold_forms import ADD, PARTS, ThresholdsForm, form_for, precision_of
-from app.web.thresholds.threshold_previews import Histogram
+from app.web.filters import excerpt
+from app.web.thresholds import threshold_previews, threshold_rows
+from app.web.thresholds.threshold_forms import ADD, ThresholdsForm, form_for, precision_of
 from app.web.versions import rows as version_rows
 from app.wiring import wired
 
 OBSERVED_DAYS = 30
 SHOWN_VERSIONS = 20
-
-
-@dataclass(frozen=True)
-class CategoryRow:
-    """A category in the form: its fields by part, its name and its description.
-
-    ``is_open``: the fields that are folded at first have values. ``observed``: what observing would have done.
-    ``expected``: what the shipped classifiers do at this Tier 2, as a sentence. ``shipped_text``: what authors are told
-    while the community has no text of its own.
-    """
-
-    name: str
-    title: str
-    meaning: str
-    fields: Mapping[str, Any]
-    is_open: bool
-    observed: Observed | None = None
-    expected: str | None = None
-    shipped_text: str | None = None
 
 
 @web.get("/thresholds")
@@ -155,6 +129,7 @@ def _suggest(form: ThresholdsForm) -> Response:
         return _show(form, status=422)
     if suggested.tier1 is not None:
         form[f"{name}_tier1"].data = f"{suggested.tier1:g}"
+        form.shown.data = name
     return _show(form, suggestion=suggested)
 
 
@@ -183,11 +158,19 @@ def _show(
             if preview is not None
             else previews.histograms(session, actor, community.id)
         )
-        drawn = threshold_previews.histograms(_drafts(form, versions[0].categories), bars)
         settings = community_settings.read(session, community.id)
+        in_force = [draft_of(category) for category in versions[0].categories]
     shown = form or form_for(versions[0].categories)()
     if not shown.version.data:
         shown.version.data = str(versions[0].version)
+    drafts = {draft.name: draft for draft in (*in_force, *_typed(form, versions[0].categories))}
+    drawn = threshold_previews.histograms(drafts, shown.names, bars)
+    categories = threshold_rows.rows(shown, drawn, observed, settings)
+    on_show = threshold_rows.shown(
+        shown, categories, shown.chosen or shown.shown.data or forms.query_arg("category")
+    )
+    if form is None or form.chosen:
+        shown.suggest_for.data = on_show
     return page.render(
         "thresholds/thresholds.html",
         "thresholds/_thresholds_live.html" if shown.is_live else "thresholds/_thresholds.html",
@@ -195,62 +178,26 @@ def _show(
         alert=alert,
         form=shown,
         declared_fields=FIELDS,
-        categories=[_row(shown, name, observed.get(name), settings) for name in shown.names],
-        addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
+        categories=categories,
         versions=version_rows(versions, SHOWN_VERSIONS, current=versions[0].version, changes=_changes),
         current=versions[0].version,
-        preview=threshold_previews.view(preview) if preview is not None else None,
-        histograms=drawn,
+        preview=threshold_previews.view(preview, drafts) if preview is not None else None,
         histogram_days=days,
-        shown=_shown(shown, drawn),
+        shown=on_show,
         suggestion=suggestion,
         suggested_title=category_name(suggestion.category) if suggestion else "",
         observed_days=OBSERVED_DAYS,
     )
 
 
-def _drafts(form: ThresholdsForm | None, categories: Sequence[Category]) -> list[CategoryDraft]:
-    """The categories as typed, or as they are in force if nothing was typed or it cannot be read."""
-    in_force = [draft_of(category) for category in categories]
+def _typed(form: ThresholdsForm | None, categories: Sequence[Category]) -> list[CategoryDraft]:
+    """The categories as typed; none if nothing was typed or it cannot be read."""
     if form is None or form.errors:
-        return in_force
+        return []
     try:
         return form.drafts(categories)
     except ValueError:  # what is asked for may need no valid values, and then they were not validated
-        return in_force
-
-
-def _shown(form: ThresholdsForm, drawn: Sequence[Histogram]) -> str:
-    """The category whose histogram is shown: the one that was asked for, or that was changed, or the first."""
-    asked = form.shown_category() or forms.query_arg("category")
-    names = [histogram.name for histogram in drawn]
-    changed = [
-        name
-        for name in names
-        if name in form.names
-        and any(form[f"{name}_{tier}"].data != form[f"{name}_{tier}"].default for tier in ("tier2", "tier1"))
-    ]
-    return next((name for name in (asked, *changed, *names) if name in names), "")
-
-
-def _row(
-    form: ThresholdsForm, name: str, observed: Observed | None, settings: CommunitySettings
-) -> CategoryRow:
-    fields = {part: form[f"{name}_{part}"] for part in PARTS}
-    is_open = bool(
-        fields["remove"].data or any(fields[part].errors for part in FIELDS if FIELDS[part].is_folded)
-    )
-    expected = expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
-    return CategoryRow(
-        name,
-        category_name(name),
-        threshold_sets.describe(name),
-        fields,
-        is_open,
-        observed,
-        expected,
-        author_texts.shipped(settings, name),
-    )
+        return []
 
 
 def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
@@ -283,32 +230,3 @@ def _words(declared: CategoryField, value: Any) -> str:
     if declared.most is not None:
         return f"“{excerpt(value, 60)}”"
     return value.value if isinstance(value, Verb) else (declared.choices or {})[value]
-
-
-FEW = 100
-"""Below this number of posts, the sentence says that few were measured."""
-
-
-def expectation(classifiers: Sequence[Classifier], category: str, threshold: str) -> str | None:
-    """A sentence for the Thresholds page, or None: unknown category, no valid threshold, other classifiers.
-
-    ``threshold`` is what the field holds.
-    """
-    model = next((classifier for classifier in classifiers if isinstance(classifier, SeedClassifier)), None)
-    curve = model.curve(category) if model is not None else None
-    try:
-        value = float(threshold)
-    except ValueError:
-        return None
-    if curve is None or not 0.0 <= value <= 1.0:
-        return None
-    caught, raised = curve.shares_at(value)
-    few = f" Measured on {curve.posts} posts only." if curve.posts < FEW else ""
-    return (
-        f"On sources it had not seen, this Tier 2 asked people about some {percent(caught)} of such posts "
-        f"and {_small(raised)} of ordinary talk.{few}"
-    )
-
-
-def _small(share: float) -> str:
-    return "less than 0.1 %" if share < 0.001 else percent(share, 1)
