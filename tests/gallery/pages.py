@@ -109,6 +109,7 @@ def preview_blueprint() -> Blueprint:
             "keys_on": True,
             "texts": samples.TEXTS,
             "marked": samples.marked(),
+            "strips": samples.strips(),
             "now": clock.now(),
             "earlier": clock.now() - timedelta(minutes=167),
             "verbs": [

@@ -10,6 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.core import clock
 from app.core.models import Community
+from app.core.scoring import Camp, Mark, Strip
 from app.web.account.sessions import SignInForm
 from app.web.filters import highlight
 from app.web.item import verb_words
@@ -24,6 +25,7 @@ from app.web.moderate.queue_rows import QueueRow
 from app.web.moderate.row_lists import QUEUE
 from app.web.page import PageLinks
 from app.web.veils import Veil
+from app.web.viewpoints import StripView, draw_strip
 
 TEXTS = [
     "If I see your van outside the school again I will make sure you never park anywhere. "
@@ -57,6 +59,16 @@ def marked() -> Markup:
         start = TEXTS[0].index(passage)
         places.append((start, start + len(passage)))
     return highlight(TEXTS[0], places)
+
+
+def strips() -> list[StripView]:
+    """Camps that agree, camps that do not, and too few answers to draw any."""
+    nothing = Camp(None, None)
+    return [
+        draw_strip(Strip(Camp(Mark(7, 0.8), None), Camp(Mark(5, 0.4), Mark(3, 1.0)))),
+        draw_strip(Strip(Camp(Mark(31, 0.6), Mark(4, 0.0)), Camp(None, Mark(26, 0.8))), is_question=False),
+        draw_strip(Strip(nothing, nothing)),
+    ]
 
 
 def queue(count: int) -> dict[str, Any]:

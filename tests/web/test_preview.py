@@ -59,7 +59,7 @@ def test_every_page_of_the_gallery_opens(
     gallery = found["/preview"].text
     assert "Each part in each state" in gallery
     assert "Riverside Forum" in gallery
-    for section in ("States", "Buttons", "Notices", "Figures", "Fields", "Content", "Empty"):
+    for section in ("States", "Buttons", "Notices", "Figures", "Fields", "Content", "Viewpoints", "Empty"):
         assert section in gallery
     for answer in found.values():
         assert re.search(r"<h1[^>]*>", answer.text)
@@ -108,7 +108,7 @@ def test_the_gallery_has_no_pages_of_its_own() -> None:
 
 
 def test_the_gallery_shows_every_part() -> None:
-    parts = macros("ui.html") | macros("forms.html")
+    parts = macros("ui.html") | macros("forms.html") | macros("viewpoints.html")
     assert len(parts) > 15
     assert sorted(parts - used_in_the_gallery()) == []
     assert {str(move.target) for move in ACTION.moves} <= STATES.keys()

@@ -176,6 +176,27 @@ def notes(
     return Page(rows, page.count, part, page.previous, page.next)
 
 
+def latest_decided(session: Session, actor: Actor, community_id: uuid.UUID) -> RatingRow | None:
+    """The newest of the person's ratings whose note has an outcome; None before the first. Four queries."""
+    require(actor, Permission.RATE, community_id)
+    rating = session.scalars(
+        _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id))
+        .where(
+            Rating.rater_id.in_(_mine(session, actor)),
+            Rating.note_version == Note.version,
+            blindness.outcome_visible_clause(),
+            *_counted(community_id),
+        )
+        .order_by(Rating.created_at.desc(), Rating.id.desc())
+        .limit(1)
+    ).first()
+    if rating is None:
+        return None
+    notes = _notes(session, [rating.note_id])
+    note, actions = notes[rating.note_id], _actions(session, list(notes.values()))
+    return RatingRow(rating, note, actions.get(note.id), _became(rating, note, actions))
+
+
 def _mine(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
     """The ids of all profiles that are linked to the person's account."""
     if actor.account_id is None:

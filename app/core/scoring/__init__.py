@@ -24,6 +24,7 @@ from app.core.scoring.verdict import (
     shown,
     slug_of,
 )
+from app.core.scoring.viewpoints import Camp, Mark, Strip, strip
 
 __all__ = [
     "BLIND_MARGIN",
@@ -37,16 +38,19 @@ __all__ = [
     "VALUES",
     "AxisTest",
     "BoolArray",
+    "Camp",
     "Camps",
     "Counts",
     "Facts",
     "FloatArray",
     "IntArray",
+    "Mark",
     "Model",
     "Rater",
     "Regime",
     "Scores",
     "Sides",
+    "Strip",
     "Sums",
     "Verdict",
     "decide",
@@ -55,4 +59,5 @@ __all__ = [
     "score_full",
     "shown",
     "slug_of",
+    "strip",
 ]

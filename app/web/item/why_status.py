@@ -1,6 +1,6 @@
 """Why a note has its status, for ``templates/item/_why_status.html``. ``why`` checks that the reader may see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import url_for
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.core.communities import getting_started
 from app.core.communities.getting_started import Hearing, Raters
+from app.core.helpfulness import viewpoints
 from app.core.models import Action, Community, Note, Rating
 from app.core.notes import explanations
 from app.core.notes.blindness import is_decided
@@ -17,13 +18,8 @@ from app.core.panels.results import Decided
 from app.core.permissions import Permission
 from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus, ReviewGroup
 from app.web import auth
+from app.web.viewpoints import StripView, draw_strip
 
-_GROUPS: Mapping[str, str] = {
-    "all": "All raters",
-    "one": "One viewpoint",
-    "other": "The other viewpoint",
-    "unknown": "Viewpoint not known yet",
-}
 _NOTE_WORDS = ("Helpful", "Somewhat", "Not helpful")
 _ANSWER_WORDS = ("Yes", "Not sure", "No")
 _TONES = ("for", "half", "against")
@@ -39,10 +35,9 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class GroupRow:
-    """One group of raters: the number of each answer, in the order of ``WhyStatus.words``, and the same as a bar."""
+class Tally:
+    """All ratings that count: the number of each answer, in the order of ``WhyStatus.words``, and the same as a bar."""
 
-    name: str
     counts: tuple[int, int, int]
     title: str
     segments: Sequence[Segment]
@@ -53,15 +48,17 @@ class WhyStatus:
     """Content of the template. ``words`` are the three answers; ``tones`` are their CSS classes in the bars.
 
     ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for
-    admins, the draw of the panel that decided.
+    admins, the draw of the panel that decided. ``strip``: where the answers lie, once nobody can be swayed by it;
+    None before, and where there are no camps.
     """
 
     explanation: Explanation
     is_question: bool
     words: tuple[str, str, str]
     tones: tuple[str, str, str]
-    rows: Sequence[GroupRow]
+    tally: Tally
     is_covered: bool
+    strip: StripView | None = None
     draw: Decided | None = None
 
 
@@ -76,15 +73,26 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         return None
     explanation = explanations.explain(session, note)
     words = _ANSWER_WORDS if note.rationale else _NOTE_WORDS
-    rows = []
-    for group in explanation.groups:
-        counts = (group.counts.helpful, group.counts.somewhat_helpful, group.counts.not_helpful)
-        name = _GROUPS[group.name]
-        answers = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
-        rows.append(GroupRow(name, counts, f"{name}: {answers}", _segments(counts)))
+    groups = [group.counts for group in explanation.groups]
+    counts = (
+        sum(group.helpful for group in groups),
+        sum(group.somewhat_helpful for group in groups),
+        sum(group.not_helpful for group in groups),
+    )
+    answers = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
+    strip = viewpoints.of_note(session, note) if is_over else None
     is_admin = auth.may(Permission.MANAGE_PEOPLE, note.community_id)
     draw = results.decided(session, note.id) if note.rationale and is_admin else None
-    return WhyStatus(explanation, note.rationale, words, _TONES, rows, is_covered=not is_over, draw=draw)
+    return WhyStatus(
+        explanation,
+        note.rationale,
+        words,
+        _TONES,
+        Tally(counts, f"All raters: {answers}", _segments(counts)),
+        is_covered=not is_over,
+        strip=draw_strip(strip, is_question=note.rationale) if strip is not None else None,
+        draw=draw,
+    )
 
 
 def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:

@@ -11,7 +11,7 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Invalid
-from app.core.helpfulness import eligibility
+from app.core.helpfulness import eligibility, viewpoints
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, Note
 from app.core.notes import blindness
@@ -29,6 +29,7 @@ from app.web.filters import counted, excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
 from app.web.rate import cards, own_reports
+from app.web.viewpoints import StripView, draw_strip
 from app.wiring import wired
 
 PAGE_SIZE = 20
@@ -115,6 +116,7 @@ def my_impact() -> Response:
         figures = impact.for_actor(session, actor, community.id)
         today = cards.today(session)
         rows, count, previous, following = _rows(session, community.id, figures, selection, page_slice)
+        latest = None if selection else _latest(session, community.id)
         reported = own_reports.shown(session, actor, community.id)
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
@@ -133,6 +135,7 @@ def my_impact() -> Response:
         writing_impact=with_sign(figures.writing),
         rating_lines=_rating_lines(figures, selection),
         note_lines=_note_lines(figures, selection),
+        latest=latest,
         reports=reported,
         title=_title(selection),
         shows_notes=_is_notes(selection),
@@ -146,6 +149,26 @@ def my_impact() -> Response:
 def with_sign(number: int) -> str:
     """Return a number with its sign: +3, 0, \u22122."""
     return f"+{number}" if number > 0 else f"\u2212{-number}" if number < 0 else "0"
+
+
+@dataclass(frozen=True)
+class LatestAnswer:
+    """The person's latest answer with an outcome; ``strip`` is None where the community shows no camps.
+
+    Their own answer is not marked in it: who knows their side could choose what to answer for it.
+    """
+
+    row: Row
+    strip: StripView | None
+
+
+def _latest(session: Session, community_id: uuid.UUID) -> LatestAnswer | None:
+    latest = impact.latest_decided(session, auth.current_actor(), community_id)
+    if latest is None:
+        return None
+    strip = viewpoints.of_note(session, latest.note)
+    view = draw_strip(strip, is_question=latest.note.rationale) if strip is not None else None
+    return LatestAnswer(_rating_row(latest), view)
 
 
 def _slice() -> Slice:
