@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel clients image image-check lock audit
+.PHONY: help run test test-both sure lint types unit bench bench-scale simulate-consensus faults a11y docs screenshots format clean wheel clients image image-check lock audit messages
 
 BIN := .venv/bin
 
@@ -104,6 +104,10 @@ image: ## Build the container image by podman, docker or buildah
 
 image-check: ## Build it and run compose.yaml, alone and in full (root, Debian; ten minutes)
 	@scripts/image-check
+
+messages: ## Bring the catalogues of translations up to date with the texts
+	@scripts/setup dev
+	@scripts/messages
 
 lock: ## Resolve the dependencies again and export them (needs uv)
 	@uv lock --python 3.11

@@ -12,6 +12,7 @@ from werkzeug.routing import MapAdapter
 from app import api, errors, web
 from app.api.blueprints import path_to_match
 from app.api.doors import render
+from app.core import texts
 from app.process import hosts, observing, tracing
 from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring
@@ -71,6 +72,7 @@ def create_app(wiring: Wiring, version: str) -> APIFlask:
 
 
 def _set_request_id() -> None:
+    texts.choose(None)  # the thread still has the language of the request before
     flask.g.request_id = uuid.uuid4().hex
 
 

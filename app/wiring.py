@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.feed_fetcher import HttpFeedFetcher
+from app.adapters.languages import known_languages
 from app.adapters.mail import FolderMailer, SmtpMailer, remove_mails
 from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import HttpObtainer
@@ -47,6 +48,7 @@ from app.core.requests.waiting import InForce
 from app.core.rulesets.versions import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
+from app.core.texts import Language
 from app.core.upkeep.erasure import Erased
 from app.core.upkeep.mail_texts import MailLinks
 from app.core.webhooks import events
@@ -97,6 +99,7 @@ class Wiring:
     services: ServicePool
     obtainer: Obtainer
     media: MediaStore
+    languages: Mapping[str, Language] = field(default_factory=known_languages)
     rules: CommunityRules = field(default_factory=CommunityRules)
     learned: LearnedModels = field(default_factory=LearnedModels)
     matches: KeptMatches = field(default_factory=KeptMatches)

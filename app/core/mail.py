@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import outbox
+from app.core import outbox, texts
 from app.core.errors import Invalid
 
 MAIL_JOB = "send_mail"
@@ -102,9 +102,10 @@ def ask(
     """Send a mail once this transaction commits: to the account, or to the e-mail address of the link.
 
     ``entry_id`` is the history entry that the mail is about, ``sign_in_id`` the session. ``key`` deduplicates: calls
-    with the same key send one mail.
+    with the same key send one mail. It is written in the recipient's language, else in that of the person who asked
+    for it.
     """
-    args: dict[str, Any] = {"kind": kind.value}
+    args: dict[str, Any] = {"kind": kind.value, "language": texts.current().tag}
     if account_id is not None:
         args["account_id"] = str(account_id)
     if link_id is not None:

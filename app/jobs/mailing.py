@@ -5,7 +5,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions, sign_in_steps
 from app.core.raters import digests
@@ -28,23 +28,29 @@ def send(
     link_id: str | None = None,
     entry_id: str | None = None,
     sign_in_id: str | None = None,
+    language: str = texts.SOURCE,
 ) -> None:
     """Write one mail, send it outside of any transaction, and record the state of its link.
+
+    ``language``: that of the person who asked for it, in which it is written to a recipient who chose none.
 
     Raises:
         MailDelayed: not now; the engine tries again.
     """
     link = uuid.UUID(link_id) if link_id else None
+    account = uuid.UUID(account_id) if account_id else None
     with wiring.database.writing() as session:
-        message = mail_texts.write(
-            session,
-            wiring.mail_links,
-            Kind(kind),
-            account_id=uuid.UUID(account_id) if account_id else None,
-            link_id=link,
-            entry_id=uuid.UUID(entry_id) if entry_id else None,
-            sign_in_id=uuid.UUID(sign_in_id) if sign_in_id else None,
-        )
+        own = mail_texts.recipient_language(session, account, link)
+        with texts.chosen(wiring.languages.get(own or language)):
+            message = mail_texts.write(
+                session,
+                wiring.mail_links,
+                Kind(kind),
+                account_id=account,
+                link_id=link,
+                entry_id=uuid.UUID(entry_id) if entry_id else None,
+                sign_in_id=uuid.UUID(sign_in_id) if sign_in_id else None,
+            )
     if message is None:
         return
     try:

@@ -28,14 +28,14 @@ from flask import (
 from flask_login import LoginManager, UserMixin, current_user
 
 from app.core import clock, permissions
-from app.core.communities import communities, sign_in_rules
+from app.core.communities import communities, settings, sign_in_rules
 from app.core.communities.sign_in_rules import Demand
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
 from app.process import replica_reads
-from app.web import community_choice, page, security
+from app.web import community_choice, page, reader_language, security
 from app.web.blueprint import web
 from app.wiring import own_path, wired
 
@@ -194,12 +194,14 @@ def may(permission: Permission, community_id: uuid.UUID) -> bool:
 @web.before_request
 def guard() -> Response | None:
     """Check every request: first its origin, then the sign-in, then the form token."""
+    reader_language.choose()
     security.limit_body()
     view = current_app.view_functions.get(request.endpoint or "")
     mailed = getattr(view, "is_from_mail", False)
     if mailed:
         g.referrer_policy = "no-referrer"
     security.check_origin(null_is_ours=mailed)
+    choose_language()
     if reader() is None and not getattr(view, "is_open", False):
         return ask_to_sign_in()
     if not getattr(view, "is_one_click", False):
@@ -241,6 +243,16 @@ def reader() -> Reader | None:
         g.account_id = g.reader.account.id if g.reader is not None else None
     found: Reader | None = g.reader
     return found
+
+
+def choose_language() -> None:
+    """Set the language of this request: of the reader, else of the browser, else of the community."""
+    community = community_or_none() if reader() is not None else None
+    if community is None:
+        reader_language.choose()
+    else:
+        own = settings.for_community(community, wired().community_defaults)
+        reader_language.choose(own.language)
 
 
 def current_reader() -> Reader:
@@ -347,6 +359,7 @@ def _load(request: Request) -> Reader | None:
     if who is not None:
         # "UTC" is the default of a new account and means the browser's time zone. Etc/UTC means real UTC.
         timezone = who.account.timezone
+        g.language = who.account.language
         g.timezone = timezone if timezone not in {"", "UTC"} else None
     return who
 

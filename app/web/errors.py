@@ -1,6 +1,7 @@
 """Error pages: each status has a text that tells the user what to do."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 
 from flask import Response, g, make_response, render_template, request, url_for
@@ -49,6 +50,9 @@ def render_error(status: int, detail: str | None = None) -> Response:
 
     It never raises: without database or session the page has no navigation.
     """
+    if request.endpoint is None:  # no view, so ``auth.guard`` did not run
+        with suppress(Exception):  # without a database it is what the browser asks for
+            auth.choose_language()
     title, usual = WORDS.get(status, WORDS[500])
     explanation = _sentence(detail) if detail and _says_more(status, detail) else usual
     if page.wants_part():

@@ -1,15 +1,18 @@
 """Template filters: times, shares, excerpts, marked passages and states as text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Flask, g, has_app_context
 from markupsafe import Markup
+from markupsafe import escape as markup_escape
 
-from app.core import clock
-from app.web import markup, reader_zone
+from app.core import clock, texts
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
+from app.web import markup, reader_language, reader_zone
 from app.web.icons import asset, icon_address, script_modules
 
 
@@ -24,54 +27,56 @@ class StateWords:
 
 STATES: Mapping[str, StateWords] = {
     # Moderation actions.
-    "proposed": StateWords("Waiting for platform", "clock", "wait"),
-    "under_review": StateWords("Community is reviewing", "messages-square", "review"),
-    "applied": StateWords("Applied", "circle-check", "good"),
-    "retro_review": StateWords("Second look", "scan-eye", "again"),
-    "confirmed": StateWords("Confirmed", "badge-check", "good"),
-    "overturned": StateWords("Overturned", "undo-2", "bad"),
-    "scan_exempt": StateWords("Won't be rescanned", "shield-check", "off"),
-    "dismissed": StateWords("Dismissed", "circle-minus", "off"),
+    "proposed": StateWords(lazy_gettext("Waiting for platform"), "clock", "wait"),
+    "under_review": StateWords(lazy_gettext("Community is reviewing"), "messages-square", "review"),
+    "applied": StateWords(lazy_gettext("Applied"), "circle-check", "good"),
+    "retro_review": StateWords(lazy_gettext("Second look"), "scan-eye", "again"),
+    "confirmed": StateWords(lazy_gettext("Confirmed"), "badge-check", "good"),
+    "overturned": StateWords(lazy_gettext("Overturned"), "undo-2", "bad"),
+    "scan_exempt": StateWords(lazy_gettext("Won't be rescanned"), "shield-check", "off"),
+    "dismissed": StateWords(lazy_gettext("Dismissed"), "circle-minus", "off"),
     # What undoes an overturned action that is no hide (``Action.undo_progress``).
-    "restore_proposed": StateWords("Restore proposed", "clock", "wait"),
-    "restore_done": StateWords("Restored", "undo-2", "good"),
-    "restore_impossible": StateWords("Cannot be restored", "circle-x", "bad"),
-    "unsilence_proposed": StateWords("End of silence proposed", "clock", "wait"),
-    "unsilence_done": StateWords("Silence ended", "undo-2", "good"),
-    "unsilence_impossible": StateWords("Silence cannot be ended", "circle-x", "bad"),
-    "retract_proposed": StateWords("Revocation proposed", "clock", "wait"),
-    "retract_done": StateWords("Warning revoked", "undo-2", "good"),
-    "retract_impossible": StateWords("Warning cannot be revoked", "circle-x", "bad"),
-    "action.undo_answered": StateWords("Undo answered", "undo-2", "off"),
-    "action.until_changed": StateWords("End of silence changed", "clock", "off"),
-    "action.ended": StateWords("Silence ended", "circle-check", "off"),
-    "action.strike_added": StateWords("Strike added", "flag", "bad"),
-    "action.strike_lifted": StateWords("Strike lifted", "undo-2", "off"),
-    "action.strike_step_observed": StateWords("Strikes reached a step", "scan-eye", "off"),
+    "restore_proposed": StateWords(lazy_gettext("Restore proposed"), "clock", "wait"),
+    "restore_done": StateWords(lazy_gettext("Restored"), "undo-2", "good"),
+    "restore_impossible": StateWords(lazy_gettext("Cannot be restored"), "circle-x", "bad"),
+    "unsilence_proposed": StateWords(lazy_gettext("End of silence proposed"), "clock", "wait"),
+    "unsilence_done": StateWords(lazy_gettext("Silence ended"), "undo-2", "good"),
+    "unsilence_impossible": StateWords(lazy_gettext("Silence cannot be ended"), "circle-x", "bad"),
+    "retract_proposed": StateWords(lazy_gettext("Revocation proposed"), "clock", "wait"),
+    "retract_done": StateWords(lazy_gettext("Warning revoked"), "undo-2", "good"),
+    "retract_impossible": StateWords(lazy_gettext("Warning cannot be revoked"), "circle-x", "bad"),
+    "action.undo_answered": StateWords(lazy_gettext("Undo answered"), "undo-2", "off"),
+    "action.until_changed": StateWords(lazy_gettext("End of silence changed"), "clock", "off"),
+    "action.ended": StateWords(lazy_gettext("Silence ended"), "circle-check", "off"),
+    "action.strike_added": StateWords(lazy_gettext("Strike added"), "flag", "bad"),
+    "action.strike_lifted": StateWords(lazy_gettext("Strike lifted"), "undo-2", "off"),
+    "action.strike_step_observed": StateWords(lazy_gettext("Strikes reached a step"), "scan-eye", "off"),
     # Moderators' decisions that changed nothing, or nothing yet.
-    "decision.held": StateWords("Decision held", "hourglass", "wait"),
-    "decision.undone": StateWords("Decision undone", "undo-2", "off"),
-    "hold.lapsed": StateWords("Not carried out", "triangle-alert", "bad"),
+    "decision.held": StateWords(lazy_gettext("Decision held"), "hourglass", "wait"),
+    "decision.undone": StateWords(lazy_gettext("Decision undone"), "undo-2", "off"),
+    "hold.lapsed": StateWords(lazy_gettext("Not carried out"), "triangle-alert", "bad"),
     # Requests.
-    "pending": StateWords("Waiting to be scored", "hourglass", "wait"),
-    "in_progress": StateWords("In progress", "loader", "review"),
-    "completed": StateWords("Completed", "circle-check", "good"),
-    "failed": StateWords("Scoring failed", "triangle-alert", "bad"),
+    "pending": StateWords(lazy_gettext("Waiting to be scored"), "hourglass", "wait"),
+    "in_progress": StateWords(lazy_gettext("In progress"), "loader", "review"),
+    "completed": StateWords(lazy_gettext("Completed"), "circle-check", "good"),
+    "failed": StateWords(lazy_gettext("Scoring failed"), "triangle-alert", "bad"),
     # Notes.
-    "needs_more_ratings": StateWords("Needs more ratings", "circle-dashed", "review"),
-    "currently_rated_helpful": StateWords("Currently rated helpful", "thumbs-up", "good"),
-    "currently_rated_not_helpful": StateWords("Currently rated not helpful", "thumbs-down", "off"),
+    "needs_more_ratings": StateWords(lazy_gettext("Needs more ratings"), "circle-dashed", "review"),
+    "currently_rated_helpful": StateWords(lazy_gettext("Currently rated helpful"), "thumbs-up", "good"),
+    "currently_rated_not_helpful": StateWords(
+        lazy_gettext("Currently rated not helpful"), "thumbs-down", "off"
+    ),
     # Deliveries, keys and accounts.
-    "held": StateWords("Can be undone", "undo-2", "wait"),
-    "due": StateWords("Waiting to be sent", "clock", "wait"),
-    "delivered": StateWords("Delivered", "circle-check", "good"),
-    "dead": StateWords("Failed", "circle-x", "bad"),
-    "cancelled": StateWords("Cancelled", "circle-minus", "off"),
-    "parked": StateWords("Parked after a restore", "hourglass", "wait"),
-    "disabled": StateWords("Disabled", "circle-minus", "off"),
-    "active": StateWords("Active", "circle-check", "good"),
-    "revoked": StateWords("Revoked", "circle-x", "bad"),
-    "expired": StateWords("Expired", "hourglass", "off"),
+    "held": StateWords(lazy_gettext("Can be undone"), "undo-2", "wait"),
+    "due": StateWords(lazy_gettext("Waiting to be sent"), "clock", "wait"),
+    "delivered": StateWords(lazy_gettext("Delivered"), "circle-check", "good"),
+    "dead": StateWords(lazy_gettext("Failed"), "circle-x", "bad"),
+    "cancelled": StateWords(lazy_gettext("Cancelled"), "circle-minus", "off"),
+    "parked": StateWords(lazy_gettext("Parked after a restore"), "hourglass", "wait"),
+    "disabled": StateWords(lazy_gettext("Disabled"), "circle-minus", "off"),
+    "active": StateWords(lazy_gettext("Active"), "circle-check", "good"),
+    "revoked": StateWords(lazy_gettext("Revoked"), "circle-x", "bad"),
+    "expired": StateWords(lazy_gettext("Expired"), "hourglass", "off"),
 }
 
 
@@ -82,7 +87,7 @@ def state_words(state: str) -> StateWords:
 
 
 def state_word(state: str) -> str:
-    """Return only the word for a state, for sentences and `<option>`s."""
+    """Return only the word for a state, for columns and `<option>`s."""
     return state_words(state).word
 
 
@@ -93,13 +98,13 @@ def sentence_end(name: str) -> str:
 
 def state_phrase(state: str) -> str:
     """Return the state as it follows "it is" in a sentence, for example "sent, not confirmed by the platform"."""
-    return _PHRASES.get(str(state).lower()) or state_word(state).lower()
+    return str(_PHRASES.get(str(state).lower()) or state_word(state).lower())
 
 
 _PHRASES: Mapping[str, str] = {
-    "proposed": "sent, not confirmed by the platform",
-    "under_review": "under review by the community",
-    "retro_review": "in its second look",
+    "proposed": lazy_gettext("sent, not confirmed by the platform"),
+    "under_review": lazy_gettext("under review by the community"),
+    "retro_review": lazy_gettext("in its second look"),
 }
 
 
@@ -125,7 +130,7 @@ def _full_time(moment: datetime, *, names_zone: bool) -> str:
     """Return date and time. The zone is left out only if the reader chose it and ``names_zone`` is false."""
     zone, chosen = _reader_zone()
     local = moment.astimezone(zone or UTC)
-    return f"{local.day} {local:%b %Y, %H:%M}" + (f" {local.tzname()}" if names_zone or not chosen else "")
+    return texts.moment(local) + (f" {local.tzname()}" if names_zone or not chosen else "")
 
 
 def full_time(moment: datetime) -> str:
@@ -141,20 +146,20 @@ def ago(moment: datetime) -> str:
     since = clock.now() - moment
     is_past = since >= timedelta(0)
     if abs(since) < timedelta(seconds=45):
-        return "just now" if is_past else "in a moment"
+        return _("just now") if is_past else _("in a moment")
     if abs(since) >= timedelta(days=30):
-        local = moment.astimezone(_reader_zone()[0] or UTC)
-        return f"{local.day} {local:%b %Y}"
-    return f"{span(since)} ago" if is_past else f"in {span(since)}"
+        return texts.current().day(moment.astimezone(_reader_zone()[0] or UTC))
+    return _("%(span)s ago", span=span(since)) if is_past else _("in %(span)s", span=span(since))
 
 
 def span(time: timedelta) -> str:
     """Return a length of time in its largest unit, at least a minute: "2 min", "3 h", "5 d"."""
     seconds = abs(time.total_seconds())
-    for unit, size in (("d", 86_400), ("h", 3_600)):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{max(1, int(seconds // 60))} min"
+    if seconds >= 86_400:
+        return _("%(days)s d", days=int(seconds // 86_400))
+    if seconds >= 3_600:
+        return _("%(hours)s h", hours=int(seconds // 3_600))
+    return _("%(minutes)s min", minutes=max(1, int(seconds // 60)))
 
 
 def when(moment: datetime) -> Markup:
@@ -185,7 +190,7 @@ def percent(share: float | None, digits: int = 0) -> str:
         return "–"
     least = 10.0**-digits
     shown = share * 100 if share in (0.0, 1.0) else min(max(share * 100, least), 100 - least)
-    return f"{shown:.{digits}f}\u00a0%"
+    return f"{texts.number(shown, digits)}\u00a0%"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -195,7 +200,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def score(value: float | None) -> str:
     """Return a score, 0.0–1.0, with two decimals, or an en dash if unknown."""
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else texts.number(value, 2)
 
 
 def excerpt(text: str, length: int = 140) -> str:
@@ -236,8 +241,20 @@ def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int
     return Markup("").join([*parts, markup.escaped(text[position:], starts_line=not position)])
 
 
+def _for_templates(translate: Callable[..., str]) -> Callable[..., Markup]:
+    """Messages of templates may hold markup; their values are escaped."""
+
+    def call(*message: str | int, **values: object) -> Markup:
+        return Markup(translate(*message, **{name: markup_escape(value) for name, value in values.items()}))  # noqa: S704 - the texts are ours
+
+    return call
+
+
 def register(app: Flask) -> None:
     """Register the filters, and the globals that the macros need, with Jinja."""
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.newstyle_gettext = True  # type: ignore[attr-defined]  # values by name, escaped
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.filters.update(
         ago=ago,
         ago_time=ago_time,
@@ -249,7 +266,15 @@ def register(app: Flask) -> None:
         channel=channel,
         state_words=state_words,
         when=when,
+        number=texts.number,
     )
     app.jinja_env.globals.update(
         asset=asset, icon_address=icon_address, reader_zone=reader_zone, script_modules=script_modules
+    )
+    app.jinja_env.globals.update(
+        _=_for_templates(texts.gettext),
+        gettext=_for_templates(texts.gettext),
+        ngettext=_for_templates(texts.ngettext),
+        pgettext=_for_templates(texts.pgettext),
+        reader_language=reader_language,
     )

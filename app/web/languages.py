@@ -1,77 +1,22 @@
-"""Names of languages on pages, by their BCP 47 subtags."""
+"""Names of languages on pages, by their BCP 47 tags."""
 
 from app.core.classify.language import UNKNOWN
+from app.core.texts import gettext as _
+from app.web import reader_language
 
-NAMES = {
-    "af": "Afrikaans",
-    "ar": "Arabic",
-    "be": "Belarusian",
-    "bg": "Bulgarian",
-    "bn": "Bengali",
-    "bs": "Bosnian",
-    "ca": "Catalan",
-    "cs": "Czech",
-    "cy": "Welsh",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "eo": "Esperanto",
-    "es": "Spanish",
-    "et": "Estonian",
-    "eu": "Basque",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "ga": "Irish",
-    "gl": "Galician",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hr": "Croatian",
-    "hu": "Hungarian",
-    "hy": "Armenian",
-    "id": "Indonesian",
-    "is": "Icelandic",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ka": "Georgian",
-    "kk": "Kazakh",
-    "ko": "Korean",
-    "la": "Latin",
-    "lb": "Luxembourgish",
-    "lt": "Lithuanian",
-    "lv": "Latvian",
-    "mk": "Macedonian",
-    "ml": "Malayalam",
-    "mr": "Marathi",
-    "ms": "Malay",
-    "nds": "Low German",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sh": "Serbo-Croatian",
-    "sk": "Slovak",
-    "sl": "Slovenian",
-    "sq": "Albanian",
-    "sr": "Serbian",
-    "sv": "Swedish",
-    "sw": "Swahili",
-    "ta": "Tamil",
-    "te": "Telugu",
-    "th": "Thai",
-    "tl": "Tagalog",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "ur": "Urdu",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
-NOT_KNOWN = "Not known"
+# fmt: off
+OFFERED = (
+    "af", "ar", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa",
+    "fi", "fr", "ga", "gl", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "ko", "la", "lb",
+    "lt", "lv", "mk", "ml", "mr", "ms", "nds", "nl", "no", "pl", "pt", "ro", "ru", "sh", "sk", "sl", "sq", "sr",
+    "sv", "sw", "ta", "te", "th", "tl", "tr", "uk", "ur", "vi", "zh",
+)
+"""What people can say they read."""
+# fmt: on
 
 
 def language_name(tag: str) -> str:
-    """Return the name of a language: "German"; the tag itself where we have no name for it."""
-    return NOT_KNOWN if tag == UNKNOWN else NAMES.get(tag, tag)
+    """Return the name of a language: "German"; the tag itself where there is no name for it."""
+    if tag == UNKNOWN:
+        return _("Not known")
+    return str(reader_language.locale().languages.get(tag.replace("-", "_"), tag))

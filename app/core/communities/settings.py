@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.communities import cited_pages
 from app.core.communities.declarations import Group, Setting, declare, declared
 from app.core.models import Community
@@ -84,6 +84,13 @@ class CommunitySettings:
     at least ``burst_raters`` of them. Where fewer than ``burst_known`` raters were first seen earlier, nothing is one.
     """
 
+    language: str = declare(
+        texts.SOURCE,
+        Group.GENERAL,
+        "Language",
+        "Of the dashboard and of mails, for people who chose none and whose browser asks for none that there is.",
+        choices=texts.NAMES,
+    )
     note_pages: str = declare(
         "",
         Group.GENERAL,

@@ -60,6 +60,7 @@ class Account(Stamped, Base):
     )
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     undo_seconds: Mapped[int | None] = mapped_column()
+    language: Mapped[str | None] = mapped_column(sa.String(16))
     languages: Mapped[list[str]] = mapped_column(sa.JSON, default=list, server_default=sa.text("'[]'"))
     avoided_categories: Mapped[list[str]] = mapped_column(
         sa.JSON, default=list, server_default=sa.text("'[]'")

@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from sqlalchemy.orm import Session
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid, Problem
 from app.core.models import Account
 from app.core.vocabulary import MediaVeil
@@ -89,18 +89,23 @@ def set_preferences(
     shortcuts: bool,
     content_warnings: bool,
     timezone: str,
+    language: str | None = None,
     undo_seconds: int | None = None,
     media_veil: MediaVeil | None = None,
     attention_mail: bool | None = None,
 ) -> None:
-    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting;
-    ``media_veil`` and ``attention_mail`` None: as they were.
+    """Set how the dashboard looks and behaves for this account.
+
+    ``language`` None: as the browser asks; ``undo_seconds`` None: the community's setting; ``media_veil`` and
+    ``attention_mail`` None: as they were.
 
     Raises:
-        Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
+        Invalid: unknown theme, language or timezone, or ``undo_seconds`` out of range.
     """
     if theme not in THEMES:
         raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
+    if language is not None and language not in texts.NAMES:
+        raise Invalid.field("language", f"must be one of {', '.join(texts.NAMES)}", language)
     if timezone not in available_timezones():
         raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
     least, most = limits.UNDO_SECONDS
@@ -108,7 +113,7 @@ def set_preferences(
         raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
     account.undo_seconds = undo_seconds
     account.media_veil = media_veil or account.media_veil
-    account.theme, account.timezone = theme, timezone
+    account.theme, account.timezone, account.language = theme, timezone, language
     if attention_mail is not None:
         account.attention_mail = attention_mail
     account.shortcuts, account.content_warnings = shortcuts, content_warnings

@@ -169,6 +169,16 @@ class MailLinks:
         )
 
 
+def recipient_language(
+    session: Session, account_id: uuid.UUID | None, link_id: uuid.UUID | None
+) -> str | None:
+    """The language that the recipient of a mail chose, or None."""
+    link = session.get(AccountLink, link_id) if link_id is not None else None
+    of = account_id or (link.account_id if link is not None else None)
+    account = session.get(Account, of) if of is not None else None
+    return account.language if account is not None else None
+
+
 def write(
     session: Session,
     mail_links: MailLinks,

@@ -25,7 +25,7 @@ from app.web import auth, forms
 from app.web.categories import category_name
 from app.web.filter_forms import SeveralField
 from app.web.item.note_forms import MultiCheckboxField
-from app.web.languages import NAMES
+from app.web.languages import OFFERED, language_name
 
 ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
 
@@ -159,7 +159,7 @@ class LanguagesField(SeveralField):
 class RunForm(Form):
     """What the reader is asked in their run. No language means those of the browser."""
 
-    languages = LanguagesField("Languages I read", choices=forms.choices(NAMES))
+    languages = LanguagesField("Languages I read", choices=[])
     avoided = MultiCheckboxField("Posts I prefer not to see", validate_choice=False)
     break_after_severe = StringField("Severe posts before a break")
 
@@ -181,12 +181,14 @@ def run_form(session: Session, account: Account) -> RunForm:
         avoided=account.avoided_categories,
         break_after_severe="" if number is None else str(number),
     )
-    offer_categories(session, form)
+    offer_choices(session, form)
     return form
 
 
-def offer_categories(session: Session, form: RunForm) -> set[str]:
-    """Offer the categories of the reader's community, the sensitive ones, and what was chosen before; return them."""
+def offer_choices(session: Session, form: RunForm) -> set[str]:
+    """Offer languages, and the categories of the reader's community, the sensitive ones, and what was chosen before;
+    return the categories."""
+    form.languages.choices = forms.choices({tag: language_name(tag) for tag in OFFERED})
     names = {*threshold_sets.SENSITIVE, *auth.current_reader().account.avoided_categories}
     community = auth.community_or_none()
     if community is not None and auth.may(Permission.RATE, community.id):

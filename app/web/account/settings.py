@@ -5,6 +5,7 @@ The account section of the same page is in ``account``.
 
 import uuid
 from datetime import timedelta
+from typing import Any
 from zoneinfo import available_timezones
 
 from flask import Response, url_for
@@ -12,6 +13,7 @@ from wtforms import BooleanField, Form, RadioField, SelectField, StringField, Va
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 
 from app.core import limits as rules
+from app.core import texts
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
 from app.core.people import accounts, browsers, dashboard, identities, mailed_links, sessions
@@ -19,6 +21,7 @@ from app.core.people.mailed_links import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
 from app.core.raters import run as rater_run
+from app.core.texts import gettext as _
 from app.core.upkeep import linking
 from app.core.vocabulary import MediaVeil
 from app.web import auth, forms, page
@@ -29,7 +32,7 @@ from app.web.account.forms import (
     RunForm,
     field_name,
     keys_form,
-    offer_categories,
+    offer_choices,
     run_form,
 )
 from app.web.blueprint import web
@@ -65,10 +68,15 @@ class SettingsForm(Form):
         choices=forms.choices({k.value: w for k, w in MEDIA_WORDS.items()}),
     )
     shortcuts = BooleanField("Single-key shortcuts")
+    language = SelectField("Language", choices=[])
     timezone = SelectField("Timezone", choices=_zones())
     undo_seconds = StringField("Seconds to undo a decision")
     digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
     attention_mail = BooleanField("Mail me when something needs an operator")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.language.choices = forms.choices({"": _("As my browser asks"), **texts.NAMES})
 
     def validate_undo_seconds(self, field: StringField) -> None:
         """Check the undo window. Empty means the community's setting."""
@@ -94,7 +102,12 @@ def settings() -> Response:
 @web.post("/settings")
 def save_settings() -> Response:
     account = auth.current_reader().account
-    form = forms.posted(SettingsForm, digest=account.digest.value, media_veil=account.media_veil.value)
+    form = forms.posted(
+        SettingsForm,
+        digest=account.digest.value,
+        media_veil=account.media_veil.value,
+        language=account.language or "",
+    )
     if form.validate():
         try:
             with wired().database.writing() as session:
@@ -106,6 +119,7 @@ def save_settings() -> Response:
                     shortcuts=bool(form.shortcuts.data),
                     content_warnings=bool(form.content_warnings.data),
                     media_veil=MediaVeil(form.media_veil.data),
+                    language=form.language.data or None,
                     timezone=form.timezone.data,
                     attention_mail=bool(form.attention_mail.data) if _operates() else None,
                     undo_seconds=forms.number((form.undo_seconds.data or "").strip())
@@ -122,7 +136,7 @@ def save_settings() -> Response:
 def save_run_settings() -> Response:
     form = forms.posted(RunForm)
     with wired().database.reading() as session:
-        known = offer_categories(session, form)
+        known = offer_choices(session, form)
     if form.validate():
         try:
             with wired().database.writing() as session:
@@ -190,6 +204,7 @@ def show(
         content_warnings=account.content_warnings,
         media_veil=account.media_veil.value,
         shortcuts=account.shortcuts,
+        language=account.language or "",
         timezone=account.timezone or DEVICE_ZONE,
         undo_seconds=account.undo_seconds or "",
         digest=account.digest.value,

@@ -1,0 +1,146 @@
+"""What people read, in their language: gettext's functions, and the language of this thread (docs/translating.md).
+
+The English text is its own key. Edges choose the language: the dashboard that of its reader, mails that of their
+recipient. The API, the command line and logs are English, which is also what a thread has that chose nothing. What is
+stored is English too: a text is translated where it is shown.
+"""
+
+import html
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any, Protocol
+
+SOURCE = "en"
+"""The language in which texts are written here."""
+NAMES: Mapping[str, str] = {"en": "English", "de": "Deutsch"}
+"""The languages that can be chosen, by BCP 47 tag, each in its own name."""
+
+
+class Language(Protocol):
+    """A language and how it writes numbers and times; ``adapters.languages`` has those with a catalogue."""
+
+    tag: str
+
+    def message(self, text: str, context: str | None = None) -> str:
+        """Return the translation of a text, or the text."""
+
+    def plural(self, one: str, many: str, number: int) -> str:
+        """Return the translation in the form for ``number``, or the English form."""
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Return a number with its groups of digits and ``digits`` decimals."""
+
+    def day(self, moment: datetime) -> str:
+        """Return the date of a moment, in the zone it has: "26 Nov 2026"."""
+
+    def time(self, moment: datetime) -> str:
+        """Return hours and minutes of a moment, in the zone it has."""
+
+
+class English:
+    """The language of the source: what is written is shown."""
+
+    tag = SOURCE
+
+    def message(self, text: str, context: str | None = None) -> str:
+        return text
+
+    def plural(self, one: str, many: str, number: int) -> str:
+        return one if number == 1 else many
+
+    def number(self, value: float, digits: int = 0) -> str:
+        return f"{value:,.{digits}f}"
+
+    def day(self, moment: datetime) -> str:
+        return f"{moment.day} {moment:%b %Y}"
+
+    def time(self, moment: datetime) -> str:
+        return f"{moment:%H:%M}"
+
+
+_ENGLISH = English()
+_current: ContextVar[Language] = ContextVar("language", default=_ENGLISH)
+
+
+def current() -> Language:
+    """Return the language of this thread."""
+    return _current.get()
+
+
+def choose(language: Language | None) -> None:
+    """Set the language of this thread from now on; None is English."""
+    _current.set(language or _ENGLISH)
+
+
+@contextmanager
+def chosen(language: Language | None) -> Iterator[None]:
+    """Use a language inside the ``with``; None is English."""
+    token = _current.set(language or _ENGLISH)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def gettext(text: str, **values: Any) -> str:
+    """Return a text in the current language with ``%(name)s`` replaced by values. A percent sign is written ``%%``."""
+    return filled(_current.get().message(text), values)
+
+
+def pgettext(context: str, text: str, **values: Any) -> str:
+    """Return `gettext` of a text that means several things: ``context`` says which."""
+    return filled(_current.get().message(text, context), values)
+
+
+def ngettext(one: str, many: str, number: int, **values: Any) -> str:
+    """Return the form for ``number``; ``%(num)s`` is the number as the language writes it."""
+    language = _current.get()
+    return filled(language.plural(one, many, number), {"num": language.number(number), **values})
+
+
+def moment(local: datetime) -> str:
+    """Return date and time: "26 Nov 2026, 16:34"."""
+    language = _current.get()
+    return f"{language.day(local)}, {language.time(local)}"
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Return a number as the current language writes it."""
+    return _current.get().number(value, digits)
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """Return a message with its values."""
+    return text % values if "%" in text else text
+
+
+class LazyText(str):
+    """The English text of a constant; wherever it is formatted or shown on a page it is in the current language.
+
+    Comparing, joining, storing and JSON use the English.
+    """
+
+    __slots__ = ("context",)
+    context: str | None
+
+    def __str__(self) -> str:
+        return filled(_current.get().message(self.english, self.context), {})
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __html__(self) -> str:
+        return html.escape(str(self))
+
+    @property
+    def english(self) -> str:
+        return str.__str__(self)
+
+
+def lazy_gettext(text: str, context: str | None = None) -> LazyText:
+    """Mark the text of a constant; see `LazyText`."""
+    lazy = LazyText(text)
+    lazy.context = context
+    return lazy

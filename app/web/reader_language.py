@@ -1,0 +1,40 @@
+"""The language of the reader: the one they chose, else the first that the browser asks for and we have, else that of
+the community."""
+
+from collections.abc import Iterable
+
+from babel import Locale
+from flask import g, request
+
+from app.core import texts
+from app.wiring import wired
+
+
+def choose(community: str | None = None) -> None:
+    """Set the language of this request; ``community`` is that of its community, if it has chosen one."""
+    known = wired().languages
+    wanted = (g.get("language"), *_asked_for(), community)
+    texts.choose(next((known[tag] for tag in wanted if tag in known), None))
+
+
+def locale() -> Locale:
+    """Return what Babel formats dates and numbers by. English is that of day, month, year."""
+    tag = texts.current().tag
+    return Locale.parse("en_GB" if tag == texts.SOURCE else tag, sep="-" if "-" in tag else "_")
+
+
+def tag() -> str:
+    """Return the BCP 47 tag, for ``lang`` attributes."""
+    return texts.current().tag
+
+
+def direction() -> str:
+    """Return the direction of the text: ``ltr`` or ``rtl``."""
+    return locale().text_direction
+
+
+def _asked_for() -> Iterable[str]:
+    """The languages of ``Accept-Language``, each also without its country: "de-AT", "de"."""
+    for tag in request.accept_languages.values():
+        yield tag
+        yield tag.partition("-")[0].lower()

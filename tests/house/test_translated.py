@@ -1,0 +1,210 @@
+"""What people read goes through gettext, so that it can be translated (docs/translating.md)."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment, nodes
+
+from tests.house.source import APP
+
+TEMPLATES = APP.parent / "templates"
+NOT_YET = {
+    "templates": {
+        "",
+        "account",
+        "administer",
+        "classifiers",
+        "community",
+        "datasets",
+        "history",
+        "insights",
+        "item",
+    }
+    | {"macros", "moderate", "parts", "rate", "services", "thresholds", "webhooks"},
+    "app/web": {
+        "",
+        "account",
+        "administer",
+        "classifiers",
+        "community",
+        "datasets",
+        "history",
+        "insights",
+        "item",
+    }
+    | {"moderate", "rate", "services", "thresholds", "webhooks"},
+}
+"""Folders whose texts are not marked yet; "" is the folder itself."""
+MARKS = {"_", "gettext", "ngettext", "pgettext", "lazy_gettext"}
+UNSEEN = {
+    "Bridgenote",
+    "Ctrl",
+    "Enter",
+    "Tab",
+    "Esc",
+    "Shift",
+    "True",
+    "None",
+    "UTC",
+    "JSON",
+    "CSV",
+    "API",
+    "URL",
+}
+"""Names and keys, which stay as they are."""
+SPEAKING_ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "label", "data-say", "data-confirm")
+
+_TAG = re.compile(r"<[^<>]*>")
+_SILENT = re.compile(r"<(script|style|code|kbd|pre)\b.*?</\1>", re.DOTALL)
+_ATTRIBUTE = re.compile(rf"\b(?:{'|'.join(SPEAKING_ATTRIBUTES)})=\"([^\"]*)\"")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_HOLE = "\x00"
+_SENTENCE = re.compile(
+    r"[A-Z“][a-z’]+(?:$|[\s,.:!?…])|\b[a-z]+ (?:a|the|of|in|to|for|is|are|and|by|at|it|no|not|more|this|you|your)\b"
+)
+"""A capital word, or lower-case words that English puts together."""
+
+
+def _templates(folder: str) -> list[Path]:
+    return sorted((TEMPLATES / folder).glob("*.html"))
+
+
+def _web_modules(folder: str) -> list[Path]:
+    return sorted((APP / "web" / folder).glob("*.py"))
+
+
+def _folders(root: Path, pattern: str) -> list[str]:
+    found = {path.parent.relative_to(root).as_posix() for path in root.rglob(pattern)}
+    return sorted("" if name == "." else name for name in found)
+
+
+def _is_mark(node: object) -> bool:
+    return isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name in MARKS
+
+
+def _written(node: nodes.Node) -> Iterator[str]:
+    """What a template writes itself, with a hole for each value and for each marked text."""
+    for child in node.iter_child_nodes():
+        if isinstance(child, nodes.TemplateData):
+            yield child.data
+        elif isinstance(node, nodes.Output):
+            yield _HOLE
+        else:
+            yield from _written(child)
+
+
+def _constants(node: nodes.Node) -> Iterator[str]:
+    """The strings in a template's expressions, without the marked ones and without keys of mappings."""
+    for child in node.iter_child_nodes():
+        if _is_mark(child):
+            continue
+        if (
+            isinstance(child, nodes.Const)
+            and isinstance(child.value, str)
+            and not isinstance(node, nodes.Compare)
+        ):
+            yield child.value
+        yield from _constants(child)
+
+
+def unmarked_in_template(source: str) -> list[str]:
+    """The texts of a template that no translation reaches."""
+    environment = Environment(extensions=["jinja2.ext.i18n"], autoescape=True)
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]
+    tree = environment.parse(source)
+    written = _SILENT.sub(" ", "".join(_written(tree)))
+    said = [match.group(1) for match in _ATTRIBUTE.finditer(written)]
+    said += _TAG.sub(_HOLE, written).split(_HOLE)
+    said = [
+        text for text in said if any(word not in UNSEEN for word in _WORD.findall(re.sub(r"&\w+;", "", text)))
+    ]
+    said += [text for text in _constants(tree) if text not in UNSEEN and _SENTENCE.search(text)]
+    return [" ".join(text.split()) for text in said]
+
+
+_QUIET_CALLS = re.compile(
+    r"(?:^|\.)(?:getLogger|info|warning|error|exception|debug|compile|RuntimeError|TypeVar|get|headers)$"
+)
+
+
+def unmarked_in_module(source: str) -> list[str]:
+    """The texts of a module that no translation reaches; docstrings and log lines are not for readers."""
+    tree = ast.parse(source)
+    found: list[str] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in MARKS:
+                return
+            if _QUIET_CALLS.search(name) and not name.startswith("page."):
+                return
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
+        if isinstance(node, ast.Subscript | ast.Compare | ast.Assert):
+            return
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)  # type: ignore[misc]
+            if _SENTENCE.search(text) or re.search(r"[a-z]{2,} \{\}|\{\} [a-z]{2,}", text):
+                found.append(text)
+            return
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value not in UNSEEN and _SENTENCE.search(node.value):
+                found.append(node.value)
+            return
+        if isinstance(node, ast.Dict):
+            for value in node.values:
+                visit(value)
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(tree)
+    return found
+
+
+@pytest.mark.parametrize("folder", _folders(TEMPLATES, "*.html"))
+def test_each_text_of_a_template_can_be_translated(folder: str) -> None:
+    missed = {path.name: unmarked_in_template(path.read_text()) for path in _templates(folder)}
+    missed = {name: texts for name, texts in missed.items() if texts}
+    assert bool(missed) == (folder in NOT_YET["templates"]), missed
+
+
+@pytest.mark.parametrize("folder", _folders(APP / "web", "*.py"))
+def test_each_text_of_a_view_can_be_translated(folder: str) -> None:
+    missed = {path.name: unmarked_in_module(path.read_text()) for path in _web_modules(folder)}
+    missed = {name: texts for name, texts in missed.items() if texts}
+    assert bool(missed) == (folder in NOT_YET["app/web"]), missed
+
+
+@pytest.mark.parametrize(
+    ("source", "missed"),
+    [
+        ("<p>{{ name }} waits</p>", ["waits"]),
+        ("<p>{% trans %}All wait{% endtrans %} · {{ _('Done') }}</p>", []),
+        ('<a title="Go home">{{ icon("home") }}</a>', ["Go home"]),
+        ('{{ button("Save all") }}', ["Save all"]),
+        ('{{ button(_("Save all"), kind="primary quiet") }}', []),
+        ("{{ 'Late' if late else _('In time') }}", ["Late"]),
+        ("<kbd>Ctrl</kbd>", []),
+    ],
+)
+def test_the_search_finds_what_a_template_says(source: str, missed: list[str]) -> None:
+    assert unmarked_in_template(source) == missed
+
+
+@pytest.mark.parametrize(
+    ("source", "missed"),
+    [
+        ('"""Say it."""\nsay("Saved.")', ["Saved."]),
+        ('say(_("Saved."))', []),
+        ('say(f"{name} was saved")', ["{} was saved"]),
+        ('log.info("It was saved")', []),
+        ('url_for("web.home", _anchor="mine")', []),
+    ],
+)
+def test_the_search_finds_what_a_module_says(source: str, missed: list[str]) -> None:
+    assert unmarked_in_module(source) == missed
