@@ -1,10 +1,13 @@
 """The language of the reader: the one they chose, else the first that the browser asks for and we have, else that of
 the community."""
 
+import re
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 from babel import Locale
-from flask import g, request
+from flask import current_app, g, request
 
 from app.core import texts
 from app.wiring import wired
@@ -26,6 +29,23 @@ def locale() -> Locale:
 def tag() -> str:
     """Return the BCP 47 tag, for ``lang`` attributes."""
     return texts.current().tag
+
+
+def script_texts() -> dict[str, str]:
+    """Return the texts of scripts in the reader's language by the English ones; empty in English."""
+    language = texts.current()
+    if language.tag == texts.SOURCE:
+        return {}
+    return {
+        text: language.message(text)
+        for text in _of_scripts(Path(current_app.static_folder or "static") / "js")
+    }
+
+
+@cache
+def _of_scripts(folder: Path) -> tuple[str, ...]:
+    sources = [path.read_text() for path in sorted(folder.rglob("*.js"))]
+    return tuple(dict.fromkeys(re.findall(r'\b_\("([^"\\]+)"', "\n".join(sources))))
 
 
 def direction() -> str:

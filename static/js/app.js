@@ -1,6 +1,6 @@
 // What script adds to pages that work without it: keys, counters, local times, focus after a swap.
 // ES modules without a build step, and nothing that a strict Content-Security-Policy forbids.
-import { focusHere, focusOn, keysOn, markNewest, nameKeys, narrow, say, seen, tell } from "./page.js";
+import { _, focusHere, focusOn, keysOn, language, markNewest, nameKeys, narrow, say, seen, tell } from "./page.js";
 import { countTicked, describe, showArmed } from "./verbs.js";
 import { noteSeen, notesRead, opened, show } from "./unseen.js";
 import { isAmongFilters } from "./lists.js";
@@ -23,9 +23,9 @@ document.addEventListener("click", async (event) => {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
-    say("status", "Copied.");
+    say("status", _("Copied."));
   } catch {
-    say("alert", "Your browser does not let us copy. The text is selected: press Ctrl and C.");
+    say("alert", _("Your browser does not let us copy. The text is selected: press Ctrl and C."));
   }
 });
 
@@ -33,7 +33,8 @@ document.addEventListener("click", async (event) => {
 function count(area) {
   const line = document.getElementById(`${area.id}-count`);
   const left = Number(area.dataset.counter) - [...area.value.replaceAll("\r\n", "\n")].length;
-  line.textContent = left >= 0 ? `${left.toLocaleString()} characters left` : `${(-left).toLocaleString()} characters too many`;
+  const characters = Math.abs(left).toLocaleString(language);
+  line.textContent = left >= 0 ? _("%(characters)s characters left", { characters }) : _("%(characters)s characters too many", { characters });
   line.classList.toggle("over", left < 0);
 }
 function addCounter(area) {
@@ -65,12 +66,12 @@ if (tells ? kept !== zone : kept !== undefined) {
   document.cookie = `bridgenote_zone=${tells ? zone : "; Max-Age=0"}; Path=/; SameSite=Lax${secure}`;
 }
 function nameZone(words) {
-  if (tells) words.textContent = `In your timezone, ${zone.replaceAll("_", " ")}.`;
+  if (tells) words.textContent = _("In your timezone, %(zone)s.", { zone: zone.replaceAll("_", " ") });
 }
 
 // --- Times in the reader's zone, unless the server already knew it. ---
-const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const exact = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
+const clock = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const exact = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
 function localise(time) {
   const moment = new Date(time.dateTime);
   if (Number.isNaN(moment.valueOf())) return;
@@ -190,5 +191,5 @@ if (landed && !wrong) {
 }
 // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
 if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
-  setTimeout(() => say("status", "Decided. You can still undo it."), 500);
+  setTimeout(() => say("status", _("Decided. You can still undo it.")), 500);
 }

@@ -1,5 +1,5 @@
 // Forms on their way, and what is typed in them: undo, errors, the sign-in, and text that outlives its page.
-import { closedAround, dress, nameOf, say, tell } from "./page.js";
+import { _, closedAround, dress, nameOf, say, tell } from "./page.js";
 import { countTicked, isOffered } from "./verbs.js";
 import { showDialog } from "./keys.js";
 import { filters } from "./lists.js";
@@ -10,6 +10,10 @@ const paths = new Set(); // of forms sent from this page: one that comes back wi
 const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.href).pathname;
 
 // --- Undo: the sentence counts down with the bar; screen readers hear it once, as it was sent. ---
+function sentIn(seconds) {
+  if (seconds === 0) return _("Being sent.");
+  return seconds === 1 ? _("Sent in 1 second unless you undo.") : _("Sent in %(seconds)s seconds unless you undo.", { seconds });
+}
 export function countDown(bar) {
   let left = Number(bar.dataset.left);
   const words = bar.querySelector("p > span");
@@ -19,14 +23,14 @@ export function countDown(bar) {
   const tick = setInterval(() => {
     left -= 1;
     if (!bar.isConnected || left < -5) return clearInterval(tick);
-    if (words && left >= 0) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
+    if (words && left >= 0) words.textContent = sentIn(left);
     if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
     // Where nothing asks for the outcome, the bar says so and leaves. Its place stays, so that nothing moves.
     if (bar.closest("[hx-get]")) return;
     if (left === -2) {
       bar.querySelectorAll("form").forEach((form) => form.remove());
-      if (words) words.textContent = "Sent.";
-      tell("status", "Sent.");
+      if (words) words.textContent = _("Sent.");
+      tell("status", _("Sent."));
     }
     if (left === -5) bar.classList.add("over");
   }, 1000);
@@ -57,10 +61,10 @@ document.addEventListener("htmx:responseError", (event) => {
   if (status === 401) return askToSignIn(answer.getElementById("sign-in-here"));
   document.getElementById("sign-in")?.close(); // a message would be below it
   if (words && [400, 413].includes(status)) say("alert", words);
-  else if (status === 403) say("alert", "You are not allowed to do this. Nothing was changed.");
-  else if (status === 404) say("alert", "This is no longer here. Reload the page to see what is.");
-  else if (status === 429) say("alert", "That was too fast. Wait a minute, then try again.");
-  else say("alert", "Something went wrong on our side. Nothing was lost: try again.");
+  else if (status === 403) say("alert", _("You are not allowed to do this. Nothing was changed."));
+  else if (status === 404) say("alert", _("This is no longer here. Reload the page to see what is."));
+  else if (status === 429) say("alert", _("That was too fast. Wait a minute, then try again."));
+  else say("alert", _("Something went wrong on our side. Nothing was lost: try again."));
 });
 // The sign-in opens above the page, and what is typed on it stays. Afterwards its forms are sent with a fresh token.
 function askToSignIn(part) {
@@ -84,7 +88,7 @@ const stopped = new Map(); // by what they ask
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status === 286) stopped.set(new URL(detail.xhr.responseURL).pathname, detail.target.cloneNode(true));
 });
-document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
+document.addEventListener("htmx:sendError", () => say("alert", _("No connection. Check your network, then try again.")));
 document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));
 
 // --- What was typed, chosen or ticked outlives a swap, the next page at the same path (a link that removes a filter, Back)
@@ -131,13 +135,12 @@ function putBack(typed) {
   const gone = fieldless.filter(({ isTick, value }) => isTick && value);
   fieldless = fieldless.filter(({ isTick }) => !isTick);
   const isHere = ({ key }) => document.getElementById(`row-${key.split(" ")[2].split(".")[0]}`);
-  const posts = (number) => `${number} ticked ${number === 1 ? "post" : "posts"}`;
   const newer = gone.filter(isHere).length;
   const left = gone.length - newer;
   return [
-    left ? `${posts(left)} ${left === 1 ? "is" : "are"} not in this list any more.` : "",
-    newer ? `${posts(newer)} changed and ${newer === 1 ? "is" : "are"} not ticked any more.` : "",
-    ...fieldless.filter(({ value }) => typeof value === "string").map(({ label }) => `What you typed for “${label}” is kept until its field is back.`),
+    left ? _("Ticked posts that are not in this list any more: %(posts)s.", { posts: left }) : "",
+    newer ? _("Ticked posts that changed and are not ticked any more: %(posts)s.", { posts: newer }) : "",
+    ...fieldless.filter(({ value }) => typeof value === "string").map(({ label }) => _("What you typed for “%(label)s” is kept until its field is back.", { label })),
   ].filter(Boolean).join(" ");
 }
 const formOf = (element) => (element.matches("form") ? element : element.form ?? element.closest("form"));

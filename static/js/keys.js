@@ -1,5 +1,5 @@
 // What a pressed key does; the list of commands, the help and menus.
-import { findByKey, keysOn, meaning, nameOf, own, seen, typing, works } from "./page.js";
+import { _, findByKey, keysOn, meaning, nameOf, own, seen, typing, works } from "./page.js";
 import { isOffered, openForm, sendForm, tick } from "./verbs.js";
 import { act } from "./unseen.js";
 
@@ -95,7 +95,7 @@ function openCommands() {
     const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
     if (!isRowButton) add(one, () => runElement(one));
   }
-  for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
+  for (const one of document.querySelectorAll(".menu nav a")) add(one, () => one.click(), _("Go to: "));
   commands = [...found].map(([name, command]) => ({ name, ...command }));
   opener = document.activeElement;
   const input = document.getElementById("command");
@@ -128,7 +128,7 @@ function listCommands(at = 0) {
     none.role = "option";
     none.setAttribute("aria-disabled", "true");
     none.setAttribute("aria-selected", "false");
-    none.textContent = "Nothing of that name here.";
+    none.textContent = _("Nothing of that name here.");
     list.append(none);
   }
   list.children[index]?.scrollIntoView({ block: "nearest" });

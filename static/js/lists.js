@@ -1,5 +1,5 @@
 // Filters of lists, and rows and panels that change while the page is open.
-import { focusOn, nameOf, say, seen, typing } from "./page.js";
+import { _, focusOn, nameOf, say, seen, typing } from "./page.js";
 import { isOffered } from "./verbs.js";
 
 // --- A closed filter of several values says what is ticked in it, in the words of the server (SeveralField.in_words). ---
@@ -10,8 +10,8 @@ document.addEventListener("change", (event) => {
   const isMore = filter.matches(".more-filters");
   const set = [...filter.querySelectorAll("input, select")].filter((field) => (field.matches("[type=checkbox]") ? field.checked : field.value));
   const words = [...new Set(set.map(isMore ? nameIn : nameOf))];
-  const none = isMore ? "None" : "All";
-  filter.querySelector(".chosen-now").textContent = words.length > 2 && !isMore ? `${words.length} chosen` : words.join(", ") || none;
+  const none = isMore ? _("None") : _("All");
+  filter.querySelector(".chosen-now").textContent = words.length > 2 && !isMore ? _("%(count)s chosen", { count: words.length }) : words.join(", ") || none;
 });
 // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
 export const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
@@ -42,7 +42,7 @@ export const isAmongFilters = (event) =>
 document.addEventListener("htmx:afterSwap", (event) => {
   if (isAmongFilters(event)) document.querySelector(".error-summary")?.removeAttribute("autofocus");
   if (filters(event) && !document.querySelector(".error-summary")) {
-    say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? "Nothing matches these filters.");
+    say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? _("Nothing matches these filters."));
   }
 });
 

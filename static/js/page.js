@@ -1,5 +1,9 @@
 // What every module needs of a page: what is visible, where the focus goes, messages, and which element a key means.
 document.documentElement.classList.add("js");
+// Texts in the language of the page; English has none beside the source.
+const texts = JSON.parse(document.getElementById("script-texts")?.textContent ?? "{}");
+export const _ = (text, values = {}) => (texts[text] ?? text).replace(/%\((\w+)\)s/g, (all, name) => values[name] ?? all);
+export const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 export const keysOn = () => document.body.dataset.keys !== "off";
 export const seen = (element) => element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null;
 // A field of a dialog that was just closed keeps the focus until the next frame; the key pressed meanwhile is the page's.

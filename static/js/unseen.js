@@ -1,5 +1,5 @@
 // Posts and notes that must be seen before an answer or a decision about them.
-import { isInSight, narrow, say } from "./page.js";
+import { _, isInSight, narrow, say } from "./page.js";
 import { isOffered, openForm } from "./verbs.js";
 
 // --- Content behind "Show content" opens in place. A post cannot be answered or decided before it was shown: its forms
@@ -26,7 +26,7 @@ export function show(veil, on) {
   const button = veil.querySelector("button");
   veil.querySelector(".content").hidden = !on;
   button.setAttribute("aria-expanded", String(on));
-  button.querySelector("span").textContent = on ? "Hide content" : "Show content";
+  button.querySelector("span").textContent = on ? _("Hide content") : _("Show content");
   if (on) opened.add(veil.dataset.veil);
   document.querySelectorAll("[data-seen]").forEach(noteSeen);
 }

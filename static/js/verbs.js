@@ -1,5 +1,5 @@
 // Forms of several verbs: opening one, its default reason, which button is sent; and the ticked rows that they are about.
-import { closedAround, focusHere, isInSight, nameOf, say, seen } from "./page.js";
+import { _, closedAround, focusHere, isInSight, nameOf, say, seen } from "./page.js";
 
 // Below the field, the verbs and the line that says which of them is sent come into sight too.
 export function showArmed(form) {
@@ -97,7 +97,7 @@ export function sendForm(form, from) {
   // Several verbs and none chosen: the server asks which, above the form and with the focus there.
   else if (form.hasAttribute("data-verbs")) form.requestSubmit();
   else {
-    say("alert", "Choose one of the buttons. Nothing was sent.");
+    say("alert", _("Choose one of the buttons. Nothing was sent."));
     const heading = document.querySelector("main h1");
     if (heading) heading.tabIndex = -1;
     heading?.focus();
@@ -169,11 +169,12 @@ document.addEventListener("change", (event) => {
 });
 
 // --- Buttons for ticked rows say how many: "Dismiss 3". ---
+const counted = new RegExp(`(?<=^|\\s)(?:${_("selected")}|\\d+)(?=$|[\\s:])`);
 export function countTicked() {
   const ticked = document.querySelectorAll("[data-row] input[type=checkbox][name=item]:checked").length;
   for (const button of document.querySelectorAll("[data-counts]")) {
-    const number = ticked ? String(ticked) : "selected";
-    const words = (text) => text.replace(/ (selected|\d+)(?=$|:)/, ` ${number}`);
+    const number = ticked ? String(ticked) : _("selected");
+    const words = (text) => text.replace(counted, number);
     const name = button.querySelector("small") ?? button.querySelector("span");
     name.textContent = words(name.textContent);
     if (button.hasAttribute("aria-label")) button.setAttribute("aria-label", words(button.getAttribute("aria-label")));

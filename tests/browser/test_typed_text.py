@@ -197,7 +197,7 @@ def test_filters_keep_the_reason_and_the_ticks_of_rows_that_stay(place: Place, v
     expect(max_.page.locator(f"#row-{second}")).to_have_count(0)
     expect(max_.page.locator(f"#row-{first}").get_by_role("checkbox")).to_be_checked()
     expect(max_.status).to_contain_text(
-        "1 post waits for a decision with these filters. 1 ticked post is not in this list any more."
+        "1 post waits for a decision with these filters. Ticked posts that are not in this list any more: 1."
     )
     expect(reason).to_have_value(NOTE)
     expect(max_.button("Dismiss 1")).to_be_visible()
@@ -254,7 +254,7 @@ def test_a_poll_keeps_the_reason_and_says_that_a_ticked_item_changed(
     place.becomes(first, "dismissed")
     max_.page.clock.run_for(16_000)
     expect(max_.page.locator(f"#row-{first}")).to_contain_text("Dismissed by Sam")
-    expect(max_.status).to_contain_text("1 ticked post changed and is not ticked any more.")
+    expect(max_.status).to_contain_text("Ticked posts that changed and are not ticked any more: 1.")
     expect(max_.page.locator(f"#row-{second}").get_by_role("checkbox")).to_be_checked()
     expect(max_.button("Dismiss 1")).to_be_visible()
     expect(reason).to_have_value(NOTE)

@@ -1,5 +1,6 @@
 """The language of a page: chosen by the reader, else by the browser, else by the community (docs/translating.md)."""
 
+import json
 import re
 
 import pytest
@@ -79,3 +80,17 @@ def test_an_error_page_has_the_language_of_its_reader(
     assert page.status_code == 404
     assert language_of(page.text) == pseudo_language
     assert pseudo("just now") not in page.text
+
+
+def test_the_texts_of_scripts_come_with_a_page_that_is_not_english(
+    visit: Visit, cast: Cast, wiring: Wiring, pseudo_language: str
+) -> None:
+    rater = visit(cast.rater)
+    assert "script-texts" not in rater.get("/settings").text
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.rater.account_id).language = pseudo_language
+    found = re.search(r'id="script-texts">(.+?)</script>', rater.get("/settings").text)
+    assert found is not None
+    spoken = json.loads(found[1])
+    assert spoken["Nothing of that name here."] == pseudo("Nothing of that name here.")
+    assert len(spoken) > 20

@@ -1,6 +1,6 @@
 // Passkeys: a form with data-passkey asks its address in data-options for a challenge, lets the browser answer it, and is
 // sent with the answer. On the sign-in page the browser also offers them while the email field is filled in.
-import { say } from "../page.js";
+import { _, say } from "../page.js";
 
 // base.css hides the forms of passkeys from a browser that knows none, and shows a sentence instead.
 if (!window.PublicKeyCredential) document.documentElement.classList.add("no-passkeys");
@@ -48,11 +48,11 @@ async function ask(form, more = {}) {
 function explain(error, form) {
   const creates = form.dataset.passkey === "create";
   if (error.name === "AbortError") return;
-  if (error.name === "InvalidStateError") say("alert", "This device has a passkey of your account already.");
-  else if (error.name === "SecurityError") say("alert", "Your browser allows no passkeys at this address.");
-  else if (error.name === "NetworkError" && error.message === "429") say("alert", "That was too fast. Wait a minute, then try again.");
-  else if (error.name !== "NotAllowedError") say("alert", "The passkey did not work. Reload the page and try again.");
-  else say("alert", creates ? "No passkey was added: it was cancelled or took too long." : "No passkey was used: it was cancelled, took too long, or there is none for this address.");
+  if (error.name === "InvalidStateError") say("alert", _("This device has a passkey of your account already."));
+  else if (error.name === "SecurityError") say("alert", _("Your browser allows no passkeys at this address."));
+  else if (error.name === "NetworkError" && error.message === "429") say("alert", _("That was too fast. Wait a minute, then try again."));
+  else if (error.name !== "NotAllowedError") say("alert", _("The passkey did not work. Reload the page and try again."));
+  else say("alert", creates ? _("No passkey was added: it was cancelled or took too long.") : _("No passkey was used: it was cancelled, took too long, or there is none for this address."));
 }
 
 // Before everything else that listens, so that htmx and the others see only the form that has its answer.
