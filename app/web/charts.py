@@ -1,7 +1,7 @@
 """Converts data into the rectangles and lines of a chart. ``macros/charts.html`` draws them.
 
-A chart is a box of ``WIDTH`` by ``HEIGHT`` that the page stretches, so it contains no text: the axis labels are outside
-of it. Series differ by pattern or dashes, not only by colour.
+A chart is a box of ``WIDTH`` by ``HEIGHT`` that the page stretches, so it contains no text: labels are in drawings of
+their own, placed by per cent. Series differ by pattern or dashes, not only by colour.
 """
 
 import math
@@ -13,6 +13,11 @@ GAP = 0.2
 """The gap between two columns, as a share of a column's width."""
 LEVEL = 2
 """The look of a line across the chart."""
+MOST_TOTALS = 15
+"""With more columns than this, the numbers above them would run into each other."""
+LEAST_GAP = 8.0
+"""The least distance between two labels beside the chart, in per cent of its height."""
+SPARK_WIDTH, SPARK_HEIGHT = 100.0, 24.0
 
 Format = Callable[[float], str]
 
@@ -56,8 +61,21 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Label:
+    """A text in the chart or beside it; ``x`` and ``y`` are per cent of its width and height."""
+
+    text: str
+    y: float
+    x: float = 0.0
+    look: int = 0
+
+
+@dataclass(frozen=True)
 class Chart:
-    """All parts of a chart. ``columns`` have the tooltips; ``ticks`` are the axis labels from top to bottom."""
+    """All parts of a chart. ``columns`` have the tooltips; ``ticks`` are the axis labels from top to bottom.
+
+    ``totals`` are the numbers above stacked columns, ``ends`` the names of the series at their right ends.
+    """
 
     bars: Sequence[Box]
     lines: Sequence[Line]
@@ -66,6 +84,8 @@ class Chart:
     labels: Sequence[str]
     legend: Sequence[Series]
     is_line: bool
+    totals: Sequence[Label] = ()
+    ends: Sequence[Label] = ()
     width: float = WIDTH
     height: float = HEIGHT
 
@@ -75,7 +95,7 @@ def stacked(labels: Sequence[str], series: Sequence[Series]) -> Chart:
     sums = [sum(item.values[number] or 0 for item in series) for number in range(len(labels))]
     top = count_top(max(sums, default=0))
     step = WIDTH / max(1, len(labels))
-    bars = []
+    bars, ends = [], []
     for number in range(len(labels)):
         base = 0.0
         for item in series:
@@ -85,7 +105,15 @@ def stacked(labels: Sequence[str], series: Sequence[Series]) -> Chart:
                 x, y = number * step + step * GAP / 2, HEIGHT - base - height
                 bars.append(Box(_round(x), _round(y), _round(step * (1 - GAP)), _round(height), item.look))
                 base += height
-    return _chart(labels, series, top, "{:,.0f}".format, bars=bars)
+                if number == len(labels) - 1:
+                    ends.append(Label(item.name, 100 * (y + height / 2) / HEIGHT, look=item.look))
+    totals = [
+        Label(f"{total:,.0f}", _round(100 - total / top * 100), _round((number + 0.5) * step / WIDTH * 100))
+        for number, total in enumerate(sums)
+        if total and len(labels) <= MOST_TOTALS
+    ]
+    chart = _chart(labels, series, top, "{:,.0f}".format, bars=bars)
+    return replace(chart, totals=totals, ends=spread(ends))
 
 
 def lines(
@@ -102,8 +130,11 @@ def lines(
     ``counts``: of how many cases each column is. ``level``: a name and the value at which a line goes across.
     """
     step = WIDTH / max(1, len(labels))
-    drawn = []
+    drawn, ends = [], []
     for item in series:
+        last = next((value for value in reversed(item.values) if value is not None), None)
+        if last is not None:
+            ends.append(Label(item.name, 100 - last / top * 100, look=item.look))
         for run in _runs(item.values):
             points = [
                 f"{_round((number + 0.5) * step)},{_round(HEIGHT - value / top * HEIGHT)}"
@@ -111,12 +142,40 @@ def lines(
             ]
             drawn.append(Line(" ".join(points), "".join(f"M{point}h0" for point in points), item.look))
     if level is None:
-        return _chart(labels, series, top, format_value, drawn=drawn, counts=counts)
+        chart = _chart(labels, series, top, format_value, drawn=drawn, counts=counts)
+        return replace(chart, ends=spread(ends))
     name, value = level
     across = _round(HEIGHT - value / top * HEIGHT)
     line = Line(f"0,{across} {WIDTH},{across}", "", LEVEL)
     chart = _chart(labels, series, top, format_value, drawn=[line, *drawn], counts=counts)
-    return replace(chart, legend=[*series, Series(name, (), LEVEL)])
+    ends.append(Label(name, 100 - value / top * 100, look=LEVEL))
+    return replace(chart, legend=[*series, Series(name, (), LEVEL)], ends=spread(ends))
+
+
+def spread(labels: Sequence[Label]) -> list[Label]:
+    """Move labels apart that would cover each other, as little as possible and within the chart; from top to bottom."""
+    placed: list[Label] = []
+    for label in sorted(labels, key=lambda label: label.y):
+        least = placed[-1].y + LEAST_GAP if placed else 0.0
+        placed.append(replace(label, y=max(label.y, least)))
+    floor = 100.0
+    for number in reversed(range(len(placed))):
+        placed[number] = replace(placed[number], y=_round(min(placed[number].y, floor)))
+        floor = placed[number].y - LEAST_GAP
+    return placed
+
+
+def sparkline(values: Sequence[float | None]) -> list[str]:
+    """Return the points of a small line without axes from 0 to its highest value; one list of points between gaps."""
+    top = max((value for value in values if value is not None), default=0) or 1
+    step = SPARK_WIDTH / max(1, len(values) - 1)
+    return [
+        " ".join(
+            f"{_round(number * step)},{_round(SPARK_HEIGHT - 2 - value / top * (SPARK_HEIGHT - 4))}"
+            for number, value in (run if len(run) > 1 else run * 2)
+        )
+        for run in _runs(values)
+    ]
 
 
 def count_top(most: float) -> float:

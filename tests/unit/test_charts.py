@@ -2,7 +2,18 @@
 
 import pytest
 
-from app.web.charts import HEIGHT, WIDTH, Series, count_top, duration_top, lines, stacked
+from app.web.charts import (
+    HEIGHT,
+    WIDTH,
+    Label,
+    Series,
+    count_top,
+    duration_top,
+    lines,
+    sparkline,
+    spread,
+    stacked,
+)
 
 
 def test_columns_are_as_high_as_their_values_and_stand_on_each_other() -> None:
@@ -36,3 +47,34 @@ def test_the_axis_ends_at_a_round_number_with_a_whole_half(most: float, top: flo
 
 def test_a_time_axis_ends_at_round_minutes_hours_or_days() -> None:
     assert [duration_top(seconds) for seconds in (5, 61, 4_000, 90_000)] == [60, 120, 7_200, 172_800]
+
+
+def test_columns_have_their_number_above_and_their_parts_their_names_beside() -> None:
+    chart = stacked(["Mon", "Tue"], [Series("Review", [3, 0], 0), Series("Ignored", [1, 2], 1)])
+    assert [(label.text, label.x, label.y) for label in chart.totals] == [("4", 25, 0), ("2", 75, 50)]
+    assert [(label.text, label.y, label.look) for label in chart.ends] == [("Ignored", 75, 1)]
+    many = [str(day) for day in range(30)]
+    assert stacked(many, [Series("Review", [1] * 30, 0)]).totals == []
+
+
+def test_a_line_has_its_name_at_its_end_and_a_level_too() -> None:
+    series = [Series("Half", [1, 5, None], 0), Series("Most", [2, 10, None], 1)]
+    chart = lines(["a", "b", "c"], series, 10, level=("Target", 5))
+    assert [(label.text, label.y) for label in chart.ends] == [("Most", 0), ("Half", 50), ("Target", 58)]
+
+
+def test_labels_move_apart_and_stay_within_the_chart() -> None:
+    moved = spread([Label("low", 100), Label("lower", 99), Label("top", 0), Label("next", 1)])
+    assert [(label.text, label.y) for label in moved] == [
+        ("top", 0),
+        ("next", 8),
+        ("lower", 92),
+        ("low", 100),
+    ]
+
+
+def test_a_sparkline_begins_at_nothing_and_breaks_where_nothing_is_known() -> None:
+    assert sparkline([0, 4, 2]) == ["0.0,22.0 50.0,2.0 100.0,12.0"]
+    assert sparkline([1, None, 1]) == ["0.0,2.0 0.0,2.0", "100.0,2.0 100.0,2.0"]
+    assert sparkline([0, 0]) == ["0.0,22.0 100.0,22.0"]
+    assert sparkline([]) == []

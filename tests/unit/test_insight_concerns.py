@@ -41,6 +41,7 @@ def trends(
         activity=(),
         raters=0,
         agreement=(),
+        overturned=(),
         categories=now,
         classifiers=(),
         channels=(),

@@ -27,7 +27,8 @@ Seconds = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Counts:
-    """For each part of a period: each of ``rollups.COUNTS``, and the seconds from submission to decision."""
+    """For each part of a period: each of ``rollups.COUNTS``, ``actions`` and how many of them were ``overturned``, and
+    the seconds from submission to decision."""
 
     by_name: Mapping[str, Sequence[int]]
     seconds: Sequence[Seconds]
@@ -90,15 +91,16 @@ class PeriodSums:
                         sums[name][part] += value
             for part, waited in self._rows.waits():
                 seconds[part].append(np.array([waited]))
+        sums["actions"], sums["overturned"] = ([0 for _ in parts] for _ in range(2))
+        for part, _, acted, overturned in self._outcomes[OutcomeKind.CATEGORY]:
+            sums["actions"][part] += acted
+            sums["overturned"][part] += overturned
         return Counts(sums, [np.concatenate(of_part) for of_part in seconds])
 
     def overturned(self, kind: OutcomeKind) -> list[Overturned]:
         """The actions by category or by classifier, the most frequent first."""
         sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-        rows: list[tuple[int, str, int, int]] = []
-        if self._rows is not None:
-            rows = self._rows.categories() if kind is OutcomeKind.CATEGORY else self._rows.classifiers()
-        for name, acted, overturned in (*self._outcomes[kind], *(row[1:] for row in rows)):
+        for _, name, acted, overturned in self._outcomes[kind]:
             sums[name][0] += acted
             sums[name][1] += overturned
         found = [Overturned(name, acted, overturned) for name, (acted, overturned) in sums.items()]
@@ -148,24 +150,33 @@ class PeriodSums:
         return counts, waits
 
     @cached_property
-    def _outcomes(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
-        """By kind: name, actions, and how many of them were overturned; of the slots."""
-        found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    def _outcomes(self) -> Mapping[str, Sequence[tuple[int, str, int, int]]]:
+        """By kind: part, name, actions, and how many of them were overturned."""
+        found: dict[str, list[tuple[int, str, int, int]]] = defaultdict(list)
+        if self._rows is not None:
+            found[OutcomeKind.CATEGORY] += self._rows.categories()
+            found[OutcomeKind.CLASSIFIER] += self._rows.classifiers()
         first, end = self._slots
         if first == end:
             return found
-        kind, name = InsightOutcome.kind, InsightOutcome.name
-        for of_kind, of_name, acted, overturned in self._session.execute(
-            sa.select(kind, name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which))
+        part, kind, name = (
+            self._period.part_of_slot(InsightOutcome.slot),
+            InsightOutcome.kind,
+            InsightOutcome.name,
+        )
+        for of_part, of_kind, of_name, acted, overturned in self._session.execute(
+            sa.select(
+                part, kind, name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which)
+            )
             .where(
                 InsightOutcome.community_id == self._community_id,
                 InsightOutcome.slot >= first,
                 InsightOutcome.slot < end,
                 kind.in_((OutcomeKind.CATEGORY.value, OutcomeKind.CLASSIFIER.value)),
             )
-            .group_by(kind, name)
+            .group_by(part, kind, name)
         ):
-            found[of_kind].append((of_name, int(acted), int(overturned)))
+            found[of_kind].append((int(of_part), of_name, int(acted), int(overturned)))
         return found
 
 

@@ -133,6 +133,7 @@ class Totals:
 class Trends:
     """One entry per bucket of the period, and the values for the whole period and the one before.
 
+    ``overturned``: of the actions of each bucket, the share that was overturned since; None without any.
     ``moderators``: None unless the community shows figures about moderators. ``target``: None without a category that
     asks people.
     """
@@ -145,6 +146,7 @@ class Trends:
     activity: Sequence[Activity]
     raters: int
     agreement: Sequence[Agreement]
+    overturned: Sequence[float | None]
     categories: Sequence[Overturned]
     classifiers: Sequence[Overturned]
     channels: Sequence[Overturned]

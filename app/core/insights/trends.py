@@ -66,6 +66,12 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
                 *(counts.by_name[name] for name in ("sided", "borne_out", "reviews", "split")), strict=True
             )
         ],
+        overturned=[
+            overturned / actions if actions else None
+            for actions, overturned in zip(
+                counts.by_name["actions"], counts.by_name["overturned"], strict=True
+            )
+        ],
         categories=categories,
         classifiers=sums.overturned(OutcomeKind.CLASSIFIER),
         channels=sums.channels(),

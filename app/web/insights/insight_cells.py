@@ -32,7 +32,8 @@ class Cell:
 class Table:
     """One section. ``columns`` are (heading, name in the file); a column without a name is on the page only.
 
-    ``chart`` is None if the table itself has bars; ``note`` explains what is in the chart, or who is left out.
+    ``chart`` is None if the table itself has bars; ``desc`` is what it shows, in a sentence; ``note`` explains what is
+    in the chart, or who is left out. ``url``: the rows behind all of it.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Table:
     chart: Chart | None = None
     desc: str = ""
     note: str = ""
+    url: str | None = None
 
     def lines(self) -> list[list[object]]:
         """The file: the names of the columns, and the rows."""

@@ -29,6 +29,8 @@ def tables(trends: Trends, links: RowLinks) -> list[Table]:
                 lambda row: links.history(ActionState.PROPOSED.value, category=row.name),
                 lambda row: links.overturned(category=row.name),
             ),
+            desc=_worst(trends.categories, category_name),
+            url=links.overturned(),
         ),
         Table(
             "classifiers",
@@ -40,6 +42,7 @@ def tables(trends: Trends, links: RowLinks) -> list[Table]:
                 before.classifiers,
                 lambda row: Cell(row.name, row.name, url=links.classifiers()),
             ),
+            desc=_worst(trends.classifiers, str),
         ),
         Table(
             "channels",
@@ -52,9 +55,18 @@ def tables(trends: Trends, links: RowLinks) -> list[Table]:
                 None,
                 lambda row: Cell(channel(row.name), row.name, url=links.queue(channel=row.name)),
             ),
+            desc=_worst(trends.channels, channel),
         ),
         *([] if trends.moderators is None else [_moderators(trends.moderators, links)]),
     ]
+
+
+def _worst(rows: Sequence[Overturned], title: Callable[[str], str]) -> str:
+    """Return in a sentence where most was overturned."""
+    worst = max(rows, key=lambda row: (row.overturned, row.share), default=None)
+    if worst is None or not worst.overturned:
+        return "Nothing was overturned."
+    return f"Most of it: {title(worst.name)}, {worst.overturned:,} of {worst.acted:,} actions."
 
 
 def before_words(trends: Trends) -> str:

@@ -62,7 +62,7 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     parts = (
         ("Acted on at once", "At once", "acted", 0),
         ("Sent to review", "Review", "reviewed", 1),
-        ("Ignored", "Ignored", "ignored", 2),
+        ("Let through", "Let through", "ignored", 2),
         ("Not scored", "Unscored", "unscored", 3),
     )
     series = [
@@ -96,6 +96,7 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
         ),
         charts.stacked(days, series),
         _peak(trends, "posts", days, [day.submitted for day in trends.volume]) + _partly_scored(trends),
+        url=links.history(),
     )
 
 
@@ -146,6 +147,7 @@ def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
         if whole.decided
         else "No review was decided.",
         "" if target is None else _target_words(target, whole.median, is_drawn=level is not None),
+        links.history(*DECISIONS),
     )
 
 
@@ -186,6 +188,7 @@ def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
         ),
         charts.lines(days, [Series("Waiting", waiting, 0)], charts.count_top(max(waiting, default=0))),
         f"{waiting[-1]:,} at the end. " + _peak(trends, "reviews", days, waiting),
+        url=links.queue(sort="oldest"),
     )
 
 

@@ -1,7 +1,6 @@
 """Insights page for moderators: headline figures, charts and tables about a period, also as CSV."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -12,24 +11,22 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.errors import Invalid
 from app.core.insights import concerns, trends
-from app.core.insights.trend_figures import Totals, Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
-from app.web.filters import percent
 from app.web.insights import insight_concerns, insight_tables
-from app.web.insights.insight_cells import DECISIONS, RowLinks, duration
-from app.web.insights.insight_groups import before_words
+from app.web.insights.insight_cells import RowLinks
+from app.web.insights.insight_headlines import changed_most, headlines
 from app.wiring import wired
 
 DEFAULT = 30
 DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
 
 MOST_MATTERS = 8
-MOST_ROWS = 13
+MOST_ROWS = 10
 """How many days or weeks the tables show at first: with more, a page of a month would have too many elements."""
 
 
@@ -133,6 +130,7 @@ _NOTHING: Mapping[str, Any] = {
     "more_attention": 0,
     "tables": (),
     "headlines": (),
+    "changed_most": None,
     "why_weeks": "",
 }
 """What the page shows of an invalid period."""
@@ -146,12 +144,14 @@ def _figures(period: Period, base: Query) -> Mapping[str, Any]:
         now = concerns.read(session, actor, community_id)
     matters = concerns.in_order([*now, *concerns.from_trends(found)])
     links = RowLinks.for_reader(found.period, base)
+    figures = [] if found.is_empty else headlines(found)
     return {
         "found": found,
         "attention": insight_concerns.sentences(matters[:MOST_MATTERS], found, links),
         "more_attention": max(0, len(matters) - MOST_MATTERS),
         "tables": () if found.is_empty else insight_tables.tables(found, links),
-        "headlines": () if found.is_empty else headlines(found, links),
+        "headlines": figures,
+        "changed_most": changed_most(figures) if figures else None,
         "why_weeks": insight_tables.why_weeks(found, trends.FEW_DECIDED),
     }
 
@@ -163,75 +163,3 @@ def _base(form: PeriodForm) -> Query:
 
 def _is_shown(form: PeriodForm, days: int) -> bool:
     return not form.is_chosen and form.days.data == str(days)
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One figure: its label, value, a hint, what it was before, and the rows behind it."""
-
-    label: str
-    value: str
-    hint: str
-    before: str
-    url: str | None = None
-
-
-def headlines(trends: Trends, links: RowLinks) -> list[Headline]:
-    """Return the figures of the whole period."""
-    now, before, when = trends.totals, trends.before, before_words(trends)
-    acted, reviewed = sum(item.acted for item in trends.volume), sum(item.reviewed for item in trends.volume)
-    return [
-        Headline(
-            "Submitted",
-            f"{now.submitted:,}",
-            f"{acted:,} acted on at once, {reviewed:,} sent to review",
-            compared(now.submitted, before.submitted, "{:,.0f}".format, when),
-            links.history(),
-        ),
-        Headline(
-            "Time to decision",
-            duration(now.delay.median),
-            f"9 of 10 within {duration(now.delay.p90)}, of {now.delay.decided:,} decided",
-            compared(now.delay.median, before.delay.median, duration, when),
-            links.history(*DECISIONS),
-        ),
-        Headline(
-            "Waiting at the end",
-            f"{now.waiting:,}",
-            "reviews",
-            compared(now.waiting, before.waiting, "{:,.0f}".format, "when it began"),
-            links.queue(sort="oldest"),
-        ),
-        Headline(
-            "Ratings",
-            f"{now.ratings:,}",
-            f"by {now.raters:,} people",
-            compared(now.ratings, before.ratings, "{:,.0f}".format, when),
-        ),
-        Headline(
-            "Overturned",
-            percent(_rate(now), 1),
-            f"{now.overturned:,} of {now.actions:,} actions",
-            compared(
-                _rate(now), _rate(before), lambda share: percent(share, 1), f"of {before.actions:,} {when}"
-            )
-            if before.actions
-            else f"No actions {when}",
-            links.overturned(),
-        ),
-    ]
-
-
-def compared(now: float | None, before: float | None, shown: Callable[[float], str], when: str) -> str:
-    """Return in words what a figure was before: "Up from 104 the 30 days before"."""
-    if before is None:
-        return f"None {when}"
-    if now is None:
-        return f"{shown(before)} {when}"
-    if shown(now) == shown(before):
-        return f"The same {when}"
-    return f"{'Up' if now > before else 'Down'} from {shown(before)} {when}"
-
-
-def _rate(totals: Totals) -> float | None:
-    return totals.overturned / totals.actions if totals.actions else None
