@@ -28,6 +28,13 @@ def category_name(name: str | None) -> str:
     return CATEGORY_NAMES.get(name or "", (name or "").replace("_", " ").capitalize())
 
 
+def in_sentence(name: str, count: int) -> str:
+    """Return a category as it follows a number: "3 threats", "3 spam"."""
+    if name == "threat":
+        return "threat" if count == 1 else "threats"
+    return category_name(name).lower()
+
+
 def place_words(place: Place) -> str:
     """Return where a route leads: "Spam, Tier 2", "Let through"."""
     if place is None:

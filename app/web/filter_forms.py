@@ -6,12 +6,13 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from wtforms import DateField, Field, Form, SelectMultipleField
+from wtforms import DateField, Field, Form, HiddenField, SelectMultipleField
 from wtforms.fields.choices import SelectFieldBase
 from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.web import reader_zone
+from app.web.filters import full_time
 
 ALL = {"": "All"}
 """The choice without a filter."""
@@ -51,6 +52,30 @@ class SeveralField(SelectMultipleField):
         if not self.data:
             return "All"
         return ", ".join(chosen) if len(chosen) <= NAMED else f"{len(chosen)} chosen"
+
+
+class MomentField(HiddenField):
+    """A moment that a link sets, as an ISO date and time; unreadable values are ignored."""
+
+    @property
+    def moment(self) -> datetime | None:
+        try:
+            moment = datetime.fromisoformat(self.data or "")
+        except ValueError:
+            return None
+        return moment if moment.tzinfo is not None and 1970 <= moment.year <= 2999 else None
+
+    @property
+    def in_words(self) -> str:
+        return full_time(self.moment) if self.moment else ""
+
+
+class ChosenField(HiddenField):
+    """A filter that a link sets or leaves out; ``in_words`` is what its chip shows."""
+
+    def __init__(self, label: str, in_words: str, **options: Any) -> None:
+        super().__init__(label, **options)
+        self.in_words = in_words
 
 
 class FilterForm(Form):
@@ -161,6 +186,8 @@ def chips(form: FilterForm, path: str) -> Sequence[Chip]:
                 words = next(
                     (str(label) for known, label, *_ in field.iter_choices() if known == value), value
                 )
+            elif isinstance(field, (MomentField, ChosenField)):
+                words = field.in_words
             found.append(Chip(field.label.text, words, f"{path}?{encoded(rest)}" if rest else path))
     return found
 

@@ -1,16 +1,24 @@
-"""Where browsers and programs begin: the home page, and paths below ``/.well-known/``."""
+"""Where browsers and programs begin: the start and home pages, and paths below ``/.well-known/``."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, make_response, redirect, url_for
 
 from app.core import clock
 from app.core.errors import NotFound
+from app.core.insights import concerns
+from app.core.insights.concerns import Concern, Matter
+from app.core.people import invitations
 from app.core.permissions import Permission
-from app.web import auth, navigation, page
+from app.web import auth, navigation, page, reader_zone
 from app.web.account import sign_up
 from app.web.administer import first_admin, getting_started
 from app.web.blueprint import web
+from app.web.moderate import desk as moderators_desk
+from app.web.rate import home as raters_home
 from app.wiring import base_url, wired
 
 
@@ -32,8 +40,52 @@ def home() -> Response:
         return make_response(redirect(url_for("web.getting_started_page", community=slug), 303))
     moderates = auth.may(Permission.SEE_QUEUE, community.id) and navigation.has_page("web.review")
     slug = community.slug if len(who.communities) > 1 else None
-    first = "web.review" if moderates else "web.help_needed"
+    first = "web.desk" if moderates else "web.help_needed"
     return make_response(redirect(url_for(first, community=slug), 303))
+
+
+@web.get("/desk")
+@auth.needs(Permission.RATE)
+def desk() -> Response:
+    """The home page: what waits for the reader, by role, and what happened since they were last here."""
+    actor, community = auth.current_actor(), auth.current_community()
+    moderates = auth.may(Permission.SEE_QUEUE, community.id)
+    context: dict[str, Any] = {}
+    with wired().database.reading() as session:
+        if moderates:
+            context = moderators_desk.context(session, actor, community, None)
+        else:
+            context = raters_home.context(session, actor, community)
+        if auth.may(Permission.MANAGE_WEBHOOKS, community.id):
+            context["matters"] = _matters(concerns.read(session, actor, community.id))
+        if auth.may(Permission.MANAGE_PEOPLE, community.id):
+            context["invitations"] = len(invitations.pending(session, actor, community.id))
+    return page.render("desk.html", greeting=_greeting(), moderates=moderates, **context)
+
+
+def _greeting() -> str:
+    """Return a greeting by the time of day where the reader is; one that fits always where that is not known."""
+    if not reader_zone.is_known():
+        return "Hello."
+    hour = clock.now().astimezone(reader_zone.zone()).hour
+    return "Good morning." if 4 <= hour < 12 else "Good afternoon." if 12 <= hour < 18 else "Good evening."
+
+
+def _matters(found: Sequence[Matter]) -> Sequence[tuple[str, str, str]]:
+    """What an operator should look at, but for what the page says anyway: icon, sentence, address."""
+    words = {
+        Concern.WEBHOOK_DISABLED: ("circle-x", "The webhook to {} is disabled and gets nothing."),
+        Concern.WEBHOOK_FAILING: ("triangle-alert", "The webhook to {} is failing."),
+    }
+    return [
+        (
+            words[matter.concern][0],
+            words[matter.concern][1].format(urlsplit(matter.name).netloc or matter.name),
+            url_for("web.webhook_page", webhook_id=matter.webhook_id),
+        )
+        for matter in found
+        if matter.concern in words
+    ]
 
 
 EXPIRES_AFTER = timedelta(days=180)

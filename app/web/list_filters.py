@@ -14,9 +14,19 @@ from app.core.review.history_filters import HistoryFilter
 from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.review.second_looks import SecondLookFilter
 from app.core.vocabulary import ActionState, ActionType
-from app.web import forms
+from app.web import auth, forms
 from app.web.categories import category_name
-from app.web.filter_forms import ALL, Days, FilterForm, Query, SeveralField, encoded, typed
+from app.web.filter_forms import (
+    ALL,
+    ChosenField,
+    Days,
+    FilterForm,
+    MomentField,
+    Query,
+    SeveralField,
+    encoded,
+    typed,
+)
 from app.web.filters import state_word
 from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
@@ -86,7 +96,10 @@ class QueueForm(FilterForm):
 
 
 class HistoryForm(Days, FilterForm):
-    """Filters of the action history, from the query string. From and To are whole days in the reader's timezone."""
+    """Filters of the action history, from the query string. From and To are whole days in the reader's timezone.
+
+    Links of the home page set ``since``, the moment of the last visit, and ``mine``: what the reader did.
+    """
 
     q = SearchField("Search", [at_most(200, "Search")])
     type = SeveralField("Type", choices=choices({kind.value: kind.value.capitalize() for kind in ActionType}))
@@ -101,6 +114,8 @@ class HistoryForm(Days, FilterForm):
     language = SeveralField("Language", validate_choice=False)
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
+    last_visit = MomentField("Since", name="since")
+    mine = ChosenField("By", "You")
 
     def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
         """Offer every category and language that a post ever had, and those that the query string selects."""
@@ -119,10 +134,11 @@ class HistoryForm(Days, FilterForm):
             traces=tuple(name for name in self.state.data or () if name in history_filters.TRACES),
             search=typed(self.q),
             actor=typed(self.actor),
+            account_id=auth.current_actor().account_id if self.mine.data else None,
             author=typed(self.author),
             categories=tuple(self.category.data or ()),
             languages=tuple(self.language.data or ()),
-            since=self.since,
+            since=max(filter(None, (self.since, self.last_visit.moment)), default=None),
             until=self.until,
         )
 

@@ -19,6 +19,7 @@ Entry = tuple[str, str, str, Permission | Literal["service admin"] | None]
 """What it is called, its view, its icon, and what one must be allowed, or be, to see it."""
 
 GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    ("", (("Home", "web.desk", "house", Permission.RATE),)),
     (
         "Rate",
         (
@@ -29,7 +30,6 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
         "Moderate",
         (
-            ("Home", "web.desk", "flag", Permission.SEE_QUEUE),
             ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
             ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
             ("Authors", "web.authors_page", "users", Permission.SEE_HISTORY),
@@ -64,7 +64,6 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 
 GO_KEYS = {
     "web.desk": "h",
-    "web.help_needed": "h",
     "web.review": "r",
     "web.insights_page": "i",
     "web.thresholds": "t",
@@ -143,7 +142,7 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 icon,
                 _is_current(url_for(view)),
                 *counted.get(view, (None, "")),
-                go=_go_key(view, community),
+                go=GO_KEYS.get(view, ""),
                 live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
@@ -161,13 +160,6 @@ def _is_open(needed: Permission | Literal["service admin"] | None, community: Co
     return needed is None or (
         isinstance(needed, Permission) and community is not None and auth.may(needed, community.id)
     )
-
-
-def _go_key(view: str, community: Community | None) -> str:
-    """Return the key that leads to this page after G; moderators have a home, others help where it is needed."""
-    if view == "web.help_needed" and community is not None and auth.may(Permission.SEE_QUEUE, community.id):
-        return ""
-    return GO_KEYS.get(view, "")
 
 
 def has_page(view: str) -> bool:

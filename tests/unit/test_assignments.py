@@ -13,7 +13,7 @@ from app.core.models import Action, Membership
 from app.core.paging import Slice
 from app.core.people import members
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import assignments, claims, conditions, queue
+from app.core.review import assignments, claims, conditions, desk, queue
 from app.core.review.queue_filters import QueueFilter
 from app.core.vocabulary import Role
 from app.wiring import Wiring
@@ -176,7 +176,7 @@ def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left
         claim(wiring, max_, action_id)
     claim(wiring, olga, ids[2])
     with wiring.database.reading() as session:
-        mine = queue.desk(session, max_, cast.community_id)
+        mine = desk.read(session, max_, cast.community_id)
     assert (mine.mine, mine.unclaimed, mine.overdue, mine.overturned) == (2, 0, 0, 0)
     assert {item.action.id for item in mine.my_items} == set(ids[:2])
     with wiring.database.writing() as session:
@@ -186,6 +186,6 @@ def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left
         late.due_at = late.created_at
     advance(60)
     with wiring.database.reading() as session:
-        mine = queue.desk(session, max_, cast.community_id)
+        mine = desk.read(session, max_, cast.community_id)
     assert (mine.mine, mine.unclaimed, mine.overdue) == (0, 2, 1)
     assert [item.action.id for item in mine.overdue_items] == [ids[0]]

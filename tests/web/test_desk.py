@@ -1,14 +1,21 @@
 """Moderators' home, and giving away, putting aside and letting go of items."""
 
+import html
+import re
 import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from app.core.models import Action
+from app.web import reader_zone
 from app.web.filters import sentence_end
 from app.wiring import Wiring
 from tests.cast import Cast
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.clocks import at
+from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 
 def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
@@ -65,23 +72,42 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
         assert session.get_one(Action, action_id).snoozed_until is None
 
 
+def _figures(page: str) -> dict[str, str]:
+    """The links to rows, by their words."""
+    found = re.findall(r'<a href="([^"]+)"[^>]*>((?:(?!</a>).)*)</a>', page)
+    return {" ".join(re.sub("<[^>]+>", " ", words).split()): html.unescape(url) for url, words in found}
+
+
+def _late(wiring: Wiring, *action_ids: uuid.UUID) -> None:
+    with wiring.database.writing() as session:
+        for action_id in action_ids:
+            action = session.get_one(Action, action_id)
+            action.due_at = action.created_at
+
+
 @pytest.mark.both_databases
 def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
-    moderator: Visitor, rater: Visitor, wiring: Wiring, stage: Stage
+    moderator: Visitor, stage: Stage
 ) -> None:
     mine, other = stage.post("Mine to decide"), stage.post("Free")
     moderator.post(f"/review/{mine}/claim")
     page = moderator.get("/desk").text
-    for tile in ("<strong>1</strong> Mine", "<strong>1</strong> Unclaimed", "<strong>0</strong> Overdue"):
-        assert tile in page
+    assert (
+        _figures(page).items()
+        >= {
+            "1 Yours": "/review?claimed_by=me",
+            "1 Unclaimed": "/review?claimed_by=nobody",
+        }.items()
+    )
+    assert "0 Overdue" not in _figures(page), "nothing to open"
     assert "Mine to decide" in page
     assert f"/review/{other}" not in page
     answer = moderator.post("/review/stop")
     assert answer.headers["Location"].startswith("/desk")
     page = moderator.get("/desk").text
     assert "1 claim is released." in page
-    assert "<strong>0</strong> Mine" in page
-    assert rater.get("/desk").status_code == 403
+    assert "1 Yours" not in _figures(page)
+    assert "2 Unclaimed" in _figures(page)
 
 
 def test_in_a_run_what_is_handed_over_opens_the_next_item(
@@ -109,3 +135,114 @@ def test_in_a_run_what_is_handed_over_opens_the_next_item(
 @pytest.mark.parametrize(("name", "ended"), [("Sam", "Sam."), ("Marta H.", "Marta H."), ("Who?", "Who?")])
 def test_a_name_that_ends_a_sentence_gets_no_second_full_stop(name: str, ended: str) -> None:
     assert sentence_end(name) == ended
+
+
+@pytest.mark.both_databases
+def test_home_names_the_worst_of_what_is_overdue_and_leads_to_its_oldest(
+    moderator: Visitor, wiring: Wiring, stage: Stage
+) -> None:
+    insult, first, second = (
+        stage.post("Rude"),
+        *(stage.post(text, category="threat") for text in ("I will find you", "Wait and see")),
+    )
+    _late(wiring, insult, first, second)
+    page = moderator.get("/desk").text
+    links = _figures(page)
+    assert links["3 overdue"] == "/review?overdue=1"
+    assert links["2 of them threats"] == "/review?overdue=1&category=threat"
+    for words in ("3 overdue", "2 of them threats"):
+        assert len(set(re.findall(r'id="row-([^"]+)"', moderator.get(links[words]).text))) == int(words[0])
+    assert "Review the oldest: Threat" in page
+    asked = re.search(r'action="(/review/next[^"]*)"', page)
+    assert asked
+    answer = moderator.post(html.unescape(asked[1]))
+    assert answer.headers["Location"].startswith(f"/review/{first}?"), "the oldest threat"
+
+
+def test_home_of_one_category_says_all(moderator: Visitor, wiring: Wiring, stage: Stage) -> None:
+    late = [stage.post(f"Threat {number}", category="threat") for number in range(2)]
+    _late(wiring, late[0])
+    assert _figures(moderator.get("/desk").text).keys() >= {"1 overdue", "threat"}
+    _late(wiring, late[1])
+    assert _figures(moderator.get("/desk").text).keys() >= {"2 overdue", "all threats"}
+
+
+@pytest.mark.both_databases
+def test_the_bars_of_the_week_lead_to_what_the_moderator_did_that_day(
+    moderator: Visitor, operator: Visitor, stage: Stage
+) -> None:
+    ids = [stage.post(f"Post {number}") for number in range(4)]
+    assert "What you do each day appears here." in moderator.get("/desk").text
+    for visitor, action_id in zip((moderator, moderator, operator), ids, strict=False):
+        visitor.post(f"/review/{action_id}/decide", verb="dismiss", reason="Fine", version="1")
+    (url,) = [
+        one
+        for words, one in _figures(moderator.get("/desk").text).items()
+        if words.startswith("2 ") and "mine=1" in one
+    ]
+    listed = moderator.get(url).text
+    assert "2 changes" in listed
+    assert "Remove the filter By You" in re.sub("<[^>]+>", "", listed)
+    assert "1 change<" in operator.get(url).text
+
+
+def test_queues_with_their_counts_and_who_else_is_here(
+    moderator: Visitor, operator: Visitor, stage: Stage
+) -> None:
+    for category in ("spam", "spam", "toxicity"):
+        stage.post(f"A post of {category}", category=category)
+    operator.post("/review/filters?category=spam", name="Spam, night shift", shared="y")
+    assert "Spam, night shift" not in moderator.get("/desk").text, "a filter, but no queue yet"
+    made = re.search(r'action="(/review/filters/[^"]+/queue)', operator.get("/review?category=spam").text)
+    assert made
+    operator.post(made[1], position="1")
+    operator.get("/desk")
+    links = _figures(moderator.get("/desk").text)
+    assert links["Spam, night shift 2"] == "/review?category=spam"
+    assert links["Review queue 3"] == "/review"
+    assert "Operator" in moderator.get("/desk").text
+    assert "Here now" in moderator.get("/desk").text
+
+
+def test_home_asks_the_database_as_often_with_many_rows_as_with_few(
+    moderator: Visitor, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    def count() -> int:
+        with statements() as seen:
+            assert moderator.get("/desk").status_code == 200
+        return len(seen)
+
+    _late(wiring, stage.post("One", category="threat"))
+    few = count()
+    _late(wiring, *(stage.post(f"More {number}", category="threat") for number in range(6)))
+    assert count() == few
+
+
+def test_raters_have_a_home_that_says_what_needs_them(rater: Visitor, stage: Stage) -> None:
+    assert "Nothing needs your help now." in rater.get("/desk").text
+    stage.post("One")
+    page = rater.get("/desk").text
+    assert _figures(page)["1 post needs your answer"] == "/help-needed"
+    assert "Overdue" not in page
+    assert "What became of your answers appears here." in page
+
+
+@pytest.mark.parametrize(
+    ("hour", "zone", "greeting"),
+    [
+        (3, "UTC", "Good evening."),
+        (4, "UTC", "Good morning."),
+        (12, "UTC", "Good afternoon."),
+        (18, "UTC", "Good evening."),
+        (3, "Asia/Tokyo", "Good afternoon."),
+        (3, "", "Hello."),
+    ],
+)
+def test_the_greeting_follows_the_time_where_the_reader_is(
+    visit: Visit, cast: Cast, hour: int, zone: str, greeting: str
+) -> None:
+    at(datetime(2030, 1, 1, hour, 30, tzinfo=UTC))
+    moderator = visit(cast.moderator)
+    if zone:
+        moderator.client.set_cookie(reader_zone.COOKIE, zone)
+    assert f"<h1>{greeting}" in moderator.get("/desk").text

@@ -100,7 +100,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
             rater = accounts.create(session, f"{number}@example.org", PASSWORD, confirmed=True)
             accounts.give_role(session, SYSTEM, rater, community.id, Role.RATER)
     assert "All done." in visitor.get("/getting-started").text
-    assert visitor.get("/").location == "/review"
+    assert visitor.get("/").location == "/desk"
 
 
 @on_sqlite
@@ -158,7 +158,7 @@ def test_the_list_is_hidden_and_put_back(visit: Visit, fresh: tuple[Community, P
     visitor = visit(ann)
     assert 'href="/getting-started"' in visitor.get("/settings").text
     assert visitor.post("/getting-started/hide").location == "/?community=fresh-forum"
-    assert visitor.get("/").location == "/review"
+    assert visitor.get("/").location == "/desk"
     assert 'href="/getting-started"' not in visitor.get("/settings").text
     assert 'href="/getting-started"' in visitor.get("/community").text, "it is still found"
     assert visitor.post("/getting-started/show").location == "/getting-started"
@@ -173,7 +173,7 @@ def test_an_operator_is_told_what_an_admin_does(visit: Visit, cast: Cast, wiring
     assert "An admin of the community does this." in page
     assert 'href="/people' not in page.split('<ol class="first-steps">')[1]
     assert visit(cast.operator).get("/").location == "/getting-started"
-    assert visit(cast.moderator).get("/").location == "/review"
+    assert visit(cast.moderator).get("/").location == "/desk"
     assert visit(cast.rater).get("/").location == "/help-needed"
 
 

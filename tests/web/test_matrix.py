@@ -146,7 +146,7 @@ GET  /deliveries/replay                                         303 403 403 200 
 POST /deliveries/replay                                         401 403 403 409 409 404
 GET  /deliveries/replays/<uuid:replay_id>                       303 403 403 200 200 404
 GET  /deliveries/replays/<uuid:replay_id>/progress              303 403 403 200 200 404
-GET  /desk                                                      303 403 200 200 200 404
+GET  /desk                                                      303 200 200 200 200 404
 GET  /endpoints                                                 303 403 403 200 200 404
 POST /endpoints                                                 401 403 403 422 422 404
 GET  /endpoints/<uuid:webhook_id>                              303 403 403 200 200 404

@@ -43,20 +43,20 @@ def test_everybody_begins_where_they_worked_last_on_whatever_browser(
         session.get_one(Account, cast.admin.account_id).service_admin = True
     admin = visit(cast.admin)
     # By the alphabet, until they have worked somewhere: by a choice, or on an object's own page.
-    assert admin.get("/").location == "/review?community=harbour-forum"
+    assert admin.get("/").location == "/desk?community=harbour-forum"
     assert admin.get(f"/review/{stage.post(away=True)}").status_code == 200
-    assert admin.get("/").location == "/review?community=mountain-forum"
+    assert admin.get("/").location == "/desk?community=mountain-forum"
     another_browser = visit(None)
     another_browser.client.set_cookie("bridgenote-community", "harbour-forum")  # of whoever used it before
     assert _sign_in(another_browser, cast.admin.email).status_code == 303
-    assert another_browser.get("/").location == "/review?community=mountain-forum"
+    assert another_browser.get("/").location == "/desk?community=mountain-forum"
     # A window that asks by itself for what is new does not bring them back.
     another_browser.get("/insights?community=harbour-forum")
     admin.get("/review/new-count?community=mountain-forum", **HTMX)
     admin.get("/insights?community=no-such-place")
     third = visit(None)
     _sign_in(third, cast.admin.email)
-    assert third.get("/").location == "/review?community=harbour-forum"
+    assert third.get("/").location == "/desk?community=harbour-forum"
 
 
 def test_the_address_is_compared_without_case_and_spaces(visit: Visit, cast: Cast) -> None:

@@ -11,6 +11,7 @@ history, where they can be erased.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -174,20 +175,43 @@ def unread(session: Session, actor: Actor) -> int:
 
 def unread_count(actor: Actor) -> sa.Select[int]:
     """The statement that counts the actor's unread notices."""
-    return sa.select(sa.func.count()).select_from(Notice).where(_readable(actor), Notice.read_at.is_(None))
+    return sa.select(sa.func.count()).select_from(Notice).where(_readable(actor), is_unread())
 
 
-def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:
-    """A page of the actor's notices, newest first; four queries however many rows."""
+def list_for(
+    session: Session, actor: Actor, part: Slice, *narrowed: sa.ColumnElement[bool]
+) -> Page[NoticeEntry]:
+    """A page of the actor's notices, newest first; four queries however many rows.
+
+    ``narrowed``: ``is_unread()``, or ``is_reversal(…)``.
+    """
     page = paging.paginate(
         session,
-        sa.select(Notice).where(_readable(actor)),
+        sa.select(Notice).where(_readable(actor), *narrowed),
         Notice.created_at,
         Notice.id,
         part,
         most=paging.MOST_COUNTED,
     )
     return replace(page, rows=_with_entries(session, page.rows))
+
+
+def is_unread() -> sa.ColumnElement[bool]:
+    """Whether the notice has not been marked as read, as part of a query."""
+    return Notice.read_at.is_(None)
+
+
+def is_reversal(community_id: uuid.UUID, since: datetime) -> sa.ColumnElement[bool]:
+    """Whether the notice says that a decision in this community was reversed after ``since``, as part of a query."""
+    return sa.and_(
+        Notice.community_id == community_id, Notice.decided_id.is_not(None), Notice.created_at >= since
+    )
+
+
+def reversals(session: Session, actor: Actor, community_id: uuid.UUID, since: datetime) -> int:
+    """How many of the actor's decisions in this community were reversed after ``since``."""
+    reversed_ = _readable(actor), is_reversal(community_id, since)
+    return session.scalar(sa.select(sa.func.count()).select_from(Notice).where(*reversed_)) or 0
 
 
 def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None) -> int:

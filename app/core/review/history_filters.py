@@ -52,6 +52,7 @@ class HistoryFilter:
     entry of one of the traces. Without both, a held decision is left out once it was carried out, because the change
     itself is listed. All other filters are joined by AND. ``search`` matches posts (``post_search.finds``) and the
     text of reasons. ``actor`` is part of a name, ``author`` a whole id or, if no author has that id, part of one.
+    ``account_id``: only what this account did.
     """
 
     action_types: tuple[ActionType, ...] = ()
@@ -59,6 +60,7 @@ class HistoryFilter:
     traces: tuple[str, ...] = ()
     search: str = ""
     actor: str = ""
+    account_id: uuid.UUID | None = None
     author: str = ""
     categories: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
@@ -69,7 +71,13 @@ class HistoryFilter:
     def is_in_index(self) -> bool:
         """Whether an index alone tells which entries match: by what happened, and when."""
         return not (
-            self.action_types or self.search or self.actor or self.author or self.categories or self.languages
+            self.action_types
+            or self.search
+            or self.actor
+            or self.account_id
+            or self.author
+            or self.categories
+            or self.languages
         )
 
 
@@ -129,6 +137,8 @@ def _conditions(
         conditions.append(_one_of(HistoryEntry.language, filters.languages))
     if filters.author:
         conditions.append(_author(session, community_id, filters.author))
+    if filters.account_id:
+        conditions.append(HistoryEntry.account_id == filters.account_id)
     if filters.actor:
         conditions.append(_actor(session, community_id, filters.actor))
     return conditions

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased, selectinload
 from app.core import clock, limits
 from app.core.actions import actions
 from app.core.history.reason import Reason
-from app.core.models import Account, Action, Notice, Request
+from app.core.models import Account, Action, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.review import conditions, post_search, queue_filters
 from app.core.review.conditions import bounded_count
@@ -84,11 +84,11 @@ def queue(
     rows: list[QueueItem] = []
     if anchor is not None:
         beyond = statement.where(queue_filters.follows(filters.sort, anchor, backwards=backwards))
-        rows = _page(session, beyond, filters.sort, size, backwards=backwards)
+        rows = first_items(session, beyond, filters.sort, size, backwards=backwards)
     if not rows:
         # After the end show the last page, before the beginning the first.
         backwards = anchor is not None and not backwards
-        rows = _page(session, statement, filters.sort, size, backwards=backwards)
+        rows = first_items(session, statement, filters.sort, size, backwards=backwards)
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
         ahead = queue_filters.with_figures(statement, filters.sort).where(
@@ -103,7 +103,7 @@ def _count(session: Session, statement: sa.Select[Any]) -> int:
     return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
-def _page(
+def first_items(
     session: Session, statement: sa.Select[Any], sort: Sort, size: int, *, backwards: bool
 ) -> list[QueueItem]:
     """The first ``size`` rows of ``statement``, or the last if ``backwards``; always in the queue's order."""
@@ -193,63 +193,4 @@ def _as_rows(statement: sa.Select[Any]) -> Any:
             selectinload(Action.note),
             selectinload(Action.held),
         )
-    )
-
-
-OVERTURNED_DAYS = 7
-DESK_SHOWN = 5
-MINE, UNCLAIMED, OVERDUE = (
-    QueueFilter(claimed_by="me"),
-    QueueFilter(claimed_by="nobody"),
-    QueueFilter(overdue=True),
-)
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Counts of items, each at most ``MOST_COUNTED`` + 1, and the first of them in the queue's order.
-
-    ``overturned`` counts the moderator's decisions that were reversed in the last ``OVERTURNED_DAYS`` days.
-    """
-
-    mine: int
-    unclaimed: int
-    overdue: int
-    overturned: int
-    my_items: Sequence[QueueItem]
-    overdue_items: Sequence[QueueItem]
-
-
-def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
-    """The moderator's desk in this community; the same number of queries whatever waits."""
-    require(actor, Permission.SEE_QUEUE, community_id)
-
-    def first(filters: QueueFilter) -> Sequence[QueueItem]:
-        found = queue_filters.filtered(session, actor, community_id, filters)
-        return _page(session, found, filters.sort, DESK_SHOWN, backwards=False)
-
-    counts = (
-        bounded_count(
-            queue_filters.filtered(session, actor, community_id, filters).with_only_columns(Action.id)
-        )
-        for filters in (MINE, UNCLAIMED, OVERDUE)
-    )
-    figures = session.execute(sa.select(*counts)).one()
-    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
-    since = clock.now() - timedelta(days=OVERTURNED_DAYS)
-    overturned = session.scalar(
-        sa.select(sa.func.count()).where(
-            Notice.account_id == actor.account_id,
-            Notice.community_id == community_id,
-            Notice.decided_id.is_not(None),
-            Notice.created_at >= since,
-        )
-    )
-    return Desk(
-        mine,
-        unclaimed,
-        overdue,
-        overturned or 0,
-        first(MINE) if mine else [],
-        first(OVERDUE) if overdue else [],
     )

@@ -10,16 +10,17 @@ from typing import Any
 
 from flask import Response, g, url_for
 
+from app.core import clock
 from app.core.history import notices
 from app.core.history.notices import NoticeEntry
 from app.core.models import Community, HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
-from app.core.review import assignments, claims
+from app.core.review import assignments, claims, desk
 from app.core.states import ACTION
 from app.core.upkeep.attention import TITLES
 from app.core.vocabulary import ActionState, ActionVerb, AttentionReason
-from app.web import auth, cursor_links, forms, page
+from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.filters import counted, state_word
@@ -67,16 +68,21 @@ class NoticeRow:
 def notices_page() -> Response:
     _require_moderator()
     part = Slice(size=PAGE_SIZE, after=forms.query_arg("after") or None)
+    community, show = auth.current_community(), forms.query_arg("show")
+    overturned = notices.is_reversal(community.id, clock.now() - desk.OVERTURNED_FOR)
+    narrowed = {"unread": [notices.is_unread()], "overturned": [overturned]}.get(show, [])
+    kept = {**community_choice.carried(), **({"show": show} if narrowed else {})}
     with wired().database.reading() as session:
-        listed = notices.list_for(session, auth.current_actor(), part)
+        listed = notices.list_for(session, auth.current_actor(), part, *narrowed)
         rows = [_row(entry) for entry in listed.rows]
     return page.render(
         "moderate/notices.html",
         rows=rows,
+        show=show if narrowed else "",
         has_unread=any(not row.is_read for row in rows),
         links=page.PageLinks(
-            previous=url_for("web.notices_page") if part.after else None,
-            next=url_for("web.notices_page", after=listed.next) if listed.next else None,
+            previous=url_for("web.notices_page", **kept) if part.after else None,
+            next=url_for("web.notices_page", after=listed.next, **kept) if listed.next else None,
             summary=cursor_links.total(listed, "notice", "notices"),
         ),
     )

@@ -1,4 +1,4 @@
-"""The moderators' lists: the review queue with saved filters, the desk, and the second looks.
+"""The moderators' lists: the review queue with saved filters, and the second looks.
 
 Second looks are actions that a score carried out without review, and actions under review again. ``bulk`` decides
 several rows of a list.
@@ -17,11 +17,11 @@ from app.core.review import assignments, post_search, queue, saved_filters, seco
 from app.core.review.queue import QueuePage
 from app.core.review.queue_filters import SEARCHED
 from app.core.review.second_looks import SecondLookPage
-from app.web import auth, community_choice, filter_forms, forms, page
+from app.web import auth, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.list_filters import QueueForm, SecondLookForm, page_number
-from app.web.moderate import live_rows, moderation, notices, open_counts, queue_rows
+from app.web.moderate import live_rows, moderation, queue_rows
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm, SecondLookBulkForm
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS
@@ -154,34 +154,6 @@ def _links(listed: QueuePage) -> page.PageLinks:
         next=QUEUE.url(after=str(items[-1].action.id)) if items and listed.last < listed.count else None,
         summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
     )
-
-
-@web.get("/desk")
-@auth.needs(Permission.SEE_QUEUE)
-def desk() -> Response:
-    actor, community = auth.current_actor(), auth.current_community()
-    with wired().database.reading() as session:
-        figures = queue.desk(session, actor, community.id)
-        mine = queue_rows.rows(session, figures.my_items, actor)
-        overdue = queue_rows.rows(session, figures.overdue_items, actor)
-    return page.render(
-        "moderate/desk.html",
-        # One count, and the URL of the list behind it.
-        tiles=[
-            ("Mine", open_counts.in_words(figures.mine) or "0", _desk_url(claimed_by="me")),
-            ("Unclaimed", open_counts.in_words(figures.unclaimed) or "0", _desk_url(claimed_by="nobody")),
-            ("Overdue", open_counts.in_words(figures.overdue) or "0", _desk_url(overdue="1")),
-            ("Overturned", str(figures.overturned), url_for("web.notices_page")),
-        ],
-        lists=[("Mine", mine), ("Overdue", overdue)],
-        unread=notices.unread_count(),
-        overturned_days=queue.OVERTURNED_DAYS,
-        **QUEUE.context(),
-    )
-
-
-def _desk_url(**filters: str) -> str:
-    return f"{url_for('web.review')}?{encoded({**community_choice.carried(), **filters})}"
 
 
 @web.get("/second-look")

@@ -119,8 +119,8 @@ def my_impact() -> Response:
         latest = None if selection else _latest(session, community.id)
         reported = own_reports.shown(session, actor, community.id)
     links = page.PageLinks(
-        previous=_rows_url(selection, before=previous) if previous else None,
-        next=_rows_url(selection, after=following) if following else None,
+        previous=rows_url(selection, before=previous) if previous else None,
+        next=rows_url(selection, after=following) if following else None,
         summary=counted(count, "row"),
     )
     return page.render(
@@ -141,8 +141,8 @@ def my_impact() -> Response:
         shows_notes=_is_notes(selection),
         rows=rows,
         links=links,
-        all_url=_rows_url("") if selection else None,
-        notes_url=_rows_url(_NOTE_PREFIX) if not selection else None,
+        all_url=rows_url("") if selection else None,
+        notes_url=rows_url(_NOTE_PREFIX) if not selection else None,
     )
 
 
@@ -229,7 +229,7 @@ def _rating_lines(figures: Impact, selection: str) -> list[Line]:
         RatingOutcome.STALE: figures.stale,
     }
     return [
-        Line(words, counts[name], adds, _rows_url(name) if counts[name] else None, selection == name)
+        Line(words, counts[name], adds, rows_url(name) if counts[name] else None, selection == name)
         for name, (words, adds) in _RATINGS.items()
         if counts[name] or name not in {RatingOutcome.AFTER, RatingOutcome.STALE}
     ]
@@ -245,12 +245,13 @@ def _note_lines(figures: Impact, selection: str) -> list[Line]:
     for name, (words, adds) in _NOTES.items():
         value = f"{_NOTE_PREFIX}-{name}"
         lines.append(
-            Line(words, counts[name], adds, _rows_url(value) if counts[name] else None, selection == value)
+            Line(words, counts[name], adds, rows_url(value) if counts[name] else None, selection == value)
         )
     return lines
 
 
-def _rows_url(shown: str, **more: str) -> str:
+def rows_url(shown: str, **more: str) -> str:
+    """Return the address of the rows behind a number: a ``RatingOutcome``, or ``notes-`` and a ``NoteOutcome``."""
     query = {**community_choice.carried(), **({"show": shown} if shown else {}), **more}
     return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
 

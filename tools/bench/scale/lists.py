@@ -132,6 +132,8 @@ def samples(found: Any) -> dict[str, Sample]:
         "queue sort": Sample("oldest", "ratings"),
         "type": Sample("hide", "warn", "delete"),
         "actor": Sample("Moderator", "", "nobody"),
+        "mine": Sample(none="1"),
+        "history since": Sample(moment(299), moment(1), moment(-1)),
         "state": Sample("applied", "retro_review", "scan_exempt"),
         "second look state": Sample("retro_review", "applied"),
         "deliveries state": Sample("delivered", "dead", "parked"),

@@ -1,0 +1,33 @@
+"""What the home page shows to members who rate: what waits for them, and the outcomes of their answers."""
+
+from typing import Any
+
+from flask import url_for
+from sqlalchemy.orm import Session
+
+from app.core.models import Community
+from app.core.permissions import Actor
+from app.core.raters import help_needed, impact, run
+from app.core.raters.impact import NoteOutcome, RatingOutcome
+from app.web import auth, community_choice
+from app.web.rate.impact import rows_url
+
+
+def context(session: Session, actor: Actor, community: Community) -> dict[str, Any]:
+    """Template variables of the raters' home page: counts, each with the address of its rows or None."""
+    profile_id = auth.current_profile_id()
+    figures = impact.for_actor(session, actor, community.id)
+    waiting = run.left(session, actor, community.id, profile_id)
+    return {
+        "waiting": f"{waiting}+" if waiting >= help_needed.MOST_COUNTED else str(waiting or ""),
+        "drawn": len(run.drawn_items(session, community.id, profile_id)),
+        "help_url": url_for("web.help_needed", **community_choice.carried()),
+        "ratings": [
+            ("Same view as others", figures.matched, rows_url(RatingOutcome.MATCHED)),
+            ("Opposite view", figures.mismatched, rows_url(RatingOutcome.MISMATCHED)),
+            ("No status yet", figures.waiting, rows_url(RatingOutcome.WAITING)),
+            ("Your notes rated helpful", figures.notes_helpful, rows_url(f"notes-{NoteOutcome.HELPFUL}")),
+        ]
+        if figures.has_begun
+        else [],
+    }
