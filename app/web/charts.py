@@ -8,6 +8,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from app.core import texts
+from app.core.texts import gettext as _
+
 WIDTH, HEIGHT = 1_000.0, 300.0
 GAP = 0.2
 """The gap between two columns, as a share of a column's width."""
@@ -108,11 +111,13 @@ def stacked(labels: Sequence[str], series: Sequence[Series]) -> Chart:
                 if number == len(labels) - 1:
                     ends.append(Label(item.name, 100 * (y + height / 2) / HEIGHT, look=item.look))
     totals = [
-        Label(f"{total:,.0f}", _round(100 - total / top * 100), _round((number + 0.5) * step / WIDTH * 100))
+        Label(
+            texts.number(total), _round(100 - total / top * 100), _round((number + 0.5) * step / WIDTH * 100)
+        )
         for number, total in enumerate(sums)
         if total and len(labels) <= MOST_TOTALS
     ]
-    chart = _chart(labels, series, top, "{:,.0f}".format, bars=bars)
+    chart = _chart(labels, series, top, texts.number, bars=bars)
     return replace(chart, totals=totals, ends=spread(ends))
 
 
@@ -120,7 +125,7 @@ def lines(
     labels: Sequence[str],
     series: Sequence[Series],
     top: float,
-    format_value: Format = "{:,.0f}".format,
+    format_value: Format = texts.number,
     *,
     counts: Sequence[str] = (),
     level: tuple[str, float] | None = None,
@@ -207,7 +212,7 @@ def _chart(
         values = [(item.name, item.values[number]) for item in series]
         parts = ", ".join(f"{name} {format_value(value)}" for name, value in values if value is not None)
         of_how_many = f" ({counts[number]})" if counts else ""
-        title = f"{label}: {parts or 'nothing'}{of_how_many}"
+        title = f"{label}: {parts or _('nothing')}{of_how_many}"
         columns.append(Box(_round(number * step), 0, _round(step), HEIGHT, title=title))
     last = len(labels) - 1
     ends = [labels[number] for number in sorted({0, last // 2, last})] if labels else []

@@ -8,21 +8,21 @@ from typing import Any
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import ESCALATED, STRIKES, UNFINISHED
 from app.core.vocabulary import ReviewGroup, Verb
 
 _VERBS = {
-    Verb.HIDE: "Hide the post",
-    Verb.DELETE: "Delete the post",
-    Verb.FLAG: "Flag it for review",
-    Verb.NOTIFY: "Notify the author",
+    Verb.HIDE: lazy_gettext("Hide the post"),
+    Verb.DELETE: lazy_gettext("Delete the post"),
+    Verb.FLAG: lazy_gettext("Flag it for review"),
+    Verb.NOTIFY: lazy_gettext("Notify the author"),
 }
 _GROUPS = {
-    ReviewGroup.COMMUNITY: "Community",
-    ReviewGroup.TRUSTED: "Trusted members",
-    ReviewGroup.STAFF: "Staff",
+    ReviewGroup.COMMUNITY: lazy_gettext("Community"),
+    ReviewGroup.TRUSTED: lazy_gettext("Trusted members"),
+    ReviewGroup.STAFF: lazy_gettext("Staff"),
 }
-_THRESHOLD = "Enter a number from 0 to 1, such as 0.85."
 _SEVERITY_MAX = 1_000
 _STRIKE_DAYS_MAX = 3_650
 _TARGET_MAX = 30 * 24 * 60
@@ -36,16 +36,15 @@ class CategoryField:
     It is a number if it has ``bounds``, a text if it has ``most``, else one of ``choices``.
 
     ``label``: of its field on the thresholds page; empty: it has none. ``words``: its name in errors and lists of
-    changes. ``bounds``: least and most of a number, which is whole unless they are fractions; ``enter``: what an error
-    asks for. ``empty``: what None means; without it, it may not be None. ``choices``: the words of each value.
-    ``most``: characters of a text; ``hint``: what it is for. ``api``: its name in the API, which does not show it
+    changes. ``bounds``: least and most of a number, which is whole unless they are fractions. ``empty``: what None
+    means; without it, it may not be None. ``choices``: the words of each value. ``most``: characters of a text;
+    ``hint``: what it is for. ``api``: its name in the API, which does not show it
     without one; ``meaning``: its description there. ``is_folded``: its field is under "More".
     """
 
     label: str = ""
     words: str
     bounds: tuple[float, float] | None = None
-    enter: str = ""
     empty: str = ""
     choices: Mapping[Any, str] | None = None
     most: int | None = None
@@ -78,115 +77,110 @@ class CategoryDraft:
 
     name: str
     tier2: float = _declare(
-        "Asks people (Tier 2)",
+        lazy_gettext("Asks people (Tier 2)"),
         bounds=(0.0, 1.0),
-        enter=_THRESHOLD,
         api="tier2_threshold",
         meaning="The score from 0 to 1 from which on people are asked (Tier 2).",
     )
     tier1: float | None = _declare(
-        "Acts by itself (Tier 1)",
+        lazy_gettext("Acts by itself (Tier 1)"),
         default=None,
         bounds=(0.0, 1.0),
-        enter=_THRESHOLD,
-        empty="never",
+        empty=lazy_gettext("never"),
         api="tier1_threshold",
         meaning="The score from 0 to 1 from which on the category acts without asking (Tier 1); null: never.",
     )
     _: KW_ONLY
     tier2_action: Verb = _declare(
-        "Tier 2 action",
+        lazy_gettext("Tier 2 action"),
         default=Verb.HIDE,
         choices=_VERBS,
         api="tier2_action",
         meaning="What is done if people agree with the score.",
     )
     tier1_action: Verb = _declare(
-        "Tier 1 action",
+        lazy_gettext("Tier 1 action"),
         default=Verb.HIDE,
         choices=_VERBS,
         api="tier1_action",
         meaning="What is done without asking.",
     )
     enabled: bool = _declare(
-        "state",
+        lazy_gettext("state"),
         default=True,
-        label="On",
-        choices={True: "on", False: "off"},
+        label=lazy_gettext("On"),
+        choices={True: lazy_gettext("on"), False: lazy_gettext("off")},
         api="enabled",
         meaning="False: scores of the category lead to nothing.",
     )
     severity: int = _declare(
-        "severity",
+        lazy_gettext("severity"),
         default=0,
-        label="Severity, higher goes first",
+        label=lazy_gettext("Severity, higher goes first"),
         bounds=(0, _SEVERITY_MAX),
-        enter=f"Enter a whole number from 0 to {_SEVERITY_MAX:,}.",
         is_folded=True,
     )
     target_minutes: int | None = _declare(
-        "target time in minutes",
+        lazy_gettext("target time in minutes"),
         default=None,
-        label="Decide within (minutes)",
+        label=lazy_gettext("Decide within (minutes)"),
         bounds=(1, _TARGET_MAX),
-        enter=f"Enter whole minutes from 1 to {_TARGET_MAX:,}, or leave it empty.",
-        empty="by severity",
+        empty=lazy_gettext("by severity"),
         is_folded=True,
     )
     review_group: ReviewGroup = _declare(
-        "review group",
+        lazy_gettext("review group"),
         default=ReviewGroup.COMMUNITY,
-        label="Who reviews",
+        label=lazy_gettext("Who reviews"),
         choices=_GROUPS,
         api="review_group",
         meaning="Who is asked when a score is not enough to act on.",
         is_folded=True,
     )
     observe_only: bool = _declare(
-        "observe only",
+        lazy_gettext("observe only"),
         default=False,
-        label="Observe only",
-        choices={True: "yes", False: "no"},
+        label=lazy_gettext("Observe only"),
+        choices={True: lazy_gettext("yes"), False: lazy_gettext("no")},
         is_folded=True,
     )
     author_text: str | None = _declare(
-        "Text to the author",
+        lazy_gettext("Text to the author"),
         default=None,
         most=limits.REASON_MAX,
-        hint="Goes to the author with a warning, unless the moderator writes something else. Empty: the shipped text.",
-        empty="the shipped text",
+        hint=lazy_gettext(
+            "Goes to the author with a warning, unless the moderator writes something else. Empty: the shipped text."
+        ),
+        empty=lazy_gettext("the shipped text"),
         api="author_text",
         meaning="What the author of a post is told with a warning, unless the moderator writes something else; null: "
         "the shipped text.",
         is_folded=True,
     )
     report_threshold: float | None = _declare(
-        "Reports ask people",
+        lazy_gettext("Reports ask people"),
         default=1.0,
-        label="Reports ask people above this weight",
-        hint="An ordinary report weighs 0.5. Empty: never.",
+        label=lazy_gettext("Reports ask people above this weight"),
+        hint=lazy_gettext("An ordinary report weighs 0.5. Empty: never."),
         bounds=(0.0, 1_000.0),
-        enter="Enter a number from 0 to 1,000, such as 1, or leave it empty.",
-        empty="never",
+        empty=lazy_gettext("never"),
         api="report_threshold",
         meaning="People are asked about a post if its reports in this category weigh more than this; null: never. An "
         "ordinary report weighs 0.5.",
         is_folded=True,
     )
     strike_points: int = _declare(
-        "strike points",
+        lazy_gettext("strike points"),
         default=0,
-        label="Strike points for the author",
+        label=lazy_gettext("Strike points for the author"),
         bounds=(0, limits.STRIKE_POINTS_MAX),
-        enter=f"Enter a whole number from 0 to {limits.STRIKE_POINTS_MAX}.",
         is_folded=True,
     )
     strike_days: int = _declare(
-        "days that strikes count",
+        lazy_gettext("days that strikes count"),
         default=90,
-        label="Strikes count for (days)",
+        label=lazy_gettext("Strikes count for (days)"),
         bounds=(1, _STRIKE_DAYS_MAX),
-        enter=f"Enter whole days from 1 to {_STRIKE_DAYS_MAX:,}.",
         is_folded=True,
     )
     requires: tuple[str, ...] = _declare("requires", default=(), label="")

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
+from typing import Self
 
 from flask import url_for
 
+from app.core import texts
 from app.core.insights.groups import DECIDED
 from app.core.periods import Period
 from app.core.permissions import Actor, Permission, allows
+from app.core.texts import gettext as _
 from app.core.vocabulary import ActionState
 from app.web import auth
 from app.web.charts import Chart
@@ -61,20 +64,29 @@ def duration(seconds: float | None) -> str:
         return "–"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return _("%(seconds)s s", seconds=whole)
     minutes = whole // 60
     if minutes < 60:
-        return f"{minutes} min"
+        return _("%(minutes)s min", minutes=minutes)
     hours, minutes = divmod(minutes, 60)
     if hours < 24:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+        if minutes:
+            return _("%(hours)s h %(minutes)s min", hours=hours, minutes=minutes)
+        return _("%(hours)s h", hours=hours)
     days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours and days < 10 else f"{days} d"
+    if hours and days < 10:
+        return _("%(days)s d %(hours)s h", days=days, hours=hours)
+    return _("%(days)s d", days=texts.number(days))
+
+
+def day_words(day: date) -> str:
+    """Return a day in the reader's language: "20 Nov 2026"."""
+    return texts.current().day(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def count_cell(value: int, url: str | None = None) -> Cell:
     """Return a number, linked to its rows unless it is 0."""
-    return Cell(f"{value:,}", value, url=url if value else None)
+    return Cell(texts.number(value), value, url=url if value else None)
 
 
 def duration_cell(seconds: int | None) -> Cell:
@@ -96,7 +108,7 @@ class RowLinks:
     sees_community: bool
 
     @classmethod
-    def for_reader(cls, period: Period, base: Query) -> "RowLinks":
+    def for_reader(cls, period: Period, base: Query) -> Self:
         """Return the links for the signed-in reader."""
         actor: Actor = auth.current_actor()
         community_id = auth.current_community().id

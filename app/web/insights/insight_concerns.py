@@ -9,6 +9,8 @@ from app.core import clock
 from app.core.insights.concerns import Concern, Matter
 from app.core.insights.trend_figures import Overturned, Trends
 from app.core.review.conditions import UNCONFIRMED_AFTER
+from app.core.texts import gettext as _
+from app.core.texts import ngettext, number
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filter_forms import reader_day
@@ -38,31 +40,49 @@ def _webhook_disabled(matter: Matter, trends: Trends, links: RowLinks) -> Senten
     return Sentence(
         "bad",
         "circle-x",
-        f"The webhook to {_host(matter.name)} is disabled because it failed too often: it gets nothing until "
-        "an operator enables it.",
-        "Look at the webhook",
+        _(
+            "The webhook to %(host)s is disabled because it failed too often: it gets nothing until an operator "
+            "enables it.",
+            host=_host(matter.name),
+        ),
+        _("Look at the webhook"),
         links.webhook(matter.webhook_id),
     )
 
 
 def _webhook_failing(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
+    if matter.since is None:
+        text = ngettext(
+            "The webhook to %(host)s is failing: %(num)s attempt.",
+            "The webhook to %(host)s is failing: %(num)s attempts in a row.",
+            matter.count,
+            host=_host(matter.name),
+        )
+    else:
+        text = ngettext(
+            "The webhook to %(host)s is failing for %(span)s: %(num)s attempt.",
+            "The webhook to %(host)s is failing for %(span)s: %(num)s attempts in a row.",
+            matter.count,
+            host=_host(matter.name),
+            span=_span(matter),
+        )
     return Sentence(
-        "wait",
-        "triangle-alert",
-        f"The webhook to {_host(matter.name)} is failing{_since(matter)}: {matter.count:,} attempts in a row.",
-        "Look at the webhook",
-        links.webhook(matter.webhook_id),
+        "wait", "triangle-alert", text, _("Look at the webhook"), links.webhook(matter.webhook_id)
     )
 
 
 def _overdue(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
-    are = "review is" if matter.count == 1 else "reviews are"
     return Sentence(
         "bad",
         "clock",
-        f"{in_words(matter.count)} {are} past the target time of {_their(matter.count)} category, "
-        f"{'' if matter.count == 1 else 'the oldest '}by {_span(matter)}.",
-        "Show what is overdue",
+        ngettext(
+            "%(count)s review is past the target time of its category, by %(span)s.",
+            "%(count)s reviews are past the target time of their category, the oldest by %(span)s.",
+            matter.count,
+            count=in_words(matter.count),
+            span=_span(matter),
+        ),
+        _("Show what is overdue"),
         links.queue(overdue="1"),
     )
 
@@ -72,10 +92,17 @@ def _unconfirmed(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
     return Sentence(
         "wait",
         "hourglass",
-        f"{in_words(matter.count)} {'decision was' if matter.count == 1 else 'decisions were'} sent more than "
-        f"{span(UNCONFIRMED_AFTER)} ago and the platform has not confirmed {'it' if matter.count == 1 else 'them'}; "
-        f"the oldest was decided {_span(matter)} ago.",
-        "Show what was sent",
+        ngettext(
+            "%(count)s decision was sent more than %(limit)s ago and the platform has not confirmed it; it was decided "
+            "%(span)s ago.",
+            "%(count)s decisions were sent more than %(limit)s ago and the platform has not confirmed them; the oldest "
+            "was decided %(span)s ago.",
+            matter.count,
+            count=in_words(matter.count),
+            limit=span(UNCONFIRMED_AFTER),
+            span=_span(matter),
+        ),
+        _("Show what was sent"),
         links.history(
             ActionState.PROPOSED.value,
             first=reader_day(matter.since or limit),
@@ -85,32 +112,73 @@ def _unconfirmed(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
 
 
 def _paused(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
+    if matter.since is None:
+        text = _(
+            "Automatic actions are paused, by %(name)s. What would act by itself goes to review.",
+            name=matter.name,
+        )
+    else:
+        text = _(
+            "Automatic actions are paused for %(span)s, by %(name)s. What would act by itself goes to review.",
+            span=_span(matter),
+            name=matter.name,
+        )
     return Sentence(
         "wait",
         "pause",
-        f"Automatic actions are paused{_since(matter)}, by {matter.name}. What would act by itself goes to review.",
-        "Resume them" if links.sees_community else "Show what waits",
+        text,
+        _("Resume them") if links.sees_community else _("Show what waits"),
         links.paused(),
     )
 
 
 def _category(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
+    rates = _rates(matter)
+    category = category_name(matter.name)
+    if rates is None:
+        text = _("%(category)s is overturned more than other categories.", category=category)
+    elif matter.is_before:
+        text = _(
+            "%(category)s is overturned more than in %(before)s: %(now)s, against %(then)s.",
+            category=category,
+            before=before_words(trends),
+            **rates,
+        )
+    else:
+        text = _(
+            "%(category)s is overturned more than the other categories: %(now)s, against %(then)s.",
+            category=category,
+            **rates,
+        )
     return Sentence(
-        "again",
-        "undo-2",
-        f"{category_name(matter.name)} is overturned more than {_compared_with(matter, trends, 'categories')}",
-        "Show what was overturned",
-        links.overturned(category=matter.name),
+        "again", "undo-2", text, _("Show what was overturned"), links.overturned(category=matter.name)
     )
 
 
 def _classifier(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
-    url = links.classifiers()
+    url, rates = links.classifiers(), _rates(matter)
+    if rates is None:
+        text = _(
+            "What %(classifier)s led to is overturned more than other classifiers.", classifier=matter.name
+        )
+    elif matter.is_before:
+        text = _(
+            "What %(classifier)s led to is overturned more than in %(before)s: %(now)s, against %(then)s.",
+            classifier=matter.name,
+            before=before_words(trends),
+            **rates,
+        )
+    else:
+        text = _(
+            "What %(classifier)s led to is overturned more than the other classifiers: %(now)s, against %(then)s.",
+            classifier=matter.name,
+            **rates,
+        )
     return Sentence(
         "again",
         "undo-2",
-        f"What {matter.name} led to is overturned more than {_compared_with(matter, trends, 'classifiers')}",
-        "Look at the classifiers" if url else "Show what was overturned",
+        text,
+        _("Look at the classifiers") if url else _("Show what was overturned"),
         url or links.overturned(),
     )
 
@@ -119,9 +187,13 @@ def _backlog(matter: Matter, trends: Trends, links: RowLinks) -> Sentence:
     return Sentence(
         "wait",
         "trending-up",
-        f"The backlog grew: {matter.count:,} reviews waited at the end of this period, {matter.before:,} when it "
-        "began.",
-        "Show what waits",
+        ngettext(
+            "The backlog grew: %(num)s review waited at the end of this period, %(before)s when it began.",
+            "The backlog grew: %(num)s reviews waited at the end of this period, %(before)s when it began.",
+            matter.count,
+            before=number(matter.before),
+        ),
+        _("Show what waits"),
         links.queue(sort="oldest"),
     )
 
@@ -138,24 +210,17 @@ _WORDS: Mapping[Concern, Callable[[Matter, Trends, RowLinks], Sentence]] = {
 }
 
 
-def _compared_with(matter: Matter, trends: Trends, others: str) -> str:
-    rate, compared = matter.rate, matter.compared
-    if rate is None or compared is None:
-        return f"other {others}."
-    whose = before_words(trends) if matter.is_before else f"the other {others}"
-    return f"{'in ' if matter.is_before else ''}{whose}: {_of(rate)}, against {_of(compared)}."
+def _rates(matter: Matter) -> Mapping[str, str] | None:
+    """Return the rate of the matter and the one it is compared with, in words."""
+    if matter.rate is None or matter.compared is None:
+        return None
+    return {"now": _of(matter.rate), "then": _of(matter.compared)}
 
 
 def _of(rate: Overturned) -> str:
-    return f"{percent(rate.share)} of {rate.acted:,} actions"
-
-
-def _their(count: int) -> str:
-    return "its" if count == 1 else "their"
-
-
-def _since(matter: Matter) -> str:
-    return "" if matter.since is None else f" for {_span(matter)}"
+    return ngettext(
+        "%(share)s of %(num)s action", "%(share)s of %(num)s actions", rate.acted, share=percent(rate.share)
+    )
 
 
 def _span(matter: Matter) -> str:

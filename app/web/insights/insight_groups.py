@@ -4,24 +4,27 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.core.insights.groups import CHANNELS
 from app.core.insights.trend_figures import Decisions, Overturned, Trends
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.core.vocabulary import ActionState
 from app.web.categories import category_name
 from app.web.filters import channel, percent
 from app.web.insights.insight_cells import DECISIONS, Cell, RowLinks, Table, count_cell, duration_cell
 
 KEYS = ("categories", "classifiers", "channels", "moderators")
-ERASED = "Erased account"
+ERASED = lazy_gettext("Erased account")
 
 
 def tables(trends: Trends, links: RowLinks) -> list[Table]:
     """Return the tables in the order of ``KEYS``; that of moderators only if the community shows it."""
     before = trends.before
+    rate_before = _("Rate %(before)s", before=before_words(trends))
     return [
         Table(
             "categories",
-            "Overturned by category",
-            "Actions sent to the platform in this period, and how many of them were overturned since.",
-            [("Category", "category"), *_COLUMNS, (f"Rate {before_words(trends)}", "")],
+            _("Overturned by category"),
+            _("Actions sent to the platform in this period, and how many of them were overturned since."),
+            [(_("Category"), "category"), *_columns(), (rate_before, "")],
             _rows(
                 trends.categories,
                 before.categories,
@@ -34,9 +37,9 @@ def tables(trends: Trends, links: RowLinks) -> list[Table]:
         ),
         Table(
             "classifiers",
-            "Overturned by classifier",
-            "The same, by the classifier that scored highest. Actions without a score are left out.",
-            [("Classifier", "classifier"), *_COLUMNS, (f"Rate {before_words(trends)}", "")],
+            _("Overturned by classifier"),
+            _("The same, by the classifier that scored highest. Actions without a score are left out."),
+            [(_("Classifier"), "classifier"), *_columns(), (rate_before, "")],
             _rows(
                 trends.classifiers,
                 before.classifiers,
@@ -46,10 +49,13 @@ def tables(trends: Trends, links: RowLinks) -> list[Table]:
         ),
         Table(
             "channels",
-            "Overturned by channel",
-            f"The same, by the channel of the post: the {CHANNELS} with most actions. A channel leads to what waits "
-            "in it.",
-            [("Channel", "channel"), *_COLUMNS],
+            _("Overturned by channel"),
+            _(
+                "The same, by the channel of the post: the %(most)s with most actions. A channel leads to what waits "
+                "in it.",
+                most=CHANNELS,
+            ),
+            [(_("Channel"), "channel"), *_columns()],
             _rows(
                 trends.channels,
                 None,
@@ -65,17 +71,24 @@ def _worst(rows: Sequence[Overturned], title: Callable[[str], str]) -> str:
     """Return in a sentence where most was overturned."""
     worst = max(rows, key=lambda row: (row.overturned, row.share), default=None)
     if worst is None or not worst.overturned:
-        return "Nothing was overturned."
-    return f"Most of it: {title(worst.name)}, {worst.overturned:,} of {worst.acted:,} actions."
+        return _("Nothing was overturned.")
+    return ngettext(
+        "Most of it: %(name)s, %(overturned)s of %(num)s action.",
+        "Most of it: %(name)s, %(overturned)s of %(num)s actions.",
+        worst.acted,
+        name=title(worst.name),
+        overturned=number(worst.overturned),
+    )
 
 
 def before_words(trends: Trends) -> str:
     """Return the name of the period before: "the 30 days before"."""
     days = trends.period.days
-    return "the day before" if days == 1 else f"the {days} days before"
+    return ngettext("the day before", "the %(num)s days before", days)
 
 
-_COLUMNS = (("Actions", "actions"), ("Overturned", "overturned"), ("Rate", "rate"))
+def _columns() -> Sequence[tuple[str, str]]:
+    return (_("Actions"), "actions"), (_("Overturned"), "overturned"), (_("Rate"), "rate")
 
 
 def _rows(
@@ -103,25 +116,34 @@ def _rate(share: float) -> Cell:
 
 
 def _earlier(row: Overturned | None) -> Cell:
-    return Cell("–" if row is None else f"{percent(row.share, 1)} of {row.acted:,}", "")
+    return Cell(
+        "–"
+        if row is None
+        else _("%(share)s of %(cases)s", share=percent(row.share, 1), cases=number(row.acted)),
+        "",
+    )
 
 
 def _moderators(rows: Sequence[Decisions], links: RowLinks) -> Table:
     return Table(
         "moderators",
-        "Decisions by moderator",
-        "Reviews that each moderator decided in this period, the median time from submission to their decision, and "
-        "how many were overturned, taken back or reopened since. Few decisions say little about a person.",
+        _("Decisions by moderator"),
+        _(
+            "Reviews that each moderator decided in this period, the median time from submission to their decision, "
+            "and how many were overturned, taken back or reopened since. Few decisions say little about a person."
+        ),
         [
-            ("Moderator", "moderator"),
-            ("Decisions", "decisions"),
-            ("Half within", "median_seconds"),
-            ("Overturned", "overturned"),
-            ("Rate", "rate"),
+            (_("Moderator"), "moderator"),
+            (_("Decisions"), "decisions"),
+            (_("Half within"), "median_seconds"),
+            (_("Overturned"), "overturned"),
+            (_("Rate"), "rate"),
         ],
         [
             [
-                Cell(row.name or ERASED, row.name, url=links.history(actor=row.name) if row.name else None),
+                Cell(
+                    row.name or str(ERASED), row.name, url=links.history(actor=row.name) if row.name else None
+                ),
                 count_cell(row.decided, links.history(*DECISIONS, actor=row.name) if row.name else None),
                 duration_cell(row.median),
                 count_cell(row.reversed),

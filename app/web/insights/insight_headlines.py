@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.core.insights.trend_figures import Totals, Trends
+from app.core.texts import gettext as _
+from app.core.texts import ngettext, number
 from app.web import charts
 from app.web.filters import percent
 from app.web.insights.insight_cells import duration
@@ -39,50 +41,66 @@ def headlines(trends: Trends) -> list[Headline]:
     acted, reviewed = sum(item.acted for item in trends.volume), sum(item.reviewed for item in trends.volume)
     return [
         Headline(
-            "Posts",
-            f"{now.submitted:,}",
-            f"{acted:,} acted on at once, {reviewed:,} sent to review",
-            compared(now.submitted, before.submitted, "{:,.0f}".format, when),
+            _("Posts"),
+            number(now.submitted),
+            _(
+                "%(acted)s acted on at once, %(reviewed)s sent to review",
+                acted=number(acted),
+                reviewed=number(reviewed),
+            ),
+            compared(now.submitted, before.submitted, number, when),
             "volume",
             charts.sparkline([day.submitted for day in trends.volume]),
             _change(now.submitted, before.submitted, 1, max(now.submitted, before.submitted)),
         ),
         Headline(
-            "Time to decision",
+            _("Time to decision"),
             duration(now.delay.median),
-            f"9 of 10 within {duration(now.delay.p90)}, of {now.delay.decided:,} decided",
+            _(
+                "9 of 10 within %(time)s, of %(decided)s decided",
+                time=duration(now.delay.p90),
+                decided=number(now.delay.decided),
+            ),
             compared(now.delay.median, before.delay.median, duration, when),
             "time",
             charts.sparkline([day.median for day in trends.delays]),
             _change(now.delay.median, before.delay.median, 60, min(now.delay.decided, before.delay.decided)),
         ),
         Headline(
-            "Waiting at the end",
-            f"{now.waiting:,}",
-            "reviews",
-            compared(now.waiting, before.waiting, "{:,.0f}".format, "when it began"),
+            _("Waiting at the end"),
+            number(now.waiting),
+            ngettext("review", "reviews", now.waiting),
+            compared(now.waiting, before.waiting, number, _("when it began")),
             "backlog",
             charts.sparkline([day.waiting for day in trends.backlog]),
             _change(now.waiting, before.waiting, 1, max(now.waiting, before.waiting)),
         ),
         Headline(
-            "Ratings",
-            f"{now.ratings:,}",
-            f"by {now.raters:,} people",
-            compared(now.ratings, before.ratings, "{:,.0f}".format, when),
+            _("Ratings"),
+            number(now.ratings),
+            ngettext("by %(num)s person", "by %(num)s people", now.raters),
+            compared(now.ratings, before.ratings, number, when),
             "raters",
             charts.sparkline([day.ratings for day in trends.activity]),
             _change(now.ratings, before.ratings, 1, max(now.ratings, before.ratings)),
         ),
         Headline(
-            "Overturned",
+            _("Overturned"),
             percent(_rate(now), 1),
-            f"{now.overturned:,} of {now.actions:,} actions",
+            ngettext(
+                "%(overturned)s of %(num)s action",
+                "%(overturned)s of %(num)s actions",
+                now.actions,
+                overturned=number(now.overturned),
+            ),
             compared(
-                _rate(now), _rate(before), lambda share: percent(share, 1), f"of {before.actions:,} {when}"
+                _rate(now),
+                _rate(before),
+                lambda share: percent(share, 1),
+                _("of %(actions)s %(before)s", actions=number(before.actions), before=when),
             )
             if before.actions
-            else f"No actions {when}",
+            else _("No actions %(before)s", before=when),
             "categories",
             charts.sparkline(trends.overturned),
             _change(_rate(now), _rate(before), 0.05, min(now.actions, before.actions)),
@@ -99,12 +117,14 @@ def changed_most(figures: Sequence[Headline]) -> Headline | None:
 def compared(now: float | None, before: float | None, shown: Callable[[float], str], when: str) -> str:
     """Return in words what a figure was before: "Up from 104 the 30 days before"."""
     if before is None:
-        return f"None {when}"
+        return _("None %(before)s", before=when)
     if now is None:
         return f"{shown(before)} {when}"
     if shown(now) == shown(before):
-        return f"The same {when}"
-    return f"{'Up' if now > before else 'Down'} from {shown(before)} {when}"
+        return _("The same %(before)s", before=when)
+    if now > before:
+        return _("Up from %(value)s %(before)s", value=shown(before), before=when)
+    return _("Down from %(value)s %(before)s", value=shown(before), before=when)
 
 
 def _change(now: float | None, before: float | None, least: float, cases: int) -> float:

@@ -5,6 +5,8 @@ from typing import Any
 
 from app.core.insights.trend_figures import Target, Trends
 from app.core.periods import BY_DAY
+from app.core.texts import gettext as _
+from app.core.texts import ngettext, number
 from app.core.vocabulary import ActionState
 from app.web import charts
 from app.web.charts import Series
@@ -16,6 +18,7 @@ from app.web.insights.insight_cells import (
     RowLinks,
     Table,
     count_cell,
+    day_words,
     duration,
     duration_cell,
 )
@@ -44,8 +47,10 @@ def why_weeks(trends: Trends, few: int) -> str:
     if period.width == 1:
         return ""
     if period.days > BY_DAY:
-        return f"By week, because the period is longer than {BY_DAY} days."
-    return f"By week, because on most days fewer than {few} reviews were decided, too few to compare."
+        return _("By week, because the period is longer than %(days)s days.", days=BY_DAY)
+    return _(
+        "By week, because on most days fewer than %(few)s reviews were decided, too few to compare.", few=few
+    )
 
 
 def _labels(trends: Trends) -> list[str]:
@@ -53,17 +58,17 @@ def _labels(trends: Trends) -> list[str]:
     period, names = trends.period, []
     for first, last in zip(period.starts, period.ends, strict=True):
         days = (last - first).days + 1
-        cut = "" if days == period.width else f" ({days} d)"
-        names.append(f"{first.day} {first:%b %Y}{cut}")
+        name = day_words(first)
+        names.append(name if days == period.width else _("%(day)s (%(days)s d)", day=name, days=days))
     return names
 
 
 def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     parts = (
-        ("Acted on at once", "At once", "acted", 0),
-        ("Sent to review", "Review", "reviewed", 1),
-        ("Let through", "Let through", "ignored", 2),
-        ("Not scored", "Unscored", "unscored", 3),
+        (_("Acted on at once"), _("At once"), "acted", 0),
+        (_("Sent to review"), _("Review"), "reviewed", 1),
+        (_("Let through"), _("Let through"), "ignored", 2),
+        (_("Not scored"), _("Unscored"), "unscored", 3),
     )
     series = [
         Series(name, [getattr(day, field) for day in trends.volume], look)
@@ -72,13 +77,13 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     ]
     return Table(
         "volume",
-        "Submitted posts",
-        "By what became of them when they were scored.",
+        _("Submitted posts"),
+        _("By what followed when they were scored."),
         [
             _begin(trends),
-            ("Posts", "submitted"),
+            (_("Posts"), "submitted"),
             *((short, field) for _, short, field, _ in parts),
-            ("In part", "partly_scored"),
+            (_("In part"), "partly_scored"),
         ],
         _by_part(
             trends,
@@ -95,7 +100,7 @@ def _volume(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
             links.by_part(),
         ),
         charts.stacked(days, series),
-        _peak(trends, "posts", days, [day.submitted for day in trends.volume]) + _partly_scored(trends),
+        _peak(trends, days, [day.submitted for day in trends.volume]) + _partly_scored(trends),
         url=links.history(),
     )
 
@@ -104,28 +109,32 @@ def _partly_scored(trends: Trends) -> str:
     posts = sum(day.partly_scored for day in trends.volume)
     if not posts:
         return ""
-    was = "post was" if posts == 1 else "posts were"
-    return f" {posts:,} {was} scored in part: no classifier reads them for some of your categories."
+    said = ngettext(
+        "%(num)s post was scored in part: no classifier reads it for some of your categories.",
+        "%(num)s posts were scored in part: no classifier reads them for some of your categories.",
+        posts,
+    )
+    return f" {said}"
 
 
 def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     most, target, level = max((day.p90 or 0 for day in trends.delays), default=0), trends.target, None
     if target is not None and 0 < target.seconds <= DRAWN_ABOVE * most:
-        level = (f"Target {duration(target.seconds)}", target.seconds)
+        level = (_("Target %(time)s", time=duration(target.seconds)), target.seconds)
     series = [
-        Series("Half within", [day.median for day in trends.delays], 0),
-        Series("9 of 10 within", [day.p90 for day in trends.delays], 1),
+        Series(_("Half within"), [day.median for day in trends.delays], 0),
+        Series(_("9 of 10 within"), [day.p90 for day in trends.delays], 1),
     ]
     whole = trends.delay
     return Table(
         "time",
-        "Time to decision",
-        "From submission to the end of the review. What is acted on at once is not counted here.",
+        _("Time to decision"),
+        _("From submission to the end of the review. What is acted on at once is not counted here."),
         [
             _begin(trends),
-            ("Decided", "decided"),
-            ("Half within", "median_seconds"),
-            ("9 of 10 within", "p90_seconds"),
+            (_("Decided"), "decided"),
+            (_("Half within"), "median_seconds"),
+            (_("9 of 10 within"), "p90_seconds"),
         ],
         _by_part(
             trends,
@@ -139,13 +148,17 @@ def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
             series,
             charts.duration_top(max(most, level[1] if level else 0)),
             duration,
-            counts=[f"{day.decided:,} decided" for day in trends.delays],
+            counts=[_("%(count)s decided", count=number(day.decided)) for day in trends.delays],
             level=level,
         ),
-        f"Of {whole.decided:,} reviews half were decided within {duration(whole.median)}, "
-        f"9 of 10 within {duration(whole.p90)}."
+        _(
+            "Of %(decided)s reviews half were decided within %(half)s, 9 of 10 within %(most)s.",
+            decided=number(whole.decided),
+            half=duration(whole.median),
+            most=duration(whole.p90),
+        )
         if whole.decided
-        else "No review was decided.",
+        else _("No review was decided."),
         "" if target is None else _target_words(target, whole.median, is_drawn=level is not None),
         links.history(*DECISIONS),
     )
@@ -154,31 +167,36 @@ def _time(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
 def _target_words(target: Target, median: int | None, *, is_drawn: bool) -> str:
     """Return what the target is, where it comes from and whether it was met."""
     time = duration(target.seconds)
-    if target.shortest == target.longest:
-        whose = "the target time of the categories of this period"
-    else:
-        whose = (
-            f"the middle one of the target times of this period's actions, which are from "
-            f"{duration(target.shortest)} to {duration(target.longest)}"
-        )
-    verdict = ""
-    if median is not None:
-        verdict = " It was met." if median <= target.seconds else " It was missed."
-    subject = (
-        f"The dotted line is the target of {time}"
+    sentences = [
+        _("The dotted line is the target of %(time)s.", time=time)
         if is_drawn
-        else f"The target of {time} is far above this chart"
-    )
-    return f"{subject}: {whose}. Half of the reviews should be decided by then.{verdict}"
+        else _("The target of %(time)s is far above this chart.", time=time)
+    ]
+    if target.shortest == target.longest:
+        sentences.append(_("It is the target time of the categories of this period."))
+    else:
+        sentences.append(
+            _(
+                "It is the middle one of the target times of this period's actions, which are from %(shortest)s to "
+                "%(longest)s.",
+                shortest=duration(target.shortest),
+                longest=duration(target.longest),
+            )
+        )
+    sentences.append(_("Half of the reviews should be decided by then."))
+    if median is not None:
+        sentences.append(_("It was met.") if median <= target.seconds else _("It was missed."))
+    return " ".join(sentences)
 
 
 def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     waiting = [day.waiting for day in trends.backlog]
+    at_end = ngettext("%(num)s review at the end.", "%(num)s reviews at the end.", waiting[-1])
     return Table(
         "backlog",
-        "Waiting for review",
-        "How many reviews were open at the end of each day or week.",
-        [_begin(trends), ("Began", "opened"), ("Ended", "closed"), ("Waiting", "waiting")],
+        _("Waiting for review"),
+        _("How many reviews were open at the end of each day or week."),
+        [_begin(trends), (_("Began"), "opened"), (_("Ended"), "closed"), (_("Waiting"), "waiting")],
         _by_part(
             trends,
             days,
@@ -186,8 +204,8 @@ def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
             lambda day: [count_cell(day.opened), count_cell(day.closed), count_cell(day.waiting)],
             links.by_part(ActionState.UNDER_REVIEW.value, *DECISIONS),
         ),
-        charts.lines(days, [Series("Waiting", waiting, 0)], charts.count_top(max(waiting, default=0))),
-        f"{waiting[-1]:,} at the end. " + _peak(trends, "reviews", days, waiting),
+        charts.lines(days, [Series(_("Waiting"), waiting, 0)], charts.count_top(max(waiting, default=0))),
+        f"{at_end} {_peak(trends, days, waiting)}",
         url=links.queue(sort="oldest"),
     )
 
@@ -195,24 +213,30 @@ def _backlog(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
 def _raters(trends: Trends, days: Sequence[str]) -> Table:
     ratings = [day.ratings for day in trends.activity]
     people = [day.raters for day in trends.activity]
-    series = [Series("Ratings", ratings, 0), Series("People who rated", people, 1)]
+    given = ngettext(
+        "%(ratings)s ratings by %(num)s person.",
+        "%(ratings)s ratings by %(num)s people.",
+        trends.raters,
+        ratings=number(sum(ratings)),
+    )
+    series = [Series(_("Ratings"), ratings, 0), Series(_("People who rated"), people, 1)]
     return Table(
         "raters",
-        "Rater activity",
-        "Ratings given, and by how many people.",
-        [_begin(trends), ("Ratings", "ratings"), ("People", "raters")],
+        _("Rater activity"),
+        _("Ratings given, and by how many people."),
+        [_begin(trends), (_("Ratings"), "ratings"), (_("People"), "raters")],
         _by_part(
             trends, days, trends.activity, lambda day: [count_cell(day.ratings), count_cell(day.raters)]
         ),
         charts.lines(days, series, charts.count_top(max([*ratings, *people], default=0))),
-        f"{sum(ratings):,} ratings by {trends.raters:,} people. " + _peak(trends, "ratings", days, ratings),
+        f"{given} {_peak(trends, days, ratings)}",
     )
 
 
 def _agreement(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     series = [
-        Series("Matched the outcome", [day.share for day in trends.agreement], 0),
-        Series("Split", [day.split_share for day in trends.agreement], 1),
+        Series(_("Matched the outcome"), [day.share for day in trends.agreement], 0),
+        Series(_("Split"), [day.split_share for day in trends.agreement], 1),
     ]
     sided = sum(day.sided for day in trends.agreement)
     borne = sum(day.borne_out for day in trends.agreement)
@@ -220,15 +244,17 @@ def _agreement(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
     split = sum(day.split for day in trends.agreement)
     return Table(
         "agreement",
-        "Agreement",
-        "Ratings that matched the outcome, of those that said yes or no; and reviews in which at least a third "
-        "of the answers stood against the others.",
+        _("Agreement"),
+        _(
+            "Ratings that matched the outcome, of those that said yes or no; and reviews in which at least a third of "
+            "the answers stood against the others."
+        ),
         [
             _begin(trends),
-            ("Answered yes or no", "took_a_side"),
-            ("Matched the outcome", "borne_out"),
-            ("Reviews", "reviews"),
-            ("Split", "split"),
+            (_("Answered yes or no"), "took_a_side"),
+            (_("Matched the outcome"), "borne_out"),
+            (_("Reviews"), "reviews"),
+            (_("Split"), "split"),
         ],
         _by_part(
             trends,
@@ -247,15 +273,27 @@ def _agreement(trends: Trends, days: Sequence[str], links: RowLinks) -> Table:
             series,
             1.0,
             percent,
-            counts=[f"{day.sided:,} ratings, {day.reviews:,} reviews" for day in trends.agreement],
+            counts=[
+                _(
+                    "%(ratings)s ratings, %(reviews)s reviews",
+                    ratings=number(day.sided),
+                    reviews=number(day.reviews),
+                )
+                for day in trends.agreement
+            ],
         ),
-        f"{percent(borne / sided if sided else None)} of {sided:,} ratings matched the outcome, "
-        f"{percent(split / reviews if reviews else None)} of {reviews:,} reviews were split.",
+        _(
+            "%(matched)s of %(ratings)s ratings matched the outcome, %(split)s of %(reviews)s reviews were split.",
+            matched=percent(borne / sided if sided else None),
+            ratings=number(sided),
+            split=percent(split / reviews if reviews else None),
+            reviews=number(reviews),
+        ),
     )
 
 
 def _begin(trends: Trends) -> tuple[str, str]:
-    return ("Day", "day") if trends.period.width == 1 else ("Week from", "week_from")
+    return (_("Day"), "day") if trends.period.width == 1 else (_("Week from"), "week_from")
 
 
 def _by_part(
@@ -275,9 +313,11 @@ def _by_part(
     return rows[::-1]
 
 
-def _peak(trends: Trends, what: str, days: Sequence[str], values: Sequence[int]) -> str:
+def _peak(trends: Trends, days: Sequence[str], values: Sequence[int]) -> str:
     most = max(values, default=0)
     if most == 0:
-        return f"No {what}."
-    when = "on" if trends.period.width == 1 else "in the week from"
-    return f"Most {what}: {most:,} {when} {days[values.index(most)]}."
+        return _("None in this period.")
+    when, count = days[values.index(most)], number(most)
+    if trends.period.width == 1:
+        return _("Most: %(count)s on %(day)s.", count=count, day=when)
+    return _("Most: %(count)s in the week from %(day)s.", count=count, day=when)

@@ -13,17 +13,18 @@ from app.core.errors import Invalid
 from app.core.insights import concerns, trends
 from app.core.periods import Period
 from app.core.permissions import Permission
+from app.core.texts import lazy_gettext
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
 from app.web.insights import insight_concerns, insight_tables
-from app.web.insights.insight_cells import RowLinks
+from app.web.insights.insight_cells import RowLinks, day_words
 from app.web.insights.insight_headlines import changed_most, headlines
 from app.wiring import wired
 
 DEFAULT = 30
-DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
+DAYS = {7: lazy_gettext("7 days"), DEFAULT: lazy_gettext("30 days"), 90: lazy_gettext("90 days")}
 
 MOST_MATTERS = 8
 MOST_ROWS = 10
@@ -37,9 +38,9 @@ class PeriodForm(FilterForm):
     """
 
     community = HiddenField()
-    days = SelectField("Period", choices=forms.choices(DAYS), default=str(DEFAULT))
-    from_day = DateField("From", [Optional()], name="from")
-    to_day = DateField("To", [Optional()], name="to")
+    days = SelectField(lazy_gettext("Period"), choices=forms.choices(DAYS), default=str(DEFAULT))
+    from_day = DateField(lazy_gettext("From"), [Optional()], name="from")
+    to_day = DateField(lazy_gettext("To"), [Optional()], name="to")
     rows = HiddenField()
 
     def validate_from_day(self, field: DateField) -> None:
@@ -147,6 +148,8 @@ def _figures(period: Period, base: Query) -> Mapping[str, Any]:
     figures = [] if found.is_empty else headlines(found)
     return {
         "found": found,
+        "first_day": day_words(found.period.first),
+        "last_day": day_words(found.period.last),
         "attention": insight_concerns.sentences(matters[:MOST_MATTERS], found, links),
         "more_attention": max(0, len(matters) - MOST_MATTERS),
         "tables": () if found.is_empty else insight_tables.tables(found, links),

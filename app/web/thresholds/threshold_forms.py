@@ -9,6 +9,8 @@ from wtforms.validators import InputRequired, ValidationError
 
 from app.core.errors import Invalid
 from app.core.models import Category
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, number
 from app.core.thresholds import outcomes
 from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of, new_name
 from app.core.thresholds.routing import default_target
@@ -26,24 +28,31 @@ def as_number(declared: CategoryField, text: str | None) -> Any:
     """Parse a typed number, with a decimal point or comma; None if it is empty.
 
     Raises:
-        ValidationError: it is not a number, not whole where it must be, or out of bounds.
+        ValueError: it is not a number, not whole where it must be, or out of bounds.
     """
     written = (text or "").strip().replace(",", ".")
     if not written:
         return None
     least, most = declared.bounds or (0.0, 1.0)
     is_digits = written.isascii() and written.isdigit()
-    try:
-        value = int(written) if is_digits and declared.is_whole else float(written)
-    except ValueError:
-        raise ValidationError(declared.enter) from None
+    value = int(written) if is_digits and declared.is_whole else float(written)
     if not least <= value <= most or (declared.is_whole and not is_digits):
-        raise ValidationError(declared.enter)
+        raise ValueError(written)
     return value
 
 
+def _asked(declared: CategoryField, label: str) -> str:
+    """What an error asks for. It names the row, for the summary of errors."""
+    least, most = (number(bound) for bound in declared.bounds or (0, 1))
+    if declared.is_whole:
+        return _(
+            "%(field)s: enter a whole number from %(least)s to %(most)s.", field=label, least=least, most=most
+        )
+    return _("%(field)s: enter a number from %(least)s to %(most)s.", field=label, least=least, most=most)
+
+
 class _IsNumber:
-    """Validator of a typed number. The error names the row, for the summary of errors."""
+    """Validator of a typed number."""
 
     def __init__(self, declared: CategoryField) -> None:
         self._declared = declared
@@ -51,8 +60,8 @@ class _IsNumber:
     def __call__(self, form: Form, field: Any) -> None:
         try:
             as_number(self._declared, field.data)
-        except ValidationError as error:
-            raise ValidationError(f"{field.label.text}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        except ValueError:
+            raise ValidationError(_asked(self._declared, field.label.text)) from None
 
 
 class ThresholdsForm(ReasonForm):
@@ -65,8 +74,8 @@ class ThresholdsForm(ReasonForm):
     preview = HiddenField()
     shown = HiddenField()
     suggest = HiddenField()
-    suggest_for = SelectField("Category", validate_choice=False)
-    precision = StringField("Precision", default="0.95")
+    suggest_for = SelectField(lazy_gettext("Category"), validate_choice=False)
+    precision = StringField(lazy_gettext("Precision"), default="0.95")
 
     names: tuple[str, ...] = ()
 
@@ -149,7 +158,13 @@ class ThresholdsForm(ReasonForm):
             as_number(FIELDS[tier], field.data) for tier, field in (("tier2", tier2), ("tier1", tier1))
         )
         if low is not None and high is not None and low > high:
-            tier2.errors = [f"{tier2.label.text} must be at most {high:g}, above which it acts by itself."]
+            tier2.errors = [
+                _(
+                    "%(field)s must be at most %(tier1)s, above which it acts by itself.",
+                    field=tier2.label.text,
+                    tier1=f"{high:g}",
+                )
+            ]
             return False
         return True
 
@@ -159,7 +174,7 @@ class ThresholdsForm(ReasonForm):
             return True
         holds = self._row_holds(ADD)
         if name.data.strip() in self.names:
-            name.errors = [f"{name.label.text}: {category_name(name.data.strip())} is there already."]
+            name.errors = [_("%(category)s is there already.", category=category_name(name.data.strip()))]
             return False
         return holds
 
@@ -176,7 +191,11 @@ def precision_of(form: ThresholdsForm) -> float:
     except ValueError:
         value = 0.0
     if not least <= value <= most:
-        refusal = f"Precision: enter a number from {least:g} to {most:g}, such as 0.95."
+        refusal = _(
+            "Precision: enter a number from %(least)s to %(most)s, such as 0.95.",
+            least=f"{least:g}",
+            most=f"{most:g}",
+        )
         form.precision.errors = [refusal]
         raise ValidationError(refusal)
     return value
@@ -191,11 +210,11 @@ def form_for(categories: Sequence[Category]) -> type[ThresholdsForm]:
         names.append(name)
         for part, field in _fields(draft_of(category), title).items():
             fields[f"{name}_{part}"] = field
-        fields[f"{name}_remove"] = BooleanField(f"Remove {title}", default=False)
-    new = _fields(CategoryDraft("new", 0.55), "New category", is_new=True)
+        fields[f"{name}_remove"] = BooleanField(_("Remove %(category)s", category=title), default=False)
+    new = _fields(CategoryDraft("new", 0.55), _("New category"), is_new=True)
     fields |= {f"{ADD}{part}": field for part, field in new.items()}
-    fields[f"{ADD}name"] = StringField("New category, name", [_category_name])
-    return type("ThresholdsFormOfPolicy", (ThresholdsForm,), {**fields, "names": tuple(names)})
+    fields[f"{ADD}name"] = StringField(_("New category, name"), [_category_name])
+    return type(ThresholdsForm.__name__, (ThresholdsForm,), {**fields, "names": tuple(names)})
 
 
 def _category_name(form: Form, field: Any) -> None:
@@ -204,7 +223,9 @@ def _category_name(form: Form, field: Any) -> None:
         try:
             new_name(written)
         except Invalid as refused:
-            raise ValidationError(f"New category, name: {refused.problems[0].msg}.") from None
+            raise ValidationError(
+                _("New category, name: %(problem)s.", problem=refused.problems[0].msg)
+            ) from None
 
 
 def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[str, Any]:
@@ -217,14 +238,14 @@ def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[s
 def _field(draft: CategoryDraft, name: str, declared: CategoryField, title: str, *, is_new: bool) -> Any:
     value, label = getattr(draft, name), f"{title}, {declared.words}"
     if isinstance(value, bool):
-        return BooleanField(f"{title}: {declared.label.lower()}", default=value)
+        return BooleanField(f"{title}: {declared.label}", default=value)
     if declared.choices is not None:
         return SelectField(label, choices=choices(declared.choices), default=value.value)
     if declared.most is not None:
         return TextAreaField(
             label, [at_most(declared.most, label)], filters=[whole_lines], default=value or ""
         )
-    needed = [] if is_new or name != "tier2" else [InputRequired(f"{label}: enter a number from 0 to 1.")]
+    needed = [] if is_new or name != "tier2" else [InputRequired(_asked(declared, label))]
     empty = str(default_target(draft.severity)) if name == "target_minutes" else declared.empty
     return StringField(
         label,

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.core.thresholds.drafts import CategoryDraft
 from app.core.thresholds.outcomes import RIGHT, WRONG, Outcome
 from app.core.thresholds.previews import BINS, Affected, Change, Period, Preview
@@ -22,18 +24,18 @@ WIDTH, HEIGHT = 400, 120
 """Size of a histogram, in its own units."""
 
 OUTCOME_WORDS: Mapping[Outcome | None, str] = {
-    Outcome.UPHELD: "Upheld",
-    Outcome.OVERTURNED: "Overturned",
-    Outcome.DISMISSED: "Dismissed",
-    Outcome.OPEN: "Still open",
-    Outcome.LAPSED: "Lapsed: not decided in time",
-    Outcome.UNREVIEWED: "Acted on, not reviewed yet",
-    None: "Never reviewed",
+    Outcome.UPHELD: lazy_gettext("Upheld"),
+    Outcome.OVERTURNED: lazy_gettext("Overturned"),
+    Outcome.DISMISSED: lazy_gettext("Dismissed"),
+    Outcome.OPEN: lazy_gettext("Still open"),
+    Outcome.LAPSED: lazy_gettext("Lapsed: not decided in time"),
+    Outcome.UNREVIEWED: lazy_gettext("Acted on, not reviewed yet"),
+    None: lazy_gettext("Never reviewed"),
 }
 _TIER_WORDS: Mapping[ActionTier | None, str] = {
-    ActionTier.IMMEDIATE: "Acted on by itself",
-    ActionTier.CONSENSUS: "Put before people",
-    None: "Let through",
+    ActionTier.IMMEDIATE: lazy_gettext("Acted on without asking"),
+    ActionTier.CONSENSUS: lazy_gettext("Put before people"),
+    None: lazy_gettext("Let through"),
 }
 
 
@@ -64,16 +66,34 @@ class Histogram:
     @property
     def summary(self) -> str:
         """The histogram as text."""
-        first = f"{self.total:,} scores of {self.title} above 0. Asks people (Tier 2) above {self.tier2:g}"
+        scores = ngettext(
+            "%(num)s score of %(category)s above 0.",
+            "%(num)s scores of %(category)s above 0.",
+            self.total,
+            category=self.title,
+        )
         if self.tier1 is None:
-            return f"{first}, never acts by itself."
-        return f"{first}, acts by itself (Tier 1) above {self.tier1:g}."
+            lines = _("Asks people (Tier 2) above %(tier2)s, never acts by itself.", tier2=f"{self.tier2:g}")
+        else:
+            lines = _(
+                "Asks people (Tier 2) above %(tier2)s, acts by itself (Tier 1) above %(tier1)s.",
+                tier2=f"{self.tier2:g}",
+                tier1=f"{self.tier1:g}",
+            )
+        return f"{scores} {lines}"
 
     @property
     def figures(self) -> str:
         """The numbers behind the bars. As text, because a table for each category is too much for a page."""
         return "; ".join(
-            f"{bar.count:,} above {bar.low:.2f}, up to {bar.high:.2f}" for bar in self.bars if bar.count
+            _(
+                "%(count)s above %(low)s, up to %(high)s",
+                count=number(bar.count),
+                low=number(bar.low, 2),
+                high=number(bar.high, 2),
+            )
+            for bar in self.bars
+            if bar.count
         )
 
 
@@ -159,16 +179,16 @@ def view(preview: Preview, drafts: Mapping[str, CategoryDraft]) -> PreviewView:
         upheld=sum(known[outcome] for outcome in RIGHT),
         judged=[
             AffectedList(
-                "Rightly",
-                "People decided as your values would.",
+                _("Rightly"),
+                _("People decided as your values would."),
                 "good",
                 "circle-check",
                 rightly,
                 _rows(preview, Judged.RIGHTLY),
             ),
             AffectedList(
-                "Wrongly",
-                "People decided the other way.",
+                _("Wrongly"),
+                _("People decided the other way."),
                 "bad",
                 "circle-x",
                 wrongly,
@@ -176,8 +196,8 @@ def view(preview: Preview, drafts: Mapping[str, CategoryDraft]) -> PreviewView:
             ),
         ],
         unjudged=AffectedList(
-            "Not decided",
-            "Treated more strictly. Unknown is not the same as right.",
+            _("Not decided"),
+            _("Treated more strictly. Unknown is not the same as right."),
             "off",
             "info",
             longest.newly_affected - stricter_and_known,
@@ -215,7 +235,7 @@ def histogram(name: str, draft: CategoryDraft, counts: Sequence[int]) -> Histogr
                 count=count,
             )
         )
-    title = "New category" if name == ADD else category_name(name)
+    title = _("New category") if name == ADD else category_name(name)
     return Histogram(name, title, sum(counts), bars, draft.tier2, draft.tier1)
 
 

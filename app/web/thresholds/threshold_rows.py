@@ -8,6 +8,8 @@ from app.core.actions import author_texts
 from app.core.classify import Classifier
 from app.core.classify.seed import SeedClassifier
 from app.core.communities.settings import CommunitySettings
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.drafts import FIELDS
 from app.core.thresholds.threshold_sets import Observed
@@ -49,8 +51,8 @@ class CategoryRow:
     def state(self) -> str:
         """Whether its scores lead to anything."""
         if not self.fields["enabled"].data:
-            return "Off"
-        return "Observes only" if self.fields["observe_only"].data else "On"
+            return _("Off")
+        return _("Observes only") if self.fields["observe_only"].data else _("On")
 
     def verb_of(self, tier: str) -> str:
         """Return the words of what is done above this threshold."""
@@ -70,7 +72,7 @@ def rows(
         *(_row(form, name, histograms[name], observed.get(name), settings) for name in form.names),
         CategoryRow(
             ADD,
-            "New category",
+            _("New category"),
             "",
             addition,
             histograms[ADD],
@@ -130,12 +132,14 @@ def expectation(classifiers: Sequence[Classifier], category: str, threshold: str
     if curve is None or not 0.0 <= value <= 1.0:
         return None
     caught, raised = curve.shares_at(value)
-    few = f" Measured on {curve.posts} posts only." if curve.posts < FEW else ""
-    return (
-        f"In tests on other forums, a Tier 2 of {value:g} asked people about {percent(caught)} of such posts "
-        f"and {_small(raised)} of ordinary talk.{few}"
+    found = _(
+        "In tests on other forums, a Tier 2 of %(tier2)s asked people about %(caught)s of such posts and %(raised)s of "
+        "ordinary talk.",
+        tier2=f"{value:g}",
+        caught=percent(caught),
+        raised=_("less than 0.1 %%") if raised < 0.001 else percent(raised, 1),
     )
-
-
-def _small(share: float) -> str:
-    return "less than 0.1 %" if share < 0.001 else percent(share, 1)
+    if curve.posts >= FEW:
+        return found
+    few = ngettext("Measured on %(num)s post only.", "Measured on %(num)s posts only.", curve.posts)
+    return f"{found} {few}"

@@ -1,9 +1,11 @@
 """What changed thresholds would have done, in a few sentences for each category that they change."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.core.texts import gettext as _
+from app.core.texts import ngettext, number
 from app.core.thresholds.previews import Acted, Change, Period
 from app.core.vocabulary import Verb
 from app.web.categories import category_name
@@ -13,40 +15,48 @@ GOOD_SHARE = 0.9
 ENOUGH = 10
 """With fewer known outcomes than this, a change is not called good: they may be chance."""
 
-_MORE: Mapping[Verb, tuple[str, str]] = {
-    Verb.HIDE: (
+_MORE: Mapping[Verb, Callable[[int], str]] = {
+    Verb.HIDE: lambda count: ngettext(
         "Would hide %(num)s more post without asking.",
         "Would hide %(num)s more posts without asking.",
+        count,
     ),
-    Verb.DELETE: (
+    Verb.DELETE: lambda count: ngettext(
         "Would delete %(num)s more post without asking.",
         "Would delete %(num)s more posts without asking.",
+        count,
     ),
-    Verb.FLAG: (
+    Verb.FLAG: lambda count: ngettext(
         "Would flag %(num)s more post without asking.",
         "Would flag %(num)s more posts without asking.",
+        count,
     ),
-    Verb.NOTIFY: (
+    Verb.NOTIFY: lambda count: ngettext(
         "Would warn the author of %(num)s more post without asking.",
         "Would warn the authors of %(num)s more posts without asking.",
+        count,
     ),
 }
-_FEWER: Mapping[Verb, tuple[str, str]] = {
-    Verb.HIDE: (
+_FEWER: Mapping[Verb, Callable[[int], str]] = {
+    Verb.HIDE: lambda count: ngettext(
         "Would hide %(num)s fewer post without asking.",
         "Would hide %(num)s fewer posts without asking.",
+        count,
     ),
-    Verb.DELETE: (
+    Verb.DELETE: lambda count: ngettext(
         "Would delete %(num)s fewer post without asking.",
         "Would delete %(num)s fewer posts without asking.",
+        count,
     ),
-    Verb.FLAG: (
+    Verb.FLAG: lambda count: ngettext(
         "Would flag %(num)s fewer post without asking.",
         "Would flag %(num)s fewer posts without asking.",
+        count,
     ),
-    Verb.NOTIFY: (
+    Verb.NOTIFY: lambda count: ngettext(
         "Would warn the author of %(num)s fewer post without asking.",
         "Would warn the authors of %(num)s fewer posts without asking.",
+        count,
     ),
 }
 
@@ -103,7 +113,11 @@ def verdicts(period: Period, verbs: Mapping[str, Verb]) -> list[Verdict]:
     ]
     if not found:
         return [
-            Verdict("", f"Nothing would have been different in the last {period.days} days.", Tone.NEUTRAL)
+            Verdict(
+                "",
+                _("Nothing would have been different in the last %(days)s days.", days=period.days),
+                Tone.NEUTRAL,
+            )
         ]
     worst_first = [Tone.BAD, Tone.UNSURE, Tone.GOOD, Tone.NEUTRAL]
     return sorted(found, key=lambda verdict: worst_first.index(verdict.tone))
@@ -116,29 +130,33 @@ def _verdict(name: str, verb: Verb, more: Acted, fewer: Acted, change: Change | 
     return Verdict(category_name(name), " ".join(parts), _tone(more, fewer))
 
 
-def _about(acted: Acted, sentences: tuple[str, str]) -> Iterator[str]:
+def _about(acted: Acted, sentence: Callable[[int], str]) -> Iterator[str]:
     """What would be done without asking, and what people decided about these posts."""
     if not acted.count:
         return
-    yield _counted(*sentences, acted.count)
+    yield sentence(acted.count)
     if acted.known:
-        fine = "was fine" if acted.wrong == 1 else "were fine"
-        yield f"Of {acted.known:,} that people judged, {acted.wrong:,} {fine}."
+        yield ngettext(
+            "Of %(known)s that people judged, %(num)s was fine.",
+            "Of %(known)s that people judged, %(num)s were fine.",
+            acted.wrong,
+            known=number(acted.known),
+        )
     else:
-        yield "People judged none of them."
+        yield _("People judged none of them.")
 
 
 def _about_moved(more: Acted, fewer: Acted, change: Change) -> Iterator[str]:
     """About posts that are acted on without asking either way, but for another category."""
     moved = change.after.acted - change.before.acted - (more.count - fewer.count)
     if moved > 0:
-        yield _counted(
+        yield ngettext(
             "Would act on %(num)s post that another category acts on now.",
             "Would act on %(num)s posts that another category acts on now.",
             moved,
         )
     elif moved:
-        yield _counted(
+        yield ngettext(
             "Would leave %(num)s post to another category, which acts on it.",
             "Would leave %(num)s posts to another category, which acts on them.",
             -moved,
@@ -149,18 +167,21 @@ def _about_reviews(change: Change) -> Iterator[str]:
     before, after = change.before.reviewed, change.after.reviewed
     if before == after:
         return
-    sentences = (
-        (
+    values = {"before": number(before), "after": number(after)}
+    if after > before:
+        yield ngettext(
             "Would ask people about %(num)s more post (%(before)s → %(after)s).",
             "Would ask people about %(num)s more posts (%(before)s → %(after)s).",
+            after - before,
+            **values,
         )
-        if after > before
-        else (
+    else:
+        yield ngettext(
             "Would ask people about %(num)s fewer post (%(before)s → %(after)s).",
             "Would ask people about %(num)s fewer posts (%(before)s → %(after)s).",
+            before - after,
+            **values,
         )
-    )
-    yield _counted(*sentences, abs(after - before), before=f"{before:,}", after=f"{after:,}")
 
 
 def _tone(more: Acted, fewer: Acted) -> Tone:
@@ -172,7 +193,3 @@ def _tone(more: Acted, fewer: Acted) -> Tone:
     if known and right / known < GOOD_SHARE:
         return Tone.BAD
     return Tone.GOOD if known >= ENOUGH else Tone.UNSURE
-
-
-def _counted(one: str, many: str, count: int, **values: str) -> str:
-    return (one if count == 1 else many) % {"num": f"{count:,}", **values}

@@ -12,6 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, ThresholdSet
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
 from app.core.thresholds import outcomes, previews, threshold_sets
 from app.core.thresholds.drafts import FIELDS, CategoryDraft, CategoryField, draft_of
 from app.core.thresholds.outcomes import Suggestion
@@ -67,7 +68,9 @@ def save_thresholds() -> Response:
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
     return page.done(
-        None, url_for("web.thresholds"), f"Version {number} is in force. It applies to new content only."
+        None,
+        url_for("web.thresholds"),
+        _("Version %(number)s is in force. It applies to new posts only.", number=number),
     )
 
 
@@ -95,7 +98,11 @@ def revert_thresholds(version: int) -> Response:
         return _show(form, status=422)
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, url_for("web.thresholds"), f"Version {version} is restored as version {number}.")
+    return page.done(
+        None,
+        url_for("web.thresholds"),
+        _("Version %(old)s is restored as version %(new)s.", old=version, new=number),
+    )
 
 
 @may_be_old
@@ -136,7 +143,10 @@ def _suggest(form: ThresholdsForm) -> Response:
 def _someone_was_first(form: ThresholdsForm, refusal: Conflict) -> Response:
     """Show the form again with the typed values and the current version, so that the user can check and save again."""
     form.version.data = ""
-    alert = f"{refusal.detail}. Your values are kept below: compare them with the list of versions, then save again."
+    alert = _(
+        "%(conflict)s. Your values are kept below: compare them with the list of versions, then save again.",
+        conflict=refusal.detail,
+    )
     return _show(form, status=409, alert=alert)
 
 
@@ -206,8 +216,8 @@ def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
         return []
     old = {category.name: draft_of(category) for category in before.categories}
     new = {category.name: draft_of(category) for category in after.categories}
-    lines = [f"{category_name(name)} added" for name in new.keys() - old.keys()]
-    lines += [f"{category_name(name)} removed" for name in old.keys() - new.keys()]
+    lines = [_("%(category)s added", category=category_name(name)) for name in new.keys() - old.keys()]
+    lines += [_("%(category)s removed", category=category_name(name)) for name in old.keys() - new.keys()]
     for name in sorted(old.keys() & new.keys()):
         for label, was, now in _parts(old[name], new[name]):
             if was != now:
