@@ -60,7 +60,7 @@ class QueueForm(FilterForm):
     author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
     channel = StringField("Channel", [at_most(limits.ID_MAX, "Channel")])
     claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="", validate_choice=False)
-    snoozed = SelectField("Put aside", choices=choices(SNOOZED), default="")
+    snoozed = SelectField("Snoozed", choices=choices(SNOOZED), default="")
     overdue = SelectField("Target time", choices=choices(OVERDUE), default="")
     sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.URGENT.value)
 

@@ -19,7 +19,9 @@ let wentAt = 0;
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+  // Enter in a line of text presses the button beside it, where it has one of its own.
+  const isLine = event.key === "Enter" && event.target.matches?.("[data-opens] input");
+  if (isLine || (event.key === "Enter" && (event.ctrlKey || event.metaKey))) {
     const form = event.target.closest?.("form");
     if (form && form.method !== "dialog") {
       event.preventDefault();

@@ -1,5 +1,5 @@
 // Posts and notes that must be seen before an answer or a decision about them.
-import { _, isInSight, narrow, say } from "./page.js";
+import { _, isInSight, say } from "./page.js";
 import { isOffered, openForm } from "./verbs.js";
 
 // --- Content behind "Show content" opens in place. A post cannot be answered or decided before it was shown: its forms
@@ -63,9 +63,9 @@ document.addEventListener("click", (event) => {
 document.addEventListener("submit", (event) => {
   const veil = event.target.closest("[data-veil]") ?? veilOf(event.submitter?.name === "show" ? event.submitter.value : "");
   const unseen = event.submitter?.hasAttribute("data-unseen-ok") ? null : unseenBy(event.target);
-  // On a phone the verbs stand far from their reason: the first tap fills it in or asks for it.
-  const far = narrow.matches && event.submitter?.matches(".waiting .verbs > .verb") && event.submitter;
-  const asks = far && !far.form.elements.reason?.value.trim();
+  // The verbs stand before their reason: the first click or tap fills it in or asks for it, the second sends.
+  const early = event.submitter?.matches("#decide .verb:not([data-submit])") && event.submitter;
+  const asks = early && !early.form.elements.reason?.value.trim();
   // A reason that was offered for another decision is offered again for this one before it is sent.
   const other = event.submitter?.matches(".verb:not([data-submit])") && event.submitter;
   const isOthers = other && isOffered(other.closest("[data-reasons]")?.querySelector("textarea[name=reason]"));

@@ -10,12 +10,11 @@ export function showArmed(form) {
 // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
 // chooses which of them Ctrl+Enter will send, and a line beside them says so.
 export function openForm(element) {
-  const details = element.closest("details");
   for (const one of closedAround(element)) one.open = true;
-  const scope = details ?? element.closest("[data-opens]") ?? element.form;
+  const scope = element.closest("[data-opens]") ?? element.closest("[data-verbs]") ?? element.closest("details") ?? element.form;
   if (element.hasAttribute("data-counts")) tickHere();
   if (element.form) arm(element);
-  const field = scope?.querySelector("select[required]") ?? scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
+  const field = scope?.querySelector("select[required]") ?? scope?.querySelector("textarea[name=reason]") ?? scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
   const offered = element.form && offerReason(element);
   focusHere(field ?? element);
   showArmed(element.form);
@@ -42,7 +41,7 @@ function offerReason(button) {
   const scope = button.closest("[data-reasons]");
   const field = scope?.querySelector("textarea[name=reason]");
   if (!field || (field.value.trim() && !isOffered(field))) return null;
-  const chosen = scope.querySelector(`option[data-default="${CSS.escape(button.value.split(".")[0])}"]`);
+  const chosen = scope.querySelector(`[data-default="${CSS.escape(button.value.split(".")[0])}"]`);
   field.value = sessionStorage.getItem(remembered(scope, button.value)) ?? chosen?.dataset.text ?? "";
   field.dataset.offered = lastOffered = field.value;
   sayEnter(field);
@@ -88,7 +87,10 @@ export function sendForm(form, from) {
   const buttons = [...scope.querySelectorAll("button:not([type=button]), input[type=submit]")].filter(
     (button) => button.form === form && !button.disabled && !button.hasAttribute("data-no-default") && seen(button),
   );
+  // A field with a button of its own is sent by that one, whatever was chosen before.
+  const own = from.closest("[data-opens]")?.querySelector("button");
   const chosen =
+    own ??
     [...form.elements].find((one) => one.hasAttribute("data-submit")) ??
     buttons.find((button) => button === from.closest("button")) ??
     (buttons.length === 1 ? buttons[0] : null);
@@ -104,22 +106,23 @@ export function sendForm(form, from) {
   }
 }
 
-// --- A chosen template fills its form's text field at once: in place of the one chosen before, else after what was
-// typed. Leaving the list forgets the choice, or the server would add a text that was changed since. ---
+// --- A chosen reason fills its form's text field at once: in place of the one chosen before, else after what was
+// typed. Leaving the choice forgets it, or the server would add a text that was changed since. ---
 let filled = "";
 document.addEventListener("change", (event) => {
   const name = event.target.dataset?.fills;
   const field = name && event.target.form?.elements[name];
   if (!field) return;
-  const text = event.target.selectedOptions[0]?.dataset.text ?? "";
+  const text = (event.target.selectedOptions?.[0] ?? event.target).dataset.text ?? "";
   const present = isOffered(field) ? "" : field.value;
   const typed = filled && present.endsWith(filled) ? present.slice(0, -filled.length) : present;
   field.value = typed.trim() && text ? `${typed.trimEnd()}\n${text}` : typed + text;
   filled = text;
 });
 document.addEventListener("focusout", (event) => {
-  if (!event.target.dataset?.fills) return;
-  event.target.value = "";
+  if (!event.target.dataset?.fills || event.relatedTarget?.name === event.target.name) return;
+  if (event.target.type === "radio") event.target.checked = false;
+  else event.target.value = "";
   filled = "";
 });
 

@@ -23,7 +23,7 @@ def _typed(place: Place, visit: Visit, **options: object) -> tuple[Visitor, str]
     (action_id,) = place.queue(DOUBTFUL[0])
     max_ = visit(place.moderator, f"/review/{action_id}", wants=[422], **options)
     max_.page.get_by_label("Reason").fill(WHY)
-    max_.page.get_by_text("Act otherwise", exact=True).click()
+    max_.page.get_by_text("More", exact=True).click()
     max_.page.get_by_label("Text to the author").fill(TEXT)
     return max_, action_id
 
@@ -77,9 +77,9 @@ def test_other_actions_are_named_by_their_effect_and_delete_stands_last_alone_in
         others = max_.page.locator(".other-verbs").get_by_role("button")
         expect(others).to_have_text(
             [
-                "Warn author The post stays",
-                "Silence author The post stays, its author cannot write",
-                "Delete post Not every platform can restore it",
+                "Warn author Post stays",
+                "Silence author Post stays, author cannot write",
+                "Delete post Cannot be brought back",
             ]
         )
         colours = others.evaluate_all("(all) => all.map((one) => getComputedStyle(one).color)")

@@ -59,11 +59,11 @@ def test_a_moderator_clears_five_items_and_undoes_one_without_a_mouse(
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")
     expect(post).to_contain_text(DOUBTFUL[4])
 
-    # What is put aside opens the next one too.
-    max_.page.get_by_text("Assign or put aside").click()
-    max_.button("Put aside").click()
+    # What is snoozed opens the next one too.
+    max_.page.get_by_text("More", exact=True).click()
+    max_.button("Snooze").click()
     expect(post).to_contain_text(DOUBTFUL[5])
-    expect(max_.status).to_contain_text("Put aside.")
+    expect(max_.status).to_contain_text("Snoozed.")
     expected = ["dismissed", "proposed", "dismissed", "proposed", "under_review", "under_review"]
     for action_id, state in zip(actions[:4], expected, strict=False):
         place.becomes(action_id, state)

@@ -73,6 +73,8 @@ def test_a_decision_without_a_reason_leads_to_the_field(place: Place, visit: Vis
     (action_id,) = place.queue(DOUBTFUL[0])
     max_ = visit(place.moderator, f"/review/{action_id}", wants=[422])
     max_.button("Force-publish").click()
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
+    max_.button("Force-publish").click()
     summary = max_.page.get_by_role("group", name="There is a problem")
     expect(max_.page.get_by_label("Reason")).to_be_focused()
     summary.get_by_role("link", name="Enter a reason.").click()
@@ -91,6 +93,7 @@ def test_whoever_comes_second_is_told_and_keeps_the_text(place: Place, visit: Vi
     place.becomes(action_id, "dismissed")
 
     max_.page.get_by_label("Reason").fill("Three careful sentences about why")
+    max_.page.get_by_text("More", exact=True).click()
     max_.page.get_by_label("Comment").fill("For the others")
     max_.button("Force-publish").click()
     expect(max_.alert).to_contain_text("Already decided by Sam, just now")

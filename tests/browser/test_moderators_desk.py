@@ -60,10 +60,11 @@ def test_a_chosen_reason_fills_the_field_and_what_was_typed_stays(
     max_ = visit(place.moderator, f"/review/{action_id}")
     reason = max_.page.get_by_label("Reason")
     reason.fill("See the thread.")
-    max_.page.get_by_label("Template").select_option("Banter")
+    max_.page.get_by_role("radio", name="Banter").check()
     expect(reason).to_have_value("See the thread.\nFriends teasing each other.")
-    max_.page.get_by_label("Template").select_option("Attack")
+    max_.press("1")
     expect(reason).to_have_value("See the thread.\nIt attacks a person.")
+    max_.page.get_by_text("More", exact=True).click()
     max_.page.get_by_label("File under").select_option("Threat")
     max_.button("Dismiss").click()
     place.becomes(action_id, "dismissed")
@@ -105,6 +106,8 @@ def test_whoever_was_overturned_finds_a_notice_and_the_whole_entry(
         (sam, "Dismiss", "It quotes somebody else", "dismissed"),
     ):
         visitor.open(f"/review/{action_id}")
+        if visitor is sam:
+            visitor.heading("Change this decision").click()
         visitor.page.get_by_label("Reason").fill(reason)
         visitor.button(verb).click()
         place.becomes(action_id, state)

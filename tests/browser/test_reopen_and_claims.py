@@ -31,6 +31,7 @@ def test_a_claim_holds_a_colleague_off_until_they_take_it_over_which_its_holder_
     sam.page.get_by_label("Reason").fill("Sam is still writing")
 
     max_.page.get_by_label("Reason").fill("Three careful sentences")
+    max_.page.get_by_text("More", exact=True).click()
     max_.page.get_by_label("Comment").fill("For the others")
     max_.button("Dismiss").click()
     expect(max_.alert).to_contain_text("Claimed by Sam, for 10 min at most. Your text is kept below.")
@@ -92,7 +93,7 @@ def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_n
     max_.open("/history")
     row = max_.page.get_by_role("row").filter(has_text="A joke between friends")
     row.get_by_role("link", name=re.compile("^Reopen")).click()
-    expect(max_.heading("Change this decision")).to_be_visible()
+    max_.heading("Change this decision").click()
     assert examiner.look(max_, "a dismissal that can be reopened") == []
     take_a_minute(service, place.moderator)
     max_.page.get_by_label("Act at once").check()
@@ -105,6 +106,7 @@ def test_a_dismissal_is_reopened_and_the_platform_hears_of_a_new_action_but_of_n
     be_brief(service, place.moderator)
     # The second time it is left to go, and the page shows what came of it by itself.
     max_.open(f"/review/{first}")
+    max_.heading("Change this decision").click()
     max_.page.get_by_label("Act at once").check()
     max_.page.get_by_label("Reason").fill("It names her street, see the map")
     max_.button("Reopen").click()
@@ -144,6 +146,7 @@ def test_members_answer_a_second_look_at_what_a_moderator_forced_and_the_pages_t
     place.becomes(action_id, "proposed")
     place.acknowledge(action_id)
     max_.open(f"/review/{action_id}")
+    max_.heading("Change this decision").click()
     max_.page.get_by_label("Reason").fill("The author appealed")
     max_.button("Ask for a second look").click()
     place.becomes(action_id, "retro_review")

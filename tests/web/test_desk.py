@@ -63,7 +63,7 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
     assert stale.status_code == 409
     assert "look again" in stale.text
 
-    assert "Put aside." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4").text
+    assert "Snoozed." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4").text
     assert "A hard one" not in moderator.get("/review").text
     assert "A hard one" in moderator.get("/review?snoozed=1").text
     assert "Back in the queue." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="").text

@@ -20,9 +20,9 @@ def test_a_moderator_warns_instead_of_hiding_and_the_page_says_what_will_happen(
     page = moderator.get(f"/review/{action_id}").text
     names = re.findall(r'aria-label="((?:Warn|Silence|Delete|Hide) [^"]+)"', page)
     assert names == [
-        "Warn author: the post stays",
-        "Silence author: the post stays, its author cannot write",
-        "Delete post: not every platform can restore it",
+        "Warn author: post stays",
+        "Silence author: post stays, author cannot write",
+        "Delete post: cannot be brought back",
     ]
     unexplained = moderator.post(
         f"/review/{action_id}/decide", HTMX, verb="force_publish.warn", author_text="Be kind", version="1"

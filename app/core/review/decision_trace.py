@@ -24,6 +24,8 @@ UNDONE = "decision.undone"
 LAPSED = "hold.lapsed"
 TRACES = (HELD, UNDONE, LAPSED)
 """Names of entries about decisions that changed nothing, or nothing yet."""
+PRACTISED = 10
+"""After so many decisions a person needs no hints beside the fields."""
 
 _DECIDING = frozenset(
     f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
@@ -81,6 +83,15 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
     who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
     minutes = int((clock.now() - row.at).total_seconds() // 60)
     return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
+
+
+def is_practised(session: Session, actor: Actor) -> bool:
+    """Whether this person has decided at least ``PRACTISED`` times, in any community. Reads no more entries."""
+    decided = sa.select(HistoryEntry.id).where(
+        HistoryEntry.account_id == actor.account_id, HistoryEntry.what == HELD
+    )
+    newest = decided.limit(PRACTISED).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(newest)) == PRACTISED
 
 
 @dataclass(frozen=True)

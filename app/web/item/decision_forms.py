@@ -138,7 +138,7 @@ class AssignForm(Form):
 class SnoozeForm(Form):
     """For how many hours to put an item aside; empty brings it back."""
 
-    snooze = SelectField("Put aside for", validate_choice=False)
+    snooze = SelectField("Snooze for", validate_choice=False)
     version = HiddenField()
 
     def offer(self, *, is_snoozed: bool) -> None:
@@ -155,7 +155,7 @@ class SnoozeForm(Form):
 
     def validate_snooze(self, field: SelectField) -> None:
         if field.data != "" and not self.wanted:
-            raise ValidationError("Choose from the list for how long to put it aside.")
+            raise ValidationError("Choose from the list for how long to snooze it.")
 
 
 def _hours(time: timedelta) -> str:

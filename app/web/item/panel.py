@@ -1,7 +1,5 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
-import hashlib
-import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +9,6 @@ from flask import url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
-from app.core import clock
 from app.core.actions import actions, author_texts, undoing
 from app.core.errors import NotFound
 from app.core.history import pages
@@ -19,7 +16,7 @@ from app.core.models import Action, ThresholdSet
 from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.requests import score_rows
-from app.core.review import assignments, claims, reopening, second_looks
+from app.core.review import assignments, decision_trace, reopening, second_looks
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionType, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
@@ -27,7 +24,17 @@ from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.filters import full_time
 from app.web.forms import AnyForm
-from app.web.item import answering, decision_forms, pending_undo, reporting, timeline, verb_words, why_status
+from app.web.item import (
+    answering,
+    claim_view,
+    decision_forms,
+    pending_undo,
+    reporting,
+    timeline,
+    verb_words,
+    why_status,
+)
+from app.web.item.claim_view import Claim
 from app.web.item.decision_forms import (
     AssignForm,
     CommentForm,
@@ -51,19 +58,6 @@ from app.web.veils import Veil
 
 
 @dataclass(frozen=True)
-class Claim:
-    """Who has claimed the item. ``name`` and ``until`` are None while it is free.
-
-    ``taken_at``: when this person took the claim over from the reader; None if they did not.
-    """
-
-    name: str | None = None
-    until: datetime | None = None
-    mine: bool = False
-    taken_at: datetime | None = None
-
-
-@dataclass(frozen=True)
 class ModeratorPanel:
     """Everything the panel shows. ``held`` is the decision on this item that is not carried out yet.
 
@@ -74,7 +68,8 @@ class ModeratorPanel:
     is the form to reopen a dismissal, None if that is not possible. ``reopened`` is the action that reopened this one,
     ``reopens`` the dismissal this one reopened. ``drawn_closes_at``: until when a drawn panel can decide, None without
     an open one. ``seen`` is a digest of what the page shows and colleagues may change. ``asked``: what to ask about the
-    text to the author. ``wave``: the posts alike, None without any.
+    text to the author. ``wave``: the posts alike, None without any. ``hints``: whether the fields explain themselves,
+    as they do until this person has decided some.
     """
 
     action: Action
@@ -117,6 +112,7 @@ class ModeratorPanel:
     reports: ItemReports | None = None
     seen: str = ""
     wave: WaveView | None = None
+    hints: bool = True
 
     @property
     def decides_alike(self) -> bool:
@@ -153,9 +149,20 @@ class ModeratorPanel:
         return self.form.verb.data if self.form.wanted_verb() else None
 
     @property
-    def chose_other(self) -> bool:
-        """Whether the form came back with another action than the configured one, or with a text to the author."""
-        return self.form.wanted_action() is not None or bool(self.form.author_text.data)
+    def is_changing(self) -> bool:
+        """Whether the form that changes a decision came back."""
+        return bool(self.form.errors) or self.asked is not None or self.chosen is not None
+
+    @property
+    def opens_more(self) -> bool:
+        """Whether the form came back with something in the fields that are folded away."""
+        form, over = self.form, self.hand_over
+        is_typed = form.wanted_action() is not None or form.author_text.data or form.comment.data
+        is_refused = {"policy", "comment", "author_text", "silence_for", "until"} & form.errors.keys()
+        is_handed = over is not None and (
+            over.assign.errors or over.snooze.errors or over.assign.handover.data
+        )
+        return bool(is_typed or is_refused or is_handed)
 
     @property
     def may_escalate(self) -> bool:
@@ -259,7 +266,7 @@ def panel(
         message_form=_sent(sent, CommentForm) or CommentForm(),
         buttons=[] if held else verb_words.buttons_for_action(actor, action),
         others=[] if held else verb_words.other_buttons(actor, action),
-        claim=_claim(session, actor, action),
+        claim=claim_view.claim_of(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
         evidence=evidence(thresholds, action, score_rows.scores_of(session, action.request_id)),
@@ -292,32 +299,15 @@ def panel(
         missing=why_status.missing_for(session, action),
         is_test=action.request.is_test,
         reports=reporting.for_moderators(session, action.request_id),
-        seen=seen(actor, action),
+        seen=claim_view.seen(actor, action),
         wave=found_wave,
+        hints=not decision_trace.is_practised(session, actor),
     )
 
 
 def _sent(sent: Sequence[Form], kind: type[AnyForm]) -> AnyForm | None:
     """Return the form of this kind among those that the request carried, or None."""
     return next((form for form in sent if isinstance(form, kind)), None)
-
-
-def seen(actor: Actor, action: Action) -> str:
-    """Return what an open page of the item depends on: digests of the decision and of the claimant, and minutes.
-
-    The first differs once the item is decided or changed, the second once another account holds it. The minutes are
-    those that a colleague's claim has left.
-    """
-    now, until, claimant = clock.now(), action.claimed_until, action.claimed_by_id
-    if until is None or until <= now:
-        claimant = None
-    is_colleagues = claimant is not None and claimant != actor.account_id
-    minutes = math.ceil((until - now).total_seconds() / 60) if until is not None and is_colleagues else 0
-    decision = (action.version, action.held.id if action.held is not None else None)
-    digests = [
-        hashlib.blake2b(repr(part).encode(), digest_size=4).hexdigest() for part in (decision, claimant)
-    ]
-    return ".".join([*digests, str(minutes)])
 
 
 def opens_next() -> bool:
@@ -355,16 +345,6 @@ def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm |
     form.version.data = str(action.version)
     form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
     return form
-
-
-def _claim(session: Session, actor: Actor, action: Action) -> Claim:
-    if claims.is_held_by(actor, action):
-        return Claim("You", action.claimed_until, mine=True)
-    holder = claims.held_by_other(session, actor, action)
-    if holder is None:
-        return Claim()
-    lost = claims.lost(session, actor, action)
-    return Claim(holder.display_name, action.claimed_until, taken_at=lost.at if lost else None)
 
 
 def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:

@@ -39,7 +39,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "decision.undone": ("undo-2", "Decision undone"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
     "claim.assigned": ("user", "Assigned"),
-    "claim.snoozed": ("clock", "Put aside"),
+    "claim.snoozed": ("clock", "Snoozed"),
     "wave.stopped": ("hand", "Later posts alike wait in the queue"),
     "claim.taken_over": ("hand", "Taken over from a colleague"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),

@@ -72,6 +72,25 @@ _UNCHANGED = "{} stays as it is."
 _NOT_SENT = "the platform is notified not to act on {}."
 
 WORDS: Mapping[ActionVerb, VerbWords] = {
+    ActionVerb.DISMISS: VerbWords(
+        "Dismiss",
+        "Dismissing…",
+        "secondary",
+        "D",
+        effects={
+            ActionType.HIDE: Effect("keep post", _UNCHANGED),
+            ActionType.UNHIDE: Effect("keep post hidden", _UNCHANGED),
+            ActionType.WARN: Effect("do not warn", _UNCHANGED),
+            ActionType.SILENCE: Effect("do not silence", _UNCHANGED),
+            ActionType.DELETE: Effect("keep post", _UNCHANGED),
+        },
+        on_note=OnNote(
+            "destructive",
+            "This note will be dismissed and locked.",
+            "Dismiss: the note is not shown, whatever its ratings.",
+        ),
+        on_several=OnSeveral("Dismiss selected", "keep posts", "secondary", "dismissed"),
+    ),
     ActionVerb.FORCE_PUBLISH: VerbWords(
         "Force-publish",
         "Force-publishing…",
@@ -125,33 +144,14 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         },
         on_several=OnSeveral("Overturn selected", "take it back", "destructive", "overturned"),
     ),
-    ActionVerb.DISMISS: VerbWords(
-        "Dismiss",
-        "Dismissing…",
-        "secondary",
-        "D",
-        effects={
-            ActionType.HIDE: Effect("keep post", _UNCHANGED),
-            ActionType.UNHIDE: Effect("keep post hidden", _UNCHANGED),
-            ActionType.WARN: Effect("do not warn", _UNCHANGED),
-            ActionType.SILENCE: Effect("do not silence", _UNCHANGED),
-            ActionType.DELETE: Effect("keep post", _UNCHANGED),
-        },
-        on_note=OnNote(
-            "destructive",
-            "This note will be dismissed and locked.",
-            "Dismiss: the note is not shown, whatever its ratings.",
-        ),
-        on_several=OnSeveral("Dismiss selected", "keep posts", "secondary", "dismissed"),
-    ),
     ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
 }
 """In the order of the buttons."""
 CONSEQUENCES: Mapping[ActionType, str] = {
-    ActionType.WARN: "the post stays",
-    ActionType.HIDE: "it can be shown again",
-    ActionType.SILENCE: "the post stays, its author cannot write",
-    ActionType.DELETE: "not every platform can restore it",
+    ActionType.WARN: "post stays",
+    ActionType.HIDE: "can be shown again",
+    ActionType.SILENCE: "post stays, author cannot write",
+    ActionType.DELETE: "cannot be brought back",
 }
 """What follows from each action that a moderator may choose (``CHOOSABLE``), the lightest first."""
 NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.items()}

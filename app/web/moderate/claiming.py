@@ -12,6 +12,7 @@ from app.core.review import assignments, claims, decision_trace
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_word
+from app.web.item import claim_view
 from app.web.item import panel as moderate_panel
 from app.web.item.decision_forms import AssignForm, DecisionForm, SnoozeForm, version_of
 from app.web.item.panel import ModeratorPanel
@@ -42,7 +43,7 @@ def claim_part(action_id: uuid.UUID) -> Response:
     shown, actor = forms.query_arg("seen"), auth.current_actor()
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        if moderate_panel.seen(actor, action) == shown if shown else claims.is_held_by(actor, action):
+        if claim_view.seen(actor, action) == shown if shown else claims.is_held_by(actor, action):
             return make_response("", 204)
         panel = moderate_panel.panel(session, actor, action)
         decision, claimant, *_ = [*shown.split("."), ""] if shown else panel.seen.split(".")
@@ -135,7 +136,7 @@ def snooze(action_id: uuid.UUID) -> Response:
             assignments.snooze(session, auth.current_actor(), action, form.wanted, version=version_of(form))
     except Conflict as refusal:
         return moderation.done(action_id, sentence_end(refusal.detail), status=409, form=decision)
-    message = "Put aside. It returns to the queue by itself." if form.wanted else "Back in the queue."
+    message = "Snoozed. It returns to the queue by itself." if form.wanted else "Back in the queue."
     went_on = moderation.go_on(action_id, message, decision) if form.wanted else None
     return went_on or moderation.done(action_id, message, form=decision)
 

@@ -95,7 +95,7 @@ def in_words(query: Query) -> str:
         f"by {query['author']}" if "author" in query else "",
         channel(str(query["channel"])) if "channel" in query else "",
         "overdue" if "overdue" in query else "",
-        "put aside" if "snoozed" in query else "",
+        "snoozed" if "snoozed" in query else "",
         _CLAIMED.get(str(query.get("claimed_by", "")), ""),
         _SORTED.get(str(query.get("sort", "")), ""),
     ]
