@@ -68,6 +68,8 @@ document.addEventListener("keydown", (event) => {
     const element = key.length === 1 && findByKey(key);
     if (!element) return;
     act(element);
+    // A note is rated in two keys: how helpful it is, and one reason, which sends. Several are ticked with the space bar.
+    if (element.matches(".rating .points label") && element.querySelector(":checked")) sendForm(element.closest("form"), element);
   }
   event.preventDefault();
 });

@@ -112,13 +112,23 @@ let filled = "";
 document.addEventListener("change", (event) => {
   const name = event.target.dataset?.fills;
   const field = name && event.target.form?.elements[name];
+  if (field) fillIn(field, (event.target.selectedOptions?.[0] ?? event.target).dataset.text ?? "");
+});
+// The reason of a post that was decided earlier: without script the link brings the page with it.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[data-fills]");
+  const field = link && document.getElementById(link.dataset.fills);
   if (!field) return;
-  const text = (event.target.selectedOptions?.[0] ?? event.target).dataset.text ?? "";
+  event.preventDefault();
+  fillIn(field, link.dataset.text);
+  field.focus();
+});
+function fillIn(field, text) {
   const present = isOffered(field) ? "" : field.value;
   const typed = filled && present.endsWith(filled) ? present.slice(0, -filled.length) : present;
   field.value = typed.trim() && text ? `${typed.trimEnd()}\n${text}` : typed + text;
   filled = text;
-});
+}
 document.addEventListener("focusout", (event) => {
   if (!event.target.dataset?.fills || event.relatedTarget?.name === event.target.name) return;
   if (event.target.type === "radio") event.target.checked = false;

@@ -46,8 +46,8 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
         ),
         ("assign", {"assignee": "somebody"}, "Choose from the list whom to assign it to."),
         ("assign", {"assignee": theirs, "handover": "x" * 10_001}, "For them must be at most"),
-        ("snooze", {"snooze": "4h"}, "Choose from the list for how long to put it aside."),
-        ("snooze", {"snooze": "5"}, "Choose from the list for how long to put it aside."),
+        ("snooze", {"snooze": "4h"}, "Choose from the list for how long to snooze it."),
+        ("snooze", {"snooze": "5"}, "Choose from the list for how long to snooze it."),
     ):
         refused = moderator.post(f"/review/{action_id}/{path}", HTMX, **sent)
         assert refused.status_code == 422

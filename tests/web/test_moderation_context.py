@@ -174,6 +174,8 @@ def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
     here, later = stage.post("The present one"), stage.post("A later one")
     for action_id in (hidden, open_, foreign, here, later):
         describe(wiring, action_id, platform_author_id="kai")
+        with wiring.database.writing() as session:
+            session.get_one(Action, action_id).platform_author_id = "kai"
     staff = factories.integration(cast)
     for state in (ActionState.PROPOSED, ActionState.APPLIED):
         with wiring.database.writing() as session:
@@ -181,12 +183,13 @@ def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
                 session, staff, session.get_one(Action, hidden), state, reason=Reason("Known")
             )
     page = moderator.get(f"/review/{here}").text
-    assert "2 earlier submissions by this author, 1 hidden" in page
+    assert "4 posts in 1 day · 1 hidden · 3 open" in page
+    assert "decide together" in page
     assert f'href="/review/{hidden}"' in page
     assert f'href="/review/{open_}"' in page
     assert "Far away" not in page
     assert "A later one" not in page
-    assert "earlier submissions" not in rater.get(f"/review/{here}").text
+    assert "decide together" not in rater.get(f"/review/{here}").text
 
 
 def test_a_moderators_own_answer_is_behind_a_disclosure_and_opens_when_it_has_an_error(

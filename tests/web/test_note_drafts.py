@@ -1,5 +1,6 @@
 """Drafts that moderators ask for: seen by them alone, submitted as their own note with AI help, or discarded."""
 
+import re
 import uuid
 
 import pytest
@@ -43,6 +44,7 @@ def test_a_draft_becomes_the_moderators_own_note_which_says_that_ai_helped(
     page = moderator.get(path).text
     assert f"Example Checks rated a closely matching claim “{CLAIM}” False." in page
     assert "A draft by extractive-1, which only you see." in page
+    assert re.search(r'<input checked [^>]*value="factual_error"', page), "what a fact-check found is ticked"
     for other in (rater, visit(cast.admin)):
         assert "closely matching claim" not in other.get(path).text
     with wiring.database.reading() as session:

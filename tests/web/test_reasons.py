@@ -204,7 +204,7 @@ def test_a_reason_is_the_default_of_one_decision_in_its_category(
 
     def defaults(path: str) -> list[str]:
         return re.findall(
-            r'value="([^"]+)"\s+data-fills="reason"\s+data-text="[^"]*" data-default="dismiss"',
+            r'value="([^"]+)"\s+(?:data-fills="reason"\s+)?data-text="[^"]*" data-default="dismiss"',
             moderator.get(path).text,
         )
 

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -13,14 +12,12 @@ from app.core.actions import actions
 from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, AuthorNote, Request
-from app.core.models.decisions import HIDDEN, QUEUED
+from app.core.models.decisions import HIDDEN
 from app.core.models.notes import judged_by_itself
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionType
 
 POSTS = 5
 """How many earlier posts are listed."""
-_STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
 
 
 @dataclass(frozen=True)
@@ -31,69 +28,33 @@ class EarlierPost:
     action: Action | None
 
 
-@dataclass(frozen=True)
-class AuthorHistory:
-    """``count`` is the number of earlier submissions, ``hidden`` how many are hidden now; ``posts`` are the newest.
-
-    ``first_at`` is when the first was submitted; ``open_now`` counts the author's other items in the review queue.
-    """
-
-    count: int = 0
-    hidden: int = 0
-    first_at: datetime | None = None
-    open_now: int = 0
-    posts: Sequence[EarlierPost] = field(default=())
-
-
-def earlier_posts(session: Session, actor: Actor, action: Action) -> AuthorHistory:
-    """The earlier submissions of this item's author, found by the platform's author id; at most four queries.
+def earlier_posts(session: Session, actor: Actor, action: Action) -> Sequence[EarlierPost]:
+    """The newest earlier submissions of this item's author, found by the platform's author id; two queries.
 
     ``action`` must have its request loaded. Withdrawn submissions are left out.
     """
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
     request = action.request
     if request.platform_author_id is None:
-        return AuthorHistory()
-    earlier = sa.and_(
-        Request.community_id == action.community_id,
-        Request.platform_author_id == request.platform_author_id,
-        Request.withdrawn_at.is_(None),
-        judged_by_itself(),
-        sa.tuple_(Request.requested_at, Request.id)
-        < sa.tuple_(
-            sa.literal(request.requested_at, Request.requested_at.type),
-            sa.literal(request.id, Request.id.type),
-        ),
-    )
-    is_hidden = sa.exists().where(
-        Action.request_id == Request.id,
-        Action.action_type == ActionType.HIDE,
-        Action.action_state.in_(_STANDING),
-    )
-    count, hidden, first_at = session.execute(
-        sa.select(sa.func.count(), sa.func.count().filter(is_hidden), sa.func.min(Request.requested_at))
-        .select_from(Request)
-        .where(earlier)
-    ).one()
-    open_now = session.scalar(
-        sa.select(sa.func.count()).where(
-            Action.community_id == action.community_id,
-            Action.platform_author_id == request.platform_author_id,
-            Action.id != action.id,
-            sa.text(QUEUED),
-        )
-    )
-    if not count:
-        return AuthorHistory(open_now=open_now or 0)
+        return []
     requests = session.scalars(
         sa.select(Request)
-        .where(earlier)
+        .where(
+            Request.community_id == action.community_id,
+            Request.platform_author_id == request.platform_author_id,
+            Request.withdrawn_at.is_(None),
+            judged_by_itself(),
+            sa.tuple_(Request.requested_at, Request.id)
+            < sa.tuple_(
+                sa.literal(request.requested_at, Request.requested_at.type),
+                sa.literal(request.id, Request.id.type),
+            ),
+        )
         .order_by(Request.requested_at.desc(), Request.id.desc())
         .limit(POSTS)
     ).all()
     newest = actions.newest_of(session, [post.id for post in requests])
-    posts = [EarlierPost(post, newest.get(post.id)) for post in requests]
-    return AuthorHistory(count, hidden, first_at, open_now or 0, posts)
+    return [EarlierPost(post, newest.get(post.id)) for post in requests]
 
 
 def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:

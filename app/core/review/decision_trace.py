@@ -96,10 +96,11 @@ def is_practised(session: Session, actor: Actor) -> bool:
 
 @dataclass(frozen=True)
 class Decider:
-    """Who decided an object last, and when. ``name`` is "the community" if no person decided."""
+    """Who decided an object last, and when. ``name`` is "the community" and ``reason`` empty if no person decided."""
 
     name: str
     at: datetime
+    reason: str = ""
 
 
 def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Decider]:
@@ -107,7 +108,13 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
     if not object_ids:
         return {}
     rows = session.execute(
-        sa.select(HistoryEntry.object_id, HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind)
+        sa.select(
+            HistoryEntry.object_id,
+            HistoryText.actor_name,
+            HistoryEntry.at,
+            HistoryEntry.actor_kind,
+            HistoryText.reason,
+        )
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
             HistoryEntry.object_type == "action",
@@ -117,8 +124,10 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
         .order_by(HistoryEntry.number)
     )
     return {
-        object_id: Decider("the community" if kind == "system" else name or "an erased account", at)
-        for object_id, name, at, kind in rows
+        object_id: Decider("the community", at)
+        if kind == "system"
+        else Decider(name or "an erased account", at, reason)
+        for object_id, name, at, kind, reason in rows
     }
 
 

@@ -4,21 +4,22 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
 
 from flask import url_for
 from sqlalchemy.orm import Session
 from wtforms import Form, TextAreaField
 
-from app.core import limits
-from app.core.actions import strikes
+from app.core import clock, limits
 from app.core.models import Action, AuthorNote
 from app.core.permissions import Actor
-from app.core.review import authors
+from app.core.review import author_pages, authors
+from app.core.review.author_pages import Figures
 from app.core.review.authors import EarlierPost
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
-from app.web.filters import ago, counted, percent
+from app.web.filter_forms import encoded
 from app.web.forms import at_most, whole_lines
 
 
@@ -34,50 +35,53 @@ class PastPost:
 
 @dataclass(frozen=True)
 class AuthorPast:
-    """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them.
+    """The author in a line, and their newest earlier posts.
 
-    ``open_now`` is the number of the author's other items in the queue, ``open_url`` the queue with these alone,
-    ``decide_url`` the preview of deciding all together, ``page_url`` the author's page.
+    ``is_several``: they have several items in the queue, which can be decided together (``decide_url``). ``page_url``
+    is the author's page.
     """
 
-    sentence: str
+    name: str
+    summary: str
+    is_several: bool
     posts: Sequence[PastPost]
-    more: int
-    url: str
-    open_now: int
-    open_url: str
     page_url: str
     decide_url: str
 
 
 def past_posts(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
-    """Return the earlier posts of this item's author; None if the platform named no author."""
+    """Return the author of this item with their earlier posts; None if the platform named no author."""
     author = action.request.platform_author_id
     if author is None:
         return None
-    past = authors.earlier_posts(session, actor, action)
-    if not past.count:
-        sentence = "No earlier submissions by this author"
-    else:
-        posts = "submission" if past.count == 1 else "submissions"
-        sentence = f"{past.count:,} earlier {posts} by this author, {past.hidden or 'none'} hidden"
-        if past.hidden:
-            sentence += f" ({percent(past.hidden / past.count)})"
-        if past.first_at is not None:
-            sentence += f", the first {ago(past.first_at)}"
-    points = strikes.points_of(session, action.community_id, author)
-    if points:
-        sentence += f"; {counted(points, 'strike point')}"
+    figures = author_pages.figures(session, action.community_id, author)
+    query = encoded({"author": author})
     return AuthorPast(
-        sentence=sentence,
-        posts=[_post(post) for post in past.posts],
-        more=past.count - len(past.posts),
-        url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
-        open_now=past.open_now,
-        open_url=f"{url_for('web.review')}?{urlencode({'author': author})}",
-        decide_url=f"{url_for('web.matching')}?{urlencode({'author': author})}",
-        page_url=f"{url_for('web.author_of')}?{urlencode({'author': author})}",
+        name=author,
+        summary=summary_line(figures),
+        is_several=figures.open > 1,
+        posts=[_post(post) for post in authors.earlier_posts(session, actor, action)],
+        page_url=f"{url_for('web.author_of')}?{query}",
+        decide_url=f"{url_for('web.matching')}?{query}",
     )
+
+
+def summary_line(figures: Figures) -> str:
+    """Say the figures in a line: "23 posts in 40 days · 2 hidden · 1 open"."""
+    posts = ngettext("%(num)s post", "%(num)s posts", figures.posts)
+    if figures.first_at is not None:
+        days = max(1, (clock.now() - figures.first_at).days + 1)
+        posts = ngettext("%(posts)s in %(num)s day", "%(posts)s in %(num)s days", days, posts=posts)
+    parts = [
+        posts,
+        ngettext("%(num)s hidden", "%(num)s hidden", figures.hidden),
+        ngettext("%(num)s open", "%(num)s open", figures.open),
+    ]
+    if figures.points:
+        parts.append(ngettext("%(num)s strike point", "%(num)s strike points", figures.points))
+    if figures.silenced is not None:
+        parts.append(_("silenced"))
+    return " · ".join(parts)
 
 
 def _post(earlier: EarlierPost) -> PastPost:

@@ -165,6 +165,8 @@ def filled_from_draft(draft: NoteDraft, action: Asked) -> NoteForm:
     form = kind(summary=summary, sources="\n".join(sources), draft=str(draft.id))
     if kind is NoteForm:
         form.classification.data = draft.classification.value
+        if draft.item_id is not None and draft.classification is _MISLEADING:
+            form.why_misleading.data = ["factual_error"]  # what a fact-check found
     return form
 
 

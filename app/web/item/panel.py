@@ -17,7 +17,7 @@ from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.requests import score_rows
 from app.core.review import assignments, decision_trace, reopening, second_looks
-from app.core.thresholds import threshold_sets
+from app.core.thresholds import routing, threshold_sets
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionType, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
 from app.web.categories import category_name
@@ -48,6 +48,7 @@ from app.web.item.decision_forms import (
 )
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.pending_undo import PendingDecision, PendingUndo
+from app.web.item.precedents import PrecedentsView, like_before
 from app.web.item.reporting import ItemReports
 from app.web.item.silence_forms import LiftForm, length_words, lift_form
 from app.web.item.timeline import DoneToPost
@@ -69,7 +70,8 @@ class ModeratorPanel:
     ``reopens`` the dismissal this one reopened. ``drawn_closes_at``: until when a drawn panel can decide, None without
     an open one. ``seen`` is a digest of what the page shows and colleagues may change. ``asked``: what to ask about the
     text to the author. ``wave``: the posts alike, None without any. ``hints``: whether the fields explain themselves,
-    as they do until this person has decided some.
+    as they do until this person has decided some. ``severity`` of the category is a level, 1 to 4. ``precedents``:
+    posts alike that were decided, None without any.
     """
 
     action: Action
@@ -113,6 +115,8 @@ class ModeratorPanel:
     seen: str = ""
     wave: WaveView | None = None
     hints: bool = True
+    severity: int = 1
+    precedents: PrecedentsView | None = None
 
     @property
     def decides_alike(self) -> bool:
@@ -257,6 +261,7 @@ def panel(
     restoring |= {action.id} if action.restores_id is not None else set()
     events = timeline.events(pages.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
+    precedents = like_before(session, actor, action, decision if posted is None else None)
     found_wave = wave_of(session, actor, action)
     if found_wave is not None:
         decision.alike.label.text = f"Decide all {found_wave.open:,} posts alike"
@@ -302,6 +307,8 @@ def panel(
         seen=claim_view.seen(actor, action),
         wave=found_wave,
         hints=not decision_trace.is_practised(session, actor),
+        severity=_severity(thresholds, action),
+        precedents=precedents,
     )
 
 
@@ -345,6 +352,12 @@ def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm |
     form.version.data = str(action.version)
     form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
     return form
+
+
+def _severity(thresholds: ThresholdSet | None, action: Action) -> int:
+    categories = thresholds.categories if thresholds is not None else []
+    severity = next((one.severity for one in categories if one.name == action.filed_under), 0)
+    return routing.severity_level(severity)
 
 
 def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:

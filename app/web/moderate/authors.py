@@ -23,9 +23,9 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.filter_forms import encoded
-from app.web.filters import counted, sentence_end
+from app.web.filters import sentence_end
 from app.web.forms import choices
-from app.web.item.author import AuthorNoteForm
+from app.web.item.author import AuthorNoteForm, summary_line
 from app.web.item.silence_forms import LiftForm, length_words
 from app.web.moderate import author_rows
 from app.wiring import wired
@@ -209,18 +209,6 @@ def _cursor() -> Cursor | None:
     except ValueError:
         return None
     return (at, row_id) if row_id is not None and at.tzinfo is not None else None
-
-
-def summary_line(figures: Figures) -> str:
-    """Say the figures in a line: "23 posts in 40 days · 2 hidden · 1 open"."""
-    posts = counted(figures.posts, "post")
-    if figures.first_at is not None:
-        days = max(1, (clock.now() - figures.first_at).days + 1)
-        posts += f" in {counted(days, 'day')}"
-    parts = [posts, f"{figures.hidden:,} hidden", f"{figures.open:,} open"]
-    if figures.points:
-        parts.append(f"{counted(figures.points, 'strike point')}")
-    return " · ".join(parts)
 
 
 def _silenced(figures: Figures) -> tuple[str, str] | None:
