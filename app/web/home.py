@@ -109,4 +109,4 @@ def security_txt() -> Response:
 @web.get("/.well-known/change-password")
 def change_password_page() -> Response:
     """Lead password managers to the form (https://www.w3.org/TR/change-password-url/), by way of the sign-in."""
-    return make_response(redirect(url_for("web.settings", _anchor="account-title"), 303))
+    return make_response(redirect(url_for("web.settings", part="account"), 303))

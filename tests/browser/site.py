@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.communities.declarations import Section
 from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
 from app.core.notes import notes
 from app.core.people import accounts, profiles
@@ -22,6 +23,7 @@ from app.core.vocabulary import Classification, ServiceMode
 from app.core.webhooks import events, queue
 from app.core.webhooks import registrations as webhooks
 from app.core.webhooks.sending import Outcome
+from app.web.community.community import SECTIONS
 from tests.browser.conftest import Visitor
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Person, Place
@@ -145,6 +147,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     found["Communities"] = "/communities"
     found["What is kept of you"] = "/settings/my-data"
     found["Security"] = "/security"
+    found |= {f"Settings, {part}": f"/settings/{part}" for part in ("reading", "keys", "mail", "account")}
     if "Review queue" in found:
         found["Review queue, nothing found"] = "/review?q=nothing+like+it"
         found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"
@@ -157,14 +160,15 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
         found["Refused"] = "/review"
     found["Create a community"] = "/community/new"
     if "Community" in found:
-        found["Pause automatic actions"] = "/community/pause"
+        found |= {f"Community, {name}": f"/community/{name}" for name in SECTIONS if name != Section.SIGN_IN}
+        found["Pause automatic actions"] = "/community/danger/pause"
         found["Setting changes"] = "/history/settings"
         found["Getting started"] = "/getting-started"
         found["Send a test post"] = "/test-post"
         found["Overturn what was done"] = "/community/overturns"
         found["Overturn, previewed"] = "/community/overturns?category=spam&since=2001-01-01T00:00"
     if "People" in found:
-        found["Archive"] = "/community/archive"
+        found["Archive"] = "/community/danger/archive"
         found["People, nobody found"] = "/people?q=nobody+like+this"
     if "Classifiers" in found:
         found["Add rule"] = "/classifiers/new-rule"

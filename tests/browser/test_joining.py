@@ -83,7 +83,7 @@ def test_somebody_new_creates_an_account_forgets_the_password_and_joins(
     row = nora.page.get_by_role("row").filter(has=nora.page.get_by_text(_name(place), exact=True))
     row.get_by_role("button", name="Join").click()
     expect(nora.status).to_contain_text(f"You belong to {_name(place)} now.")
-    nora.open("/settings")
+    nora.open("/settings/account")
     nora.page.get_by_text("Change password", exact=True).first.click()
     nora.page.get_by_label("Current password").last.fill("wrong password")
     nora.page.get_by_label("New password").fill(PASSWORD)
@@ -120,13 +120,14 @@ def test_a_code_read_in_the_dashboard_links_the_profile_that_sends_it(place: Pla
 
 def test_an_operator_switches_ai_notes_off_with_a_reason(place: Place, visit: Visit) -> None:
     request_id = place.submit("The council meets on Tuesday.")
-    olga = visit(place.operator, "/community", wants=[422])
+    olga = visit(place.operator, "/community/ai-notes", wants=[422])
     olga.page.get_by_label("AI notes").uncheck()
     olga.button("Save").click()
     expect(olga.main).to_contain_text("Enter a reason.")
     olga.page.get_by_label("Reason").fill("We write our own")
     olga.button("Save").click()
     expect(olga.status).to_contain_text("saved")
+    olga.page.get_by_role("link", name="Changes").click()
     expect(olga.page.get_by_role("row").filter(has_text="We write our own")).to_contain_text(
         "AI notes: on → off"
     )

@@ -164,7 +164,7 @@ def test_wherever_the_focus_goes_it_can_be_seen_and_nothing_moves_that_need_not(
 
 def test_single_keys_can_be_switched_off(place: Place, visit: Visit) -> None:
     place.queue(DOUBTFUL[0])
-    rita = visit(place.rater, "/settings")
+    rita = visit(place.rater, "/settings/keys")
     rita.page.get_by_label("Single-key shortcuts").uncheck()
     rita.button("Save").click()
     expect(rita.status).to_contain_text("saved")
@@ -177,15 +177,14 @@ def test_single_keys_can_be_switched_off(place: Place, visit: Visit) -> None:
 
 def test_a_persons_own_keys_work_are_shown_and_can_be_given_up(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    max_ = visit(place.moderator, "/settings", wants=[422])
-    max_.page.get_by_text("Change keys", exact=True).click()
+    max_ = visit(place.moderator, "/settings/keys", wants=[422])
     dismiss = max_.page.get_by_label("Dismiss", exact=True)
     dismiss.fill("c")
-    max_.button("Save keys").click()
+    max_.button("Save").click()
     expect(max_.main).to_contain_text("Dismiss cannot be C, which is “Claim or Confirm”.")
     dismiss.fill("q")
-    max_.button("Save keys").click()
-    expect(max_.status).to_contain_text("Your keys are saved.")
+    max_.button("Save").click()
+    expect(max_.status).to_contain_text("Your settings are saved.")
 
     max_.open(f"/review/{action_id}")
     expect(max_.button("Dismiss").locator("kbd")).to_have_text("Q")
@@ -206,10 +205,9 @@ def test_a_persons_own_keys_work_are_shown_and_can_be_given_up(place: Place, vis
     expect(max_.page.get_by_label("Reason")).to_be_focused()
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
 
-    max_.open("/settings")
-    max_.page.get_by_text("Change keys", exact=True).click()
+    max_.open("/settings/keys")
     max_.button("Reset keys").click()
-    expect(max_.status).to_contain_text("The keys are as they were at first.")
+    expect(max_.status).to_contain_text("Your settings are saved.")
     max_.open(f"/review/{action_id}")
     max_.press("d")
     expect(max_.page.get_by_label("Reason")).to_be_focused()

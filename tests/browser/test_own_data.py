@@ -17,7 +17,7 @@ from tests.browser.place import Place
 def test_a_person_asks_for_what_is_kept_of_them_and_fetches_it(
     scripted: bool, place: Place, visit: Visit
 ) -> None:
-    rita = visit(place.rater, "/settings", java_script_enabled=scripted)
+    rita = visit(place.rater, "/settings/account", java_script_enabled=scripted)
     rita.main.get_by_role("link", name="What is kept of you").click()
     rita.button("Make the file").click()
     expect(rita.status).to_contain_text("Your file is being made.")

@@ -252,7 +252,7 @@ def test_a_new_password_needs_the_old_one_and_leaves_this_browser_signed_in(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     here, there, third = visit(cast.rater), visit(cast.rater), visit(cast.rater)
-    assert here.get("/settings").text.count("This browser") == 1
+    assert here.get("/settings/account").text.count("This browser") == 1
     fields = {"current_password": PASSWORD, "new_password": NEW}
     assert (
         "not your current password"
@@ -277,8 +277,8 @@ def test_a_new_password_needs_the_old_one_and_leaves_this_browser_signed_in(
 @on_sqlite
 def test_a_name_is_kept_and_a_blank_one_refused(visit: Visit, cast: Cast) -> None:
     visitor = visit(cast.rater)
-    assert "Enter a name." in visitor.post("/settings/name", display_name=" ").text
-    assert visitor.post("/settings/name", display_name="<b>Ann</b>").status_code == 303
+    assert "Enter a name." in visitor.post("/settings", display_name=" ").text
+    assert visitor.post("/settings", display_name="<b>Ann</b>").status_code == 303
     assert "&lt;b&gt;Ann&lt;/b&gt;" in visitor.get("/settings").text
 
 

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -11,14 +12,13 @@ from flask.testing import FlaskClient
 
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import CommunitySettings
+from app.core.communities.declarations import Section
 from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
 from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.upkeep import community_revisions
-from app.core.upkeep.community_revisions import Draft
 from app.core.vocabulary import KeyTemplate, WhoDecides
-from app.web.community.community import as_typed
+from app.web.community.community import as_typed, settings_of
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import SETTINGS, Cast, Person
@@ -29,11 +29,11 @@ Visit = Callable[[Person | None], Visitor]
 URL = "/community?community=harbour-forum"
 
 
-def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
-    """What the page would send, with ``changed`` typed into it; a dash unticks."""
-    draft = in_force(wiring, cast)
-    sent = {"version": draft.etag, "reason": "Agreed in the spring meeting"}
-    for name, value in draft.values.items():
+def as_form(wiring: Wiring, cast: Cast, section: str = Section.BASICS, **changed: str) -> dict[str, str]:
+    """What the section's page would send, with ``changed`` typed into it; a dash unticks."""
+    values = {setting.name: in_force(wiring, cast)[setting.name] for setting in settings_of(section)}
+    sent = {"version": community_revisions.version_of(values), "reason": "Agreed in the spring meeting"}
+    for name, value in values.items():
         if not isinstance(value, bool):
             sent[name] = as_typed(value)
         elif value:
@@ -41,9 +41,9 @@ def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
     return {name: value for name, value in (sent | changed).items() if value != "-"}
 
 
-def in_force(wiring: Wiring, cast: Cast) -> Draft:
+def in_force(wiring: Wiring, cast: Cast) -> dict[str, Any]:
     with wiring.database.reading() as session:
-        return community_revisions.draft_of(session, session.get_one(Community, cast.community_id))
+        return community_revisions.values_of(session, session.get_one(Community, cast.community_id))
 
 
 def told(wiring: Wiring) -> list[tuple[HistoryEntry, HistoryText]]:
@@ -68,7 +68,7 @@ def test_only_operators_and_above_see_and_save_it(
     assert visitor.get(URL).status_code == status
     saved = visitor.post(URL, **as_form(wiring, cast, name="Taken over"))
     assert saved.status_code == {200: 303, 303: 401}.get(status, status)
-    assert (in_force(wiring, cast).name == "Taken over") is (status == 200)
+    assert (in_force(wiring, cast)["name"] == "Taken over") is (status == 200)
     if status != 404 and who:
         assert (">Community<" in visitor.get("/settings").text) is (status == 200), (
             "the navigation says so too"
@@ -79,18 +79,18 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     operator = visit(cast.operator)
-    typed = as_form(wiring, cast, policy_text="Be kind.\r\nCite sources.", ai_notes_enabled="-")
+    before = in_force(wiring, cast)
+    typed = as_form(wiring, cast, policy_text="Be kind.\r\nCite sources.", is_public="-")
     assert operator.post("/community", **typed).status_code == 303
-    assert in_force(wiring, cast) == Draft(
-        "Harbour forum", None, "Be kind.\nCite sources.", True, False, CommunitySettings(waves=False)
-    )
+    changed = {"policy_text": "Be kind.\nCite sources.", "is_public": False}
+    assert in_force(wiring, cast) == before | changed
     ((entry, text),) = told(wiring)
-    assert entry.before == {"policy_text": None, "ai_notes_enabled": True}
-    assert entry.after == {"policy_text": "Be kind.\nCite sources.", "ai_notes_enabled": False}
+    assert entry.before == {"policy_text": None, "is_public": True}
+    assert entry.after == changed
     assert (entry.account_id, text.reason) == (cast.operator.account_id, "Agreed in the spring meeting")
-    page = operator.get("/community").text
-    assert "AI notes: on → off" in page
-    assert "Policy text: empty → Be kind. Cite sources." in page
+    page = operator.get("/history/settings?area=community").text
+    assert "Public: on → off" in page
+    assert "Policy text: none → Be kind." in page
     assert operator.post("/community", **as_form(wiring, cast)).status_code == 303
     assert len(told(wiring)) == 1, "nothing was changed, so nothing is told"
 
@@ -125,11 +125,13 @@ def test_what_cannot_be_kept_is_said_beside_its_field_and_the_rest_stays(
     operator: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     for changed, said in MISTAKES:
-        typed = as_form(wiring, cast, **{"description": "Kept while typing"} | changed)
-        answer = operator.post("/community", **typed)
+        name = next(iter(changed))
+        section = Section.BASICS if name == "reason" else community_settings.everything()[name].section
+        typed = as_form(wiring, cast, section, **{"reason": "Kept while typing"} | changed)
+        answer = operator.post(f"/community/{section}".removesuffix("/basics"), **typed)
         assert answer.status_code == 422, said
         assert said in answer.text
-        assert "Kept while typing" in answer.text or "description" in changed, said
+        assert "Kept while typing" in answer.text or name == "reason", said
     assert told(wiring) == []
 
 
@@ -144,28 +146,57 @@ def test_a_save_from_an_older_page_is_409_and_saving_again_is_a_decision(
     answer = operator.post("/community", **stale)
     assert answer.status_code == 409
     assert 'value="My name"' in answer.text
-    assert in_force(wiring, cast).name == "The platform's name"
-    again = stale | {"version": in_force(wiring, cast).etag}
+    assert in_force(wiring, cast)["name"] == "The platform's name"
+    again = stale | {"version": as_form(wiring, cast)["version"]}
     assert again["version"] in answer.text
     assert operator.post("/community", **again).status_code == 303
-    assert in_force(wiring, cast).name == "My name"
+    assert in_force(wiring, cast)["name"] == "My name"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_each_section_saves_its_own_settings_and_keeps_what_others_saved_meanwhile(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator, admin = visit(cast.operator), visit(cast.admin)
+    basics = as_form(wiring, cast, name="A new name", min_ratings="99")
+    notes = as_form(wiring, cast, Section.NOTES, min_ratings="7", name="Not of this section")
+    assert admin.post("/community/notes", **notes).status_code == 303
+    assert operator.post("/community", **basics).status_code == 303, "the notes are another section"
+    now = in_force(wiring, cast)
+    assert (now["name"], now["min_ratings"]) == ("A new name", 7)
+    assert operator.post("/community/notes", **notes | {"min_ratings": "8"}).status_code == 409
+    assert in_force(wiring, cast)["min_ratings"] == 7
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_every_setting_is_in_one_section_with_its_range_and_admins_see_one_more(
+    visit: Visit, cast: Cast
+) -> None:
+    admin, operator = visit(cast.admin), visit(cast.operator)
+    shown: list[str] = []
+    for section in Section:
+        text = admin.get(f"/community/{section}" if section != Section.BASICS else "/community").text
+        assert 'aria-current="page">' in text
+        assert re.search(r'<nav aria-label="Sections of Community">.*href="/community/danger"', text)
+        for setting in settings_of(section):
+            assert f'name="{setting.name}"' in text
+            if setting.bounds:
+                assert "{:,g} to {:,g}. ".format(*setting.bounds) in text
+        shown += [setting.name for setting in settings_of(section)]
+    assert sorted(shown) == sorted(community_settings.everything())
+    assert "/community/sign-in" not in operator.get("/community").text
+    assert operator.get("/community/sign-in").status_code == 403
 
 
 def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
     visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient
 ) -> None:
     operator = visit(cast.operator)
-    typed = as_form(wiring, cast, min_ratings="7", content_retention_days="30", undo_seconds="2,5")
-    assert operator.post("/community", **typed | {"second_look": "", "published": "y"}).status_code == 303
+    typed = as_form(wiring, cast, Section.NOTES, min_ratings="7", min_age_days="30", helpful_at="0,5")
+    assert operator.post("/community/notes", **typed | {"published": "y"}).status_code == 303
     ((entry, _),) = told(wiring)
     assert entry.before["min_ratings"] == 5
-    assert entry.after == {
-        "min_ratings": 7,
-        "content_retention_days": 30,
-        "undo_seconds": 2.5,
-        "second_look": False,
-        "published": True,
-    }
+    assert entry.after == {"min_ratings": 7, "min_age_days": 30, "helpful_at": 0.5, "published": True}
     with wiring.database.reading() as session:
         home = session.get_one(Community, cast.community_id)
         assert home.settings == SETTINGS | entry.after, "what was not changed here follows the service"
@@ -187,24 +218,25 @@ def test_pausing_and_archiving_ask_first_show_on_every_page_and_end_again(
 ) -> None:
     action_id = stage.post()
     operator, admin, moderator = visit(cast.operator), visit(cast.admin), visit(cast.moderator)
-    assert operator.post("/community/pause", reason=" ").status_code == 422
-    assert moderator.get("/community/pause").status_code == 403
+    assert operator.post("/community/danger/pause", reason=" ").status_code == 422
+    assert moderator.get("/community/danger/pause").status_code == 403
     assert operator.get("/community/nonsense").status_code == 404
-    assert "Pause automatic actions?" in operator.get("/community/pause").text
-    assert operator.post("/community/pause", reason="A rule went wild").status_code == 303
+    assert operator.get("/community/danger/nonsense").status_code == 404
+    assert "Pause automatic actions?" in operator.get("/community/danger/pause").text
+    assert operator.post("/community/danger/pause", reason="A rule went wild").status_code == 303
     for path in ("/review", f"/review/{action_id}", "/settings"):
         assert "A rule went wild" in moderator.get(path).text, path
     assert "A rule went wild" not in visit(cast.rater).get("/help-needed").text
-    assert operator.post("/community/resume", reason="Mended").status_code == 303
+    assert operator.post("/community/danger/resume", reason="Mended").status_code == 303
     assert "A rule went wild" not in moderator.get("/review").text
-    page = operator.get("/community").text
+    page = operator.get("/history/settings?area=community").text
     assert "Automatic actions paused" in page
     assert "Automatic actions resumed" in page
 
-    refused = operator.get("/community/archive")
+    refused = operator.get("/community/danger/archive")
     assert refused.status_code == 403
     assert "role admin" in refused.text
-    assert admin.post("/community/archive", reason="The forum closes").status_code == 303
+    assert admin.post("/community/danger/archive", reason="The forum closes").status_code == 303
     stage.jobs.run_all()
     assert "is archived" in moderator.get("/review").text
     assert moderator.get(f"/review/{action_id}").status_code == 200
@@ -235,7 +267,7 @@ def test_pausing_and_archiving_ask_first_show_on_every_page_and_end_again(
     assert read.json["data"]["attributes"]["is_active"] is False
     assert operator.post("/community", **as_form(wiring, cast, name="Late")).status_code == 403
     assert operator.get("/community").status_code == 200
-    assert admin.post("/community/unarchive", reason="It opens again").status_code == 303
+    assert admin.post("/community/danger/unarchive", reason="It opens again").status_code == 303
     assert rater.get("/help-needed").status_code == 200
 
 
@@ -265,9 +297,9 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         assert (garden.platform, garden.is_public) == ("web", False)
         assert community_settings.read(session, garden.id).who_decides == WhoDecides.PANEL
     unreached = "can be drawn only once"
-    page = visitor.get("/community").text
-    assert "Who decides reviews: Everyone who answers → Always a drawn panel" in page
-    assert unreached not in page, "there is no integration yet"
+    page = visitor.get("/history/settings?area=community").text
+    assert "Who decides reviews: Everyone who answers → Always" in page
+    assert unreached not in visitor.get("/community/decides").text, "there is no integration yet"
     minted = visitor.post(
         "/keys", name="First", template="adapter", communities=str(garden.id), reason="Ours"
     )
@@ -279,9 +311,9 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         ).json["data"]["attributes"]["name"]
         == "Nora's garden"
     )
-    assert unreached in visitor.get("/community").text
+    assert unreached in visitor.get("/community/decides").text
     register(wiring, replace(cast, community_id=garden.id), "http://127.0.0.1/drawn", ["panel.drawn"])
-    assert unreached not in visitor.get("/community").text
+    assert unreached not in visitor.get("/community/decides").text
     with wiring.database.writing() as session:
         shared = keys.mint(session, SYSTEM, "Of all forums", KeyTemplate.ADAPTER, None).key
     for claim in (
@@ -334,13 +366,8 @@ def test_nobody_joins_or_reads_what_an_integration_opened_until_an_operator_make
     assert [rater.get(path).status_code for path in reads] == [404] * 3
     page = service_admin.get("/community?community=cove").text
     assert "This community is not public" in page
-    with wiring.database.reading() as session:
-        draft = community_revisions.draft_of(session, session.get_one(Community, cove.id))
-    values = {
-        name: as_typed(draft.values[name]) for name, one in community_settings.SETTINGS.items() if one.bounds
-    }
     saved = service_admin.post(
-        "/community?community=cove", name="Cove", is_public="y", reason="They asked for it", **values
+        "/community?community=cove", name="Cove", is_public="y", reason="They asked for it"
     )
     assert saved.status_code == 303, saved.text
     assert "This community is not public" not in service_admin.get("/community?community=cove").text

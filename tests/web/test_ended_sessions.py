@@ -45,7 +45,7 @@ def test_a_sign_in_is_a_proof_and_says_how_it_was_made(visit: Visit, cast: Cast,
 
 
 def test_the_list_says_device_way_and_that_no_place_is_recorded(visit: Visit, cast: Cast) -> None:
-    page = _sign_in(visit, cast.rater).get("/settings").text
+    page = _sign_in(visit, cast.rater).get("/settings/account").text
     assert "Firefox on Linux" in page
     assert "Signed in with a password" in page
     assert "No place is recorded or looked up." in page
@@ -74,7 +74,7 @@ def test_a_form_that_was_sent_then_says_why_too(rater: Visitor, cast: Cast, wiri
     assert rater.token
     with wiring.database.writing() as session:
         sessions.end_all(session, cast.rater.account_id, reason=SessionEnd.PASSWORD)
-    answer = rater.post("/settings/name", display_name="Another name of mine")
+    answer = rater.post("/settings", display_name="Another name of mine")
     assert answer.status_code == 401
     assert "because your password was changed. Nothing was changed." in answer.text
 

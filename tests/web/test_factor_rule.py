@@ -13,6 +13,7 @@ from app.commands.doctor import work
 from app.commands.doctor.findings import State
 from app.core import clock
 from app.core.communities import sign_in_rules
+from app.core.communities.declarations import Section
 from app.core.errors import Forbidden
 from app.core.models import Account, Community, Hold, SignIn
 from app.core.people import accounts, second_factors
@@ -175,12 +176,12 @@ def test_a_form_is_given_back_and_goes_through_afterwards(
     _ask(wiring, cast.community_id)
     moderator.get("/settings")
     _pass_days(wiring, 7)
-    answer = moderator.post("/settings/name", display_name="A new name of mine")
+    answer = moderator.post("/settings", display_name="A new name of mine")
     assert answer.status_code == 403
     assert "A new name of mine" in answer.text
     assert _account(wiring, cast.moderator).display_name != "A new name of mine"
     _set_up_codes(wiring, cast.moderator)
-    assert moderator.post("/settings/name", display_name="A new name of mine").status_code == 303
+    assert moderator.post("/settings", display_name="A new name of mine").status_code == 303
 
 
 def test_parts_of_a_page_lead_there_too_and_polls_stop(
@@ -227,23 +228,24 @@ def test_keys_are_not_concerned(client: FlaskClient, wiring: Wiring, cast: Cast)
 def test_only_admins_change_the_rule_of_a_community(
     operator: Visitor, admin: Visitor, wiring: Wiring, cast: Cast
 ) -> None:
-    assert 'name="factor_role"' in admin.get("/community").text
-    assert 'name="factor_role"' not in operator.get("/community").text
-    refused = operator.post("/community", **as_form(wiring, cast, factor_role="admin"))
+    assert 'name="factor_role"' in admin.get("/community/sign-in").text
+    refused = operator.post(
+        "/community/sign-in", **as_form(wiring, cast, Section.SIGN_IN, factor_role="admin")
+    )
     assert refused.status_code == 403
-    assert in_force(wiring, cast).settings.factor_role == "none"
+    assert in_force(wiring, cast)["factor_role"] == "none"
     assert operator.post("/community", **as_form(wiring, cast, name="A new name")).status_code == 303
 
 
 def test_an_admin_who_changes_it_proves_who_they_are(admin: Visitor, wiring: Wiring, cast: Cast) -> None:
     assert admin.token
     advance(minutes=11)
-    typed = as_form(wiring, cast, factor_role="admin", name="A new name")
-    asked = admin.post("/community", **typed)
+    typed = as_form(wiring, cast, Section.SIGN_IN, factor_role="admin")
+    asked = admin.post("/community/sign-in", **typed)
     assert asked.status_code == 401
-    assert in_force(wiring, cast).name != "A new name"
-    assert admin.post("/community", **typed, proof_password=PASSWORD).status_code == 303
-    assert in_force(wiring, cast).settings.factor_role == "admin"
+    assert in_force(wiring, cast)["factor_role"] == "none"
+    assert admin.post("/community/sign-in", **typed, proof_password=PASSWORD).status_code == 303
+    assert in_force(wiring, cast)["factor_role"] == "admin"
     advance(minutes=11)
     plain = as_form(wiring, cast, name="Another name")
     assert admin.post("/community", **plain).status_code == 303, "nothing else asks"

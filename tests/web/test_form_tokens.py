@@ -23,7 +23,7 @@ def sign_in(client: FlaskClient, person: Person, token: str) -> int:
 
 def rename(client: FlaskClient, token: str, **headers: str) -> int:
     return client.post(
-        "/settings/name", data={"csrf_token": token, "display_name": "Ro"}, headers=headers
+        "/settings", data={"csrf_token": token, "display_name": "Ro"}, headers=headers
     ).status_code
 
 

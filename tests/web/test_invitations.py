@@ -211,8 +211,8 @@ def test_a_digest_says_how_many_need_help_once_a_period_and_stops_with_one_click
     visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox, stage: Stage, jobs: InlineEngine
 ) -> None:
     visitor = visit(cast.rater)
-    assert visitor.post("/settings", theme="system", timezone="UTC", digest="hourly").status_code == 422
-    visitor.post("/settings", theme="system", timezone="UTC", digest="daily")
+    assert visitor.post("/settings/mail", digest="hourly").status_code == 422
+    visitor.post("/settings/mail", digest="daily")
 
     def tick(hours: float) -> int:
         moment = clock.now() + timedelta(hours=hours)

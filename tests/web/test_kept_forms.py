@@ -168,9 +168,9 @@ def test_a_form_that_is_not_ours_is_not_carried_over(
 
 def test_a_carried_form_leads_to_no_other_site(rater: Visitor, wiring: Wiring, cast: Cast) -> None:
     end_sessions(wiring, cast.rater)
-    page = write(rater, "/settings/name")
+    page = write(rater, "/settings")
     form = hidden(page, "/sign-in")
-    form["kept"] = form["kept"].replace("/settings/name", "//evil.example/settings")
+    form["kept"] = form["kept"].replace("/settings", "//evil.example/settings")
     answer = rater.client.post("/sign-in", data={**form, "email": cast.rater.email, "password": PASSWORD})
     assert answer.status_code == 200
     assert "evil.example" not in answer.text
@@ -277,7 +277,7 @@ def test_a_file_longer_than_a_form_is_not_read_from_a_stranger(visit: Visit) -> 
         + b"\r\n",
     ]
     body = b"".join(b"--edge\r\n" + part for part in parts) + b"--edge--\r\n"
-    for path in ("/datasets", "/settings/name"):
+    for path in ("/datasets", "/settings"):
         # As bytes: from a form of this size, Werkzeug's client makes a file that it does not close.
         page = client.post(path, data=body, content_type="multipart/form-data; boundary=edge")
         assert page.status_code == 401

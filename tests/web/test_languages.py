@@ -39,10 +39,9 @@ def test_signed_out_the_browser_chooses(client: FlaskClient, cast: Cast, asked_f
 
 def test_what_the_reader_chose_comes_before_the_browser(visit: Visit, cast: Cast) -> None:
     rater = visit(cast.rater)
-    form = {"theme": "system", "timezone": "UTC", "digest": "off", "media_veil": "blur"}
-    assert rater.post("/settings", **form, language="de").status_code == 303
+    assert rater.post("/settings/reading", language="de").status_code == 303
     assert language_of(rater.get("/settings", **{"Accept-Language": "en"}).text) == "de"
-    assert rater.post("/settings", **form, language="").status_code == 303
+    assert rater.post("/settings/reading", language="").status_code == 303
     assert language_of(rater.get("/settings", **{"Accept-Language": "en"}).text) == "en"
 
 
@@ -58,7 +57,7 @@ def test_the_community_chooses_where_the_browser_asks_for_what_there_is_not(
 
 
 def test_an_unknown_language_is_refused_at_the_field(visit: Visit, cast: Cast) -> None:
-    page = visit(cast.rater).post("/settings", theme="system", timezone="UTC", digest="off", language="xx")
+    page = visit(cast.rater).post("/settings/reading", language="xx")
     assert page.status_code == 422
     assert "Language" in page.text
 

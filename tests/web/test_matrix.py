@@ -105,8 +105,10 @@ POST /classifiers/test                                          401 403 403 422 
 GET  /communities                                               303 200 200 200 200 200
 GET  /community                                                 303 403 403 200 200 404
 POST /community                                                 401 403 403 422 422 404
-GET  /community/<name>                                          303 403 403 200 200 404
-POST /community/<name>                                          401 403 403 422 422 404
+GET  /community/<section>                                       303 403 403 200 200 404
+POST /community/<section>                                       401 403 403 422 422 404
+GET  /community/danger/<name>                                   303 403 403 200 200 404
+POST /community/danger/<name>                                   401 403 403 422 422 404
 GET  /community/new                                             303 200 200 200 200 200
 POST /community/new                                             401 422 422 422 422 422
 GET  /community/overturns                                       303 403 403 200 200 404
@@ -279,18 +281,17 @@ POST /security/recovery-codes                                   401 409 409 409 
 GET  /session                                                   200 200 200 200 200 200
 POST /session/stay                                              401 200 200 200 200 200
 GET  /settings                                                  303 200 200 200 200 200
-POST /settings                                                  401 422 422 422 422 422
+POST /settings                                                  401 303 303 303 303 303
+GET  /settings/<part>                                           303 200 200 200 200 200
+POST /settings/<part>                                           401 303 303 303 303 303
 POST /settings/email                                            401 422 422 422 422 422
-POST /settings/keys                                             401 303 303 303 303 303
 POST /settings/link-code                                        401 200 200 200 200 200
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
 GET  /settings/my-data                                          303 200 200 200 200 200
 GET  /settings/my-data.json                                     303 404 404 404 404 404
 GET  /settings/my-data/progress                                 303 303 303 303 303 303
 POST /settings/my-data                                          401 303 303 303 303 303
-POST /settings/name                                             401 422 422 422 422 422
 POST /settings/password                                         401 422 422 422 422 422
-POST /settings/run                                              401 303 303 303 303 303
 POST /settings/sessions/<uuid:sign_in_id>/end                   401 404 404 404 404 404
 POST /settings/sessions/end-others                              401 303 303 303 303 303
 POST /settings/providers/<uuid:identity_id>/disconnect          401 404 404 404 404 404
@@ -448,6 +449,8 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
         )
         session.flush()
         return {
+            "section": "notes",
+            "part": "reading",
             "action_id": action_id,
             "note_id": note_id,
             "report_id": filed.report.id,

@@ -123,12 +123,12 @@ def test_sensitive_pictures_are_covered_as_the_reader_chose(
     with wiring.database.writing() as session:
         session.execute(sa.update(Account).values(content_warnings=False))
     for choice, covers in ((MediaVeil.BLUR, True), (MediaVeil.GREYSCALE, True), (MediaVeil.NEITHER, False)):
-        saved = rater.post("/settings", theme="system", timezone="UTC", media_veil=choice.value)
+        saved = rater.post("/settings/reading", media_veil=choice.value)
         assert saved.status_code == 303
         text = rater.get(path).text
         assert f'class="media {choice.value}"' in text
         assert (text.count('class="vh reveal"') == 2) is covers, choice
-    assert rater.post("/settings", theme="system", timezone="UTC", media_veil="red").status_code == 422
+    assert rater.post("/settings/reading", media_veil="red").status_code == 422
 
 
 def test_markup_is_rendered_with_the_source_beside_it_and_marks_come_first(

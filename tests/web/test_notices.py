@@ -181,8 +181,8 @@ def test_what_wants_an_operator_is_a_notice_and_a_mail_that_one_can_stop(
     jobs: InlineEngine,
 ) -> None:
     wiring.mailer = postbox = Postbox()
-    assert "Mail me when something needs an operator" not in visit(cast.moderator).get("/settings").text
-    ticked = re.search(r'<input[^>]*name="attention_mail"[^>]*>', operator.get("/settings").text)
+    assert "Mail me when something needs an operator" not in visit(cast.moderator).get("/settings/mail").text
+    ticked = re.search(r'<input[^>]*name="attention_mail"[^>]*>', operator.get("/settings/mail").text)
     assert ticked is not None
     assert "checked" in ticked[0]
     for number in range(3):

@@ -64,4 +64,4 @@ def test_an_operator_previews_gives_a_reason_watches_and_stops(
         assert session.scalars(sa.select(Overturn)).one().state is OverturnState.FINISHED
     empty = operator.post(URL, **form, reason="Again")
     assert (empty.status_code, "Since leaves nothing to overturn." in empty.text) == (422, True)
-    assert "The rule went wild" in operator.get("/community").text
+    assert "The rule went wild" in operator.get("/history/settings?area=community").text

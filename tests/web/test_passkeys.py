@@ -181,10 +181,10 @@ def test_a_passkey_signs_in_above_the_page_with_what_was_typed(
     add_passkey(visitor, passkey)
     token = visitor.token
     visitor.client.delete_cookie("bridgenote")
-    asked = visitor.post("/settings/name", _headers=HTMX, display_name="Mo")
+    asked = visitor.post("/settings", _headers=HTMX, display_name="Mo")
     assert asked.status_code == 401
     assert "Sign in with a passkey" in asked.text
-    kept = json.dumps(["/settings/name", "/settings", token, [], False])
+    kept = json.dumps(["/settings", "/settings", token, [], False])
     options = visitor.post("/sign-in/passkey/options", csrf_token=_signed_out_token(visitor)).text
     response = visitor.post(
         "/sign-in/passkey",

@@ -303,7 +303,7 @@ def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
     rater: Visitor, cast: Cast, wiring: Wiring
 ) -> None:
     chosen = {"languages": ["de", "fr"], "avoided": ["threat", "no_such_category"], "break_after_severe": "3"}
-    assert rater.post("/settings/run", **chosen).status_code == 303
+    assert rater.post("/settings/reading", **chosen).status_code == 303
 
     def kept() -> tuple[list[str], list[str], int | None]:
         with wiring.database.reading() as session:
@@ -311,11 +311,11 @@ def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
             return account.languages, account.avoided_categories, account.break_after_severe
 
     assert kept() == (["de", "fr"], ["threat"], 3)
-    assert "German, French" in rater.get("/settings").text
+    assert "German, French" in rater.get("/settings/reading").text
     for wrong in ({"languages": ["xx"]}, {"break_after_severe": "101"}, {"break_after_severe": "-1"}):
-        assert rater.post("/settings/run", **wrong).status_code == 422
+        assert rater.post("/settings/reading", **wrong).status_code == 422
     assert kept() == (["de", "fr"], ["threat"], 3)
-    rater.post("/settings/run")
+    rater.post("/settings/reading", break_after_severe="")
     assert kept() == ([], [], None)
 
 

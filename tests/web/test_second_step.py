@@ -184,7 +184,7 @@ def test_what_was_typed_goes_through_both_steps(visit: Visit, cast: Cast, wiring
     secret, visitor = set_codes_up(wiring, cast.moderator), visit(cast.moderator)
     assert visitor.token
     visitor.client.delete_cookie("bridgenote")
-    asked = visitor.post("/settings/name", display_name="Captain of the harbour")
+    asked = visitor.post("/settings", display_name="Captain of the harbour")
     kept = _hidden(asked.text, "kept")
     signed_out = _hidden(asked.text, "csrf_token")
     second = visitor.post(
@@ -202,7 +202,7 @@ def test_the_dialog_asks_for_it_too(visit: Visit, cast: Cast, wiring: Wiring) ->
     secret, visitor = set_codes_up(wiring, cast.moderator), visit(cast.moderator)
     assert visitor.token
     visitor.client.delete_cookie("bridgenote")
-    asked = visitor.post("/settings/name", _headers=HTMX, display_name="Mo")
+    asked = visitor.post("/settings", _headers=HTMX, display_name="Mo")
     kept, token = _hidden(asked.text, "kept"), _hidden(asked.text, "csrf_token")
     fields = {"csrf_token": token, "kept": kept}
     second = visitor.post("/sign-in", _headers=HTMX, email=cast.moderator.email, password=PASSWORD, **fields)

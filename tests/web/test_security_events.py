@@ -64,9 +64,9 @@ def test_what_is_refused_for_its_origin_its_token_or_its_role(
     visit: Visit, cast: Cast, events: Events
 ) -> None:
     rater = visit(cast.rater)
-    rater.post("/settings/name", {"Origin": "https://evil.example"}, display_name="X")
+    rater.post("/settings", {"Origin": "https://evil.example"}, display_name="X")
     assert [name for name, _ in events()] == ["request.cross_site", "request.forbidden"]
-    rater.client.post("/settings/name", data={"display_name": "X"})
+    rater.client.post("/settings", data={"display_name": "X"})
     assert events() == [("request.cross_site", {"refused": "form token", "client_ip": "127.0.0.1"})]
     rater.get("/people")
     ((name, fields),) = events()

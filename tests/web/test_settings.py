@@ -20,8 +20,9 @@ from tests.web.conftest import Stage, Visit, Visitor, only_hold
 
 def test_preferences_are_kept_and_used(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     visitor = visit(cast.rater)
-    reply = visitor.post("/settings", theme="dark", timezone="Europe/Paris", content_warnings="y")
+    reply = visitor.post("/settings", theme="dark", timezone="Europe/Paris")
     assert reply.status_code == 303
+    assert visitor.post("/settings/keys").status_code == 303
     with wiring.database.reading() as session:
         account = session.get_one(Account, cast.rater.account_id)
         assert (account.theme, account.timezone) == ("dark", "Europe/Paris")
@@ -130,7 +131,7 @@ def test_sensitive_posts_are_veiled_everywhere_unless_the_reader_wants_to_see_th
     action_id = stage.post("A threat of violence.", category="threat")
     visitor = visit(cast.rater)
     for wanted, veils in (({"content_warnings": "y"}, 1), ({}, 0)):
-        visitor.post("/settings", theme="system", timezone="UTC", **wanted)
+        visitor.post("/settings/reading", **wanted)
         for path in ("/help-needed", f"/review/{action_id}"):
             assert visitor.get(path).text.count(">Show content<") == veils, path
 
@@ -143,6 +144,25 @@ def test_nonsense_is_refused(visit: Visit, cast: Cast, wiring: Wiring, fields: d
     assert reply.status_code == 422
     with wiring.database.reading() as session:
         assert session.get_one(Account, cast.rater.account_id).theme == "system"
+
+
+def test_each_part_saves_its_own_and_keeps_the_rest(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    visitor = visit(cast.operator)
+
+    def kept() -> tuple[object, ...]:
+        with wiring.database.reading() as session:
+            account = session.get_one(Account, cast.operator.account_id)
+            return account.theme, account.languages, account.shortcuts, account.digest, account.attention_mail
+
+    before = kept()
+    assert visitor.post("/settings", theme="dark").status_code == 303
+    assert visitor.post("/settings/reading", languages="de", content_warnings="y").status_code == 303
+    assert kept() == ("dark", ["de"], *before[2:])
+    assert visitor.post("/settings/mail", digest="weekly").status_code == 303
+    assert kept() == ("dark", ["de"], before[2], "weekly", False)
+    for part in ("", "/reading", "/keys", "/mail", "/account"):
+        page = visitor.get(f"/settings{part}").text
+        assert re.search(rf'<a href="/settings{part}" aria-current="page">', page), part
 
 
 def _shown_code(page: str) -> str:

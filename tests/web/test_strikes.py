@@ -87,7 +87,7 @@ def test_operators_set_points_and_try_steps_before_they_save(
     typed = {"strikes_warn": "3", "strikes_silence_1": "6", "strikes_silence_7": "", "strikes_silence_30": ""}
     tried = operator.post("/community/strikes/try", HTMX, **typed, strikes_silence="")
     assert "would have silenced 1 person" in tried.text
-    whole = operator.post("/community/strikes/try", **typed, strikes_silence="", name="Typed and not saved")
+    whole = operator.post("/community/strikes/try", **typed, strikes_silence="", reason="Typed and not saved")
     assert "Typed and not saved" in whole.text, "what was typed is kept"
     refused = operator.post("/community/strikes/try", HTMX, **typed, strikes_silence="many")
     assert refused.status_code == 422

@@ -228,7 +228,7 @@ def test_the_call_beside_a_new_key_is_the_one_that_works(
     assert f"/test-post/{reference}" in page, "and leads to what it sent"
     settings = wiring.settings.model_copy(update={"public_url": "https://moderation.example.org/notes"})
     monkeypatch.setattr(wiring, "settings", settings)
-    shown = _call(admin.get("/community").text)
+    shown = _call(admin.get("/getting-started").text)
     assert "https://moderation.example.org/notes/api/public/v1/requests" in shown
     assert "Bearer YOUR_KEY" in shown
     assert str(cast.community_id) in shown

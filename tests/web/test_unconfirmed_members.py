@@ -59,7 +59,7 @@ def test_a_shown_link_makes_a_member_who_owns_no_address(
     again = visit(None)
     assert again.post("/sign-in", email=ANN.upper(), password=PASSWORD).status_code == 303
     again.renew()
-    page = again.get("/settings").text
+    page = again.get("/settings/account").text
     assert f"<bdi>{ANN}</bdi>" in page
     assert "Not confirmed" in page
     assert "invalid" not in page
@@ -127,7 +127,7 @@ def test_the_member_confirms_the_address_by_mail(
     account = _account(wiring, ANN)
     assert account is not None
     assert account.confirmed_at is not None
-    assert "Not confirmed" not in ann.get("/settings").text
+    assert "Not confirmed" not in ann.get("/settings/account").text
     assert len(mailbox.all()) == 1, "no mail to the placeholder of the unconfirmed address"
     assert ann.get("/review").status_code == 200
 

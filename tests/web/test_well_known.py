@@ -47,5 +47,5 @@ def test_change_password_leads_to_the_form_by_way_of_the_sign_in(visit: Visit, c
     )
     assert signed_in.location == "/.well-known/change-password"
     answer = visitor.get(signed_in.location)
-    assert answer.location == "/settings#account-title"
-    assert 'id="account-title"' in visitor.get("/settings").text
+    assert answer.location == "/settings/account"
+    assert 'id="account-title"' in visitor.get("/settings/account").text

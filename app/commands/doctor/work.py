@@ -187,7 +187,7 @@ _ALERTS: dict[AttentionReason, tuple[str, str]] = {
         "BridgenoteWebhookFails",
         "mend the receiver; its page says what it answers",
     ),
-    AttentionReason.PAUSED: ("BridgenoteActionsPaused", "look why on the Community page, and resume them"),
+    AttentionReason.PAUSED: ("BridgenoteActionsPaused", "look why under Community, Danger, and resume them"),
 }
 
 

@@ -9,18 +9,19 @@ from app.core import limits
 from app.core.errors import Invalid
 
 
-class Group(StrEnum):
-    """The parts of the Community page."""
+class Section(StrEnum):
+    """The sections of Community that have settings, in their order; each is a page with an address of its own."""
 
-    GENERAL = "general"
+    BASICS = "basics"
+    DECIDES = "decides"
     NOTES = "notes"
-    REVIEWS = "reviews"
-    DECISIONS = "decisions"
-    STRIKES = "strikes"
+    AI_NOTES = "ai-notes"
+    BURSTS = "bursts"
     REPORTS = "reports"
+    STRIKES = "strikes"
     ALERTS = "alerts"
-    CAUTION = "caution"
-    SIGN_IN = "sign_in"
+    KEEPING = "keeping"
+    SIGN_IN = "sign-in"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +30,15 @@ class Setting:
 
     ``bounds``: least and most of a number; ``decimals``: it need not be whole; ``optional``: it may be None.
     ``choices``: the words for each value. ``least`` and ``most``: characters of a text, ``rows`` of its field;
-    ``parse`` raises Invalid for a text that cannot be used; ``is_list``: it has one entry a line. ``rescores``: a
-    change requires scoring the community's notes again. ``admins_only``: operators cannot change it.
+    ``parse`` raises Invalid for a text that cannot be used. ``rescores``: a change requires scoring the community's
+    notes again. ``admins_only``: operators cannot change it.
     """
 
     name: str = ""
     label: str
     hint: str = ""
     default: Any = None
-    group: Group = Group.GENERAL
+    section: Section = Section.BASICS
     bounds: tuple[float, float] | None = None
     decimals: bool = False
     optional: bool = False
@@ -46,7 +47,6 @@ class Setting:
     most: int | None = None
     rows: int | None = None
     parse: Callable[[str], object] | None = None
-    is_list: bool = False
     rescores: bool = False
     admins_only: bool = False
 
@@ -83,9 +83,9 @@ class Setting:
                 self.parse(value)
 
 
-def declare(default: Any, group: Group, label: str, hint: str, **more: Any) -> Any:
+def declare(default: Any, section: Section, label: str, hint: str, **more: Any) -> Any:
     """A field of ``CommunitySettings`` with its declaration; ``more`` are other values of ``Setting``."""
-    setting = Setting(default=default, group=group, label=label, hint=hint, **more)
+    setting = Setting(default=default, section=section, label=label, hint=hint, **more)
     return field(default=default, metadata={"setting": setting})
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core import limits, texts
 from app.core.communities import cited_pages
-from app.core.communities.declarations import Group, Setting, declare, declared
+from app.core.communities.declarations import Section, Setting, declare, declared
 from app.core.models import Community
 from app.core.vocabulary import Role, StrikesAct, WhoDecides
 
@@ -52,6 +52,7 @@ COLUMNS: Mapping[str, Setting] = {
         Setting(
             name="ai_notes_enabled",
             label="AI notes",
+            section=Section.AI_NOTES,
             hint="Integrations may ask for notes drafted by AI. People rate them like any other note before they are "
             "shown.",
         ),
@@ -63,9 +64,9 @@ COLUMNS: Mapping[str, Setting] = {
 def _step(points: int, label: str) -> Any:
     return declare(
         points,
-        Group.STRIKES,
+        Section.STRIKES,
         label,
-        "Points. Leave it empty to do without this step.",
+        "Points of an author. Empty: no such step.",
         bounds=(1, 1_000),
         optional=True,
     )
@@ -86,31 +87,24 @@ class CommunitySettings:
 
     language: str = declare(
         texts.SOURCE,
-        Group.GENERAL,
+        Section.BASICS,
         "Language",
         "Of the dashboard and of mails, for people who chose none and whose browser asks for none that there is.",
         choices=texts.NAMES,
     )
     note_pages: str = declare(
         "",
-        Group.GENERAL,
+        Section.AI_NOTES,
         "Pages that notes by AI may cite",
         "One a line: an address that begins with https://, a space, and what the page says. A model may rely on them "
         "beside fact-checks.",
         most=cited_pages.TEXT_MAX,
         rows=3,
         parse=cited_pages.parse,
-        is_list=True,
-    )
-    second_look: bool = declare(
-        True,
-        Group.GENERAL,
-        "Second look",
-        "A rating of an automatic action opens a second look at it. Switched off, only moderators and appeals do.",
     )
     min_ratings: int = declare(
         5,
-        Group.NOTES,
+        Section.NOTES,
         "Minimum ratings",
         "Ratings that a note needs before it gets a status.",
         bounds=(1, 1_000),
@@ -118,34 +112,34 @@ class CommunitySettings:
     )
     min_trust_level: int | None = declare(
         None,
-        Group.NOTES,
+        Section.NOTES,
         "Minimum trust",
-        "Only raters with this trust level or more count. Leave it empty to count everybody.",
+        "Only raters with this trust level or more count. Empty: everybody counts.",
         bounds=(0, limits.TRUST_LEVEL_MAX),
         optional=True,
         rescores=True,
     )
     min_age_days: int | None = declare(
         None,
-        Group.NOTES,
+        Section.NOTES,
         "Minimum days known",
-        "Only raters known for at least this many days count. Empty: all count.",
+        "Only raters known for at least this many days count. Empty: everybody counts.",
         bounds=(0, 3_650),
         optional=True,
         rescores=True,
     )
     helpful_at: float = declare(
         0.40,
-        Group.NOTES,
+        Section.NOTES,
         "Helpful from",
-        "The score from which a note is helpful, such as 0.4.",
+        "The score from which a note is helpful.",
         bounds=(0.0, 0.64),
         decimals=True,
         rescores=True,
     )
     lock_days: int = declare(
         14,
-        Group.NOTES,
+        Section.NOTES,
         "Days until a status is final",
         "After that many days ratings no longer change it.",
         bounds=(1, 3_650),
@@ -153,15 +147,15 @@ class CommunitySettings:
     )
     stabilisation_minutes: int = declare(
         0,
-        Group.NOTES,
+        Section.NOTES,
         "Minutes to stay helpful",
-        "A note is shown as helpful after it has been so for this long. 0 is at once.",
+        "A note is shown as helpful once it has been so for this long. 0: at once.",
         bounds=(0, 1_440),
         rescores=True,
     )
     published: bool = declare(
         False,
-        Group.NOTES,
+        Section.NOTES,
         "Published algorithm only",
         "Where there are hundreds of raters, a note is also shown if raters on both sides find it helpful. Tick this "
         "to show only what the published algorithm of Community Notes shows.",
@@ -169,7 +163,7 @@ class CommunitySettings:
     )
     who_decides: str = declare(
         WhoDecides.EVERYONE.value,
-        Group.REVIEWS,
+        Section.DECIDES,
         "Who decides reviews",
         "Whose answers decide what is under review. A panel is drawn by lot, so that nobody can choose what to decide. "
         "While fewer than 15 people can be drawn, everyone decides.",
@@ -181,51 +175,58 @@ class CommunitySettings:
     )
     panel_seats: int = declare(
         12,
-        Group.REVIEWS,
+        Section.DECIDES,
         "Seats of a panel",
-        "How many people are drawn, from 7 to 25.",
+        "How many people are drawn.",
         bounds=(7, 25),
     )
     panel_hours: int = declare(
         24,
-        Group.REVIEWS,
+        Section.DECIDES,
         "Hours to answer",
         "Without an answer after this many hours the next person is drawn.",
         bounds=(1, 168),
     )
+    second_look: bool = declare(
+        True,
+        Section.DECIDES,
+        "Second look",
+        "A rating of an automatic action opens a second look at it. Switched off, only moderators and appeals do.",
+    )
     undo_seconds: float = declare(
         10.0,
-        Group.DECISIONS,
+        Section.DECIDES,
         "Seconds to undo",
-        "How long a moderator who has not chosen a time of their own can take a decision back before it is sent.",
+        "How long a decision can be taken back before it is sent, by moderators who have not chosen a time of "
+        "their own.",
         bounds=(0.0, 600.0),
         decimals=True,
     )
     waves: bool = declare(
         True,
-        Group.DECISIONS,
+        Section.DECIDES,
         "Posts alike are one row",
         "Posts alike of one category that wait for review are one row of the queue, with one decision and one undo. "
         "Off: each post that comes from now on is a row.",
     )
     wave_joins: bool = declare(
         False,
-        Group.DECISIONS,
+        Section.DECIDES,
         "Decide later posts alike",
         "After a moderator decided posts alike together, posts like them that come within a day are decided the same "
         "way, in the moderator's name; each can be undone. Off: they wait in the queue.",
     )
     content_retention_days: int | None = declare(
         None,
-        Group.DECISIONS,
+        Section.KEEPING,
         "Days to keep content",
-        "Submitted content is deleted after that many days. Leave it empty to keep it.",
+        "Content of decided posts is deleted after that many days. Empty: it is kept.",
         bounds=(1, 36_500),
         optional=True,
     )
     support_text: str = declare(
         SUPPORT_TEXT,
-        Group.DECISIONS,
+        Section.REPORTS,
         "Support text",
         "Sent with a notice to the author of a post about self-harm, unless the moderator writes something else. Name "
         "the lines of help of your country.",
@@ -234,7 +235,7 @@ class CommunitySettings:
     )
     report_threshold: float = declare(
         1.0,
-        Group.REPORTS,
+        Section.REPORTS,
         "Reports ask moderators",
         "A post goes to the moderators if its reports weigh more than this together without agreeing on a category. An "
         "ordinary report weighs 0.5. Each category has a threshold of its own.",
@@ -243,7 +244,7 @@ class CommunitySettings:
     )
     report_acted_text: str = declare(
         "Thank you for your report. Something was done about the post.",
-        Group.REPORTS,
+        Section.REPORTS,
         "If something was done",
         "What reporters read then. It should say neither what was done to the author nor who decided.",
         most=limits.REASON_MAX,
@@ -251,7 +252,7 @@ class CommunitySettings:
     )
     report_kept_text: str = declare(
         "Thank you for your report. People looked at the post, and it stays.",
-        Group.REPORTS,
+        Section.REPORTS,
         "If the post stays",
         "What reporters read if people decided to keep the post.",
         most=limits.REASON_MAX,
@@ -259,7 +260,7 @@ class CommunitySettings:
     )
     report_none_text: str = declare(
         "Thank you for your report. There was no decision about the post.",
-        Group.REPORTS,
+        Section.REPORTS,
         "If there was no decision",
         "What reporters read if a review ended without a decision, or the post is gone.",
         most=limits.REASON_MAX,
@@ -267,7 +268,7 @@ class CommunitySettings:
     )
     moderator_figures: bool = declare(
         False,
-        Group.DECISIONS,
+        Section.KEEPING,
         "Figures by moderator",
         "Insights then shows how many reviews each moderator decided, how fast, and how many were overturned, to "
         "everyone who may see Insights. Off unless you want it: these are figures about named people, few cases say "
@@ -275,7 +276,7 @@ class CommunitySettings:
     )
     strikes_act: str = declare(
         StrikesAct.ASK.value,
-        Group.STRIKES,
+        Section.STRIKES,
         "When strikes reach a step",
         "A step is reached by the points that count at one time. They are taken back when the action is overturned.",
         choices={
@@ -291,48 +292,48 @@ class CommunitySettings:
     strikes_silence: int | None = _step(15, "Silence without end from")
     backlog_alert: int | None = declare(
         500,
-        Group.ALERTS,
+        Section.ALERTS,
         "Reviews that wait",
-        "When more reviews wait than this. Leave it empty for no notice.",
+        "A notice when more reviews wait than this. Empty: no notice.",
         bounds=(1, 10_000),
         optional=True,
     )
     overdue_alert: int | None = declare(
         3,
-        Group.ALERTS,
+        Section.ALERTS,
         "Times the target time",
-        "When a review has waited this many times its category's target time. Leave it empty for no notice.",
+        "A notice when a review has waited this many times its category’s target time. Empty: no notice.",
         bounds=(2, 100),
         optional=True,
     )
     pause_alert_hours: int | None = declare(
         24,
-        Group.ALERTS,
+        Section.ALERTS,
         "Hours paused",
-        "When automatic actions have been paused for so long. Leave it empty for no notice.",
+        "A notice when automatic actions have been paused for so long. Empty: no notice.",
         bounds=(1, 8_760),
         optional=True,
     )
     exempt_similarity: float = declare(
         0.9,
-        Group.CAUTION,
+        Section.KEEPING,
         "Likeness of restored posts",
-        "From 0 to 1: how alike an edited post must be to one that was restored, to be left alone too.",
+        "How alike an edited post must be to one that was restored, to be left alone too. 1 is the same text.",
         bounds=(0.0, 1.0),
         decimals=True,
     )
     burst_share: float = declare(
         0.5,
-        Group.CAUTION,
+        Section.BURSTS,
         "Share of new raters",
-        "From 0 to 1: above this share of new raters moderators decide instead. 1 is never.",
+        "Above this share of new raters moderators decide instead. 1: never.",
         bounds=(0.0, 1.0),
         decimals=True,
         rescores=True,
     )
     burst_minutes: int = declare(
         60,
-        Group.CAUTION,
+        Section.BURSTS,
         "Minutes looked at",
         "Only a post's ratings from this many minutes are compared.",
         bounds=(1, 10_080),
@@ -340,7 +341,7 @@ class CommunitySettings:
     )
     burst_hours: int = declare(
         24,
-        Group.CAUTION,
+        Section.BURSTS,
         "Hours a rater is new",
         "A rater who was first seen within this many hours is new.",
         bounds=(1, 8_760),
@@ -348,7 +349,7 @@ class CommunitySettings:
     )
     burst_raters: int = declare(
         3,
-        Group.CAUTION,
+        Section.BURSTS,
         "New raters at least",
         "Fewer new raters than this are no burst.",
         bounds=(1, 10_000),
@@ -356,7 +357,7 @@ class CommunitySettings:
     )
     burst_known: int = declare(
         20,
-        Group.CAUTION,
+        Section.BURSTS,
         "Known raters at least",
         "While fewer raters than this have been known for longer, nothing is a burst.",
         bounds=(0, 10_000),
@@ -364,7 +365,7 @@ class CommunitySettings:
     )
     factor_role: str = declare(
         NO_ROLE,
-        Group.SIGN_IN,
+        Section.SIGN_IN,
         "Second factor",
         "Who needs a second factor or a passkey to use the dashboard. People have seven days to set one up; then "
         "no other page opens until they have. People who sign in at a provider need none here.",

@@ -6,6 +6,7 @@ of the rest.
 
 import uuid
 from collections.abc import Mapping
+from typing import TypedDict, Unpack
 from zoneinfo import available_timezones
 
 from sqlalchemy.orm import Session
@@ -82,41 +83,38 @@ def bind_keys(account: Account, pressed: Mapping[str, str]) -> None:
     account.key_bindings = {key: new for key, new in chosen.items() if new != key}
 
 
-def set_preferences(
-    account: Account,
-    *,
-    theme: str,
-    shortcuts: bool,
-    content_warnings: bool,
-    timezone: str,
-    language: str | None = None,
-    undo_seconds: int | None = None,
-    media_veil: MediaVeil | None = None,
-    attention_mail: bool | None = None,
-) -> None:
-    """Set how the dashboard looks and behaves for this account.
+class Preferences(TypedDict, total=False):
+    """What ``set_preferences`` takes. ``None``: as the browser asks, or as the community has set."""
 
-    ``language`` None: as the browser asks; ``undo_seconds`` None: the community's setting; ``media_veil`` and
-    ``attention_mail`` None: as they were.
+    theme: str
+    language: str | None
+    timezone: str
+    undo_seconds: int | None
+    shortcuts: bool
+    content_warnings: bool
+    media_veil: MediaVeil
+    attention_mail: bool
+
+
+def set_preferences(account: Account, **chosen: Unpack[Preferences]) -> None:
+    """Set how the dashboard looks and behaves for this account; what is not given stays.
 
     Raises:
         Invalid: unknown theme, language or timezone, or ``undo_seconds`` out of range.
     """
-    if theme not in THEMES:
+    if (theme := chosen.get("theme", "system")) not in THEMES:
         raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
+    language = chosen.get("language")
     if language is not None and language not in texts.NAMES:
         raise Invalid.field("language", f"must be one of {', '.join(texts.NAMES)}", language)
-    if timezone not in available_timezones():
+    if (timezone := chosen.get("timezone", "UTC")) not in available_timezones():
         raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
     least, most = limits.UNDO_SECONDS
-    if undo_seconds is not None and not least <= undo_seconds <= most:
-        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
-    account.undo_seconds = undo_seconds
-    account.media_veil = media_veil or account.media_veil
-    account.theme, account.timezone, account.language = theme, timezone, language
-    if attention_mail is not None:
-        account.attention_mail = attention_mail
-    account.shortcuts, account.content_warnings = shortcuts, content_warnings
+    seconds = chosen.get("undo_seconds")
+    if seconds is not None and not least <= seconds <= most:
+        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", seconds)
+    for name, value in chosen.items():
+        setattr(account, name, value)
 
 
 def stop_attention_mail(session: Session, account_id: uuid.UUID) -> None:

@@ -6,8 +6,8 @@ Every change has a reason. A change of settings is refused if it is based on out
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,7 +17,7 @@ from app.core import clock, limits, outbox
 from app.core.actions import actions
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.communities.settings import COLUMNS, SETTINGS, CommunitySettings
+from app.core.communities.settings import COLUMNS, SETTINGS
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
@@ -34,46 +34,30 @@ REVIEWS_AT_ONCE = 25
 ARCHIVED = "the community was archived"
 
 
-@dataclass(frozen=True)
-class Draft:
-    """The values that an operator can set: those of ``COLUMNS``, and the settings. Empty texts are None."""
-
-    name: str
-    description: str | None
-    policy_text: str | None
-    is_public: bool
-    ai_notes_enabled: bool
-    settings: CommunitySettings
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """All values by name, including the settings'."""
-        return {name: getattr(self, name) for name in COLUMNS} | asdict(self.settings)
-
-    @property
-    def etag(self) -> str:
-        """Opaque version of these values, so that a form on a stale page is refused."""
-        return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def draft_of(session: Session, community: Community) -> Draft:
-    """The values in force."""
+def values_of(session: Session, community: Community) -> dict[str, Any]:
+    """The values in force of everything that an operator can set, by name. Empty texts of ``COLUMNS`` are None."""
     settings = community_settings.for_community(community, community_settings.defaults(session))
-    return Draft(**{name: getattr(community, name) for name in COLUMNS}, settings=settings)
+    return {name: getattr(community, name) for name in COLUMNS} | asdict(settings)
+
+
+def version_of(values: Mapping[str, Any]) -> str:
+    """Opaque version of these values, so that a form on a stale page is refused."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def revise(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    draft: Draft,
+    values: Mapping[str, Any],
     reason: str,
     *,
     based_on: str | None = None,
 ) -> bool:
-    """Set the values. Return whether anything changed. ``based_on`` is the ``etag`` that the caller saw.
+    """Set these values by name; all others stay. Return whether anything changed.
 
-    A setting that was never changed here keeps following the service's default.
+    ``based_on`` is the ``version_of`` the same values that the caller saw. A setting that was never changed here keeps
+    following the service's default.
 
     Raises:
         Invalid: a text is too long, a number is out of bounds, or the name or the reason is blank.
@@ -81,16 +65,16 @@ def revise(
         Forbidden: an operator would change what only admins may.
     """
     community = _held(session, actor, Permission.REVISE_POLICY, community_id, reason)
-    community_settings.check(draft.values)
-    current, new_values = draft_of(session, community), draft.values
-    if based_on is not None and based_on != current.etag:
+    community_settings.check(values)
+    current = {name: value for name, value in values_of(session, community).items() if name in values}
+    if based_on is not None and based_on != version_of(current):
         raise Conflict("Other values were saved meanwhile", community_id)
-    before = {name: value for name, value in current.values.items() if value != new_values[name]}
+    before = {name: value for name, value in current.items() if value != values[name]}
     if not before:
         return False
     if any(setting.admins_only for name, setting in SETTINGS.items() if name in before):
         require(actor, Permission.MANAGE_PEOPLE, community_id)
-    after = {name: new_values[name] for name in before}
+    after = {name: values[name] for name in before}
     for name in after.keys() & COLUMNS.keys():
         setattr(community, name, after[name])
     set_here = {name: value for name, value in after.items() if name in SETTINGS}

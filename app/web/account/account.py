@@ -1,4 +1,4 @@
-"""The account section of Settings: name, e-mail address, password, signed-in browsers, deletion."""
+"""Settings, Account: e-mail address, password, signed-in browsers, deletion."""
 
 import uuid
 
@@ -14,7 +14,7 @@ from app.core.upkeep import erasure
 from app.core.vocabulary import SessionEnd
 from app.web import auth, forms, page
 from app.web.account import session_cookie
-from app.web.account.forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
+from app.web.account.forms import AccountForms, DeleteForm, NewEmailForm, NewPasswordForm
 from app.web.account.settings import show
 from app.web.account.sign_up import too_many_page
 from app.web.blueprint import web
@@ -26,20 +26,6 @@ STOPPED_MAIL = {
     Kind.ATTENTION: "Mail when something needs an operator",
 }
 """The headings of the page that stops each kind of mail."""
-
-
-@web.post("/settings/name")
-def save_name() -> Response:
-    form = forms.posted(NameForm)
-    if form.validate():
-        try:
-            with wired().database.writing() as session:
-                account = accounts.get(session, auth.current_reader().account.id)
-                credentials.rename(session, account, form.display_name.data or "")
-            return page.done(None, url_for("web.settings"), "Your name is saved.")
-        except Invalid as refusal:
-            forms.explain(form, refusal)
-    return show(mine=AccountForms(name=form), status=422)
 
 
 @web.post("/settings/email")
@@ -60,10 +46,10 @@ def change_email() -> Response:
         return too_many_page(refusal, "Too many mails were asked for.")
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return show(mine=account_forms, status=422)
+        return show("account", mine=account_forms, status=422)
     return page.done(
         None,
-        url_for("web.settings"),
+        url_for("web.settings", part="account"),
         f"We have sent a mail to {email}. Open the link in it; until then your address stays as it is.",
     )
 
@@ -82,12 +68,14 @@ def change_password() -> Response:
         )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return show(mine=account_forms, status=422)
+        return show("account", mine=account_forms, status=422)
     with wired().database.writing() as session:
         account = accounts.get(session, who.account.id)
         credentials.change_password(session, account, hashed, who.sign_in.id)
     return page.done(
-        None, url_for("web.settings"), "Your password is changed. Every other browser is signed out."
+        None,
+        url_for("web.settings", part="account"),
+        "Your password is changed. Every other browser is signed out.",
     )
 
 
@@ -101,7 +89,9 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
         return response
     with wired().database.writing() as session:
         sessions.end_one(session, who.account.id, sign_in_id)
-    return page.done(None, url_for("web.settings", _anchor="sessions"), "That browser is signed out.")
+    return page.done(
+        None, url_for("web.settings", part="account", _anchor="sessions"), "That browser is signed out."
+    )
 
 
 @web.post("/settings/sessions/end-others")
@@ -110,7 +100,7 @@ def end_other_sessions() -> Response:
     with wired().database.writing() as session:
         ended = sessions.end_all(session, who.account.id, reason=SessionEnd.ELSEWHERE, but=who.sign_in.id)
     message = "Every other browser is signed out." if ended else "You are signed in on this browser only."
-    return page.done(None, url_for("web.settings", _anchor="sessions"), message)
+    return page.done(None, url_for("web.settings", part="account", _anchor="sessions"), message)
 
 
 @web.post("/settings/delete")
@@ -127,7 +117,7 @@ def delete_account() -> Response:
         )
         wired().forget(erased)
     except Conflict as refusal:
-        return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
+        return show("account", mine=account_forms, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect(url_for("web.home"), 303))
     session_cookie.end(response)
     flash("Your account is deleted.", "status")
@@ -172,7 +162,7 @@ def _unproven(form: Form, field: str, account_forms: AccountForms) -> Response |
     Attempts count against the sign-in limits, so that a stolen session cannot try passwords.
     """
     if not form.validate():
-        return show(mine=account_forms, status=422)
+        return show("account", mine=account_forms, status=422)
     if field not in form:
         return None
     account, password = auth.current_reader().account, form[field]
@@ -182,5 +172,5 @@ def _unproven(form: Form, field: str, account_forms: AccountForms) -> Response |
         return too_many_page(refusal, "Too many tries.")
     if not passwords.has_password(account, password.data or ""):
         password.errors = [WRONG]
-        return show(mine=account_forms, status=422)
+        return show("account", mine=account_forms, status=422)
     return None

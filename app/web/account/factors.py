@@ -20,6 +20,7 @@ from app.web import auth, forms, page
 from app.web.account import passkeys as ceremonies
 from app.web.account import second_step, session_cookie, sign_up
 from app.web.account.relying_party import relying_party, require_party
+from app.web.account.settings import part_links
 from app.web.blueprint import web
 from app.wiring import base_url, wired
 
@@ -234,6 +235,7 @@ def _show(
         "account/security.html",
         status=status,
         alert=alert,
+        parts=part_links("security"),
         form=form,
         rows=[_row(one, renamed) for one in present],
         factors=factors,

@@ -58,13 +58,15 @@ def prove_with(provider_id: uuid.UUID) -> Response:
 @web.post("/settings/providers/<uuid:provider_id>/connect")
 @auth.asks_again()
 def connect_provider(provider_id: uuid.UUID) -> Response:
-    return leave(_enabled(provider_id), "connect", url_for("web.settings", _anchor="providers"))
+    return leave(
+        _enabled(provider_id), "connect", url_for("web.settings", part="account", _anchor="providers")
+    )
 
 
 @web.post("/settings/providers/<uuid:identity_id>/disconnect")
 @auth.asks_again()
 def disconnect_provider(identity_id: uuid.UUID) -> Response:
-    back = url_for("web.settings", _anchor="providers")
+    back = url_for("web.settings", part="account", _anchor="providers")
     try:
         with wired().database.writing() as session:
             provider = identities.disconnect(session, auth.current_reader().account.id, identity_id)

@@ -124,7 +124,9 @@ def confirm_submit(token: str) -> Response:
     session.pop(UNCONFIRMED, None)
     who = auth.reader()
     if who is not None and who.account.id == account.id:
-        return page.done(None, url_for("web.settings"), f"You sign in with {account.email} from now on.")
+        return page.done(
+            None, url_for("web.settings", part="account"), f"You sign in with {account.email} from now on."
+        )
     return page.done(None, url_for("web.sign_in"), "Your email address is confirmed. Sign in to go on.")
 
 
@@ -183,7 +185,7 @@ def wait_words(refusal: TooMany, what: str) -> str:
 def forgot() -> Response:
     providers.require_passwords()
     if auth.reader() is not None:
-        return make_response(redirect(url_for("web.settings"), 303))
+        return make_response(redirect(url_for("web.settings", part="account"), 303))
     return page.render("account/forgot.html", form=ForgotForm())
 
 

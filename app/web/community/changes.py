@@ -1,4 +1,4 @@
-"""Rows for lists of changes to a community, its people or its keys: who, what, before, after and reason."""
+"""Rows for lists of changes to people or keys: who, what, before, after and reason."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ _LABELS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One change: "Settings changed", the person or object, and lines such as "AI notes: on → off"."""
+    """One change: "Role given", the person or object, and lines such as "Role: rater → moderator"."""
 
     at: datetime
     what: str
@@ -98,9 +98,7 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> Sequence[str]:
-    setting = community_settings.SETTINGS.get(name)
-    is_list = name == "groups" or (setting is not None and setting.is_list)
-    if is_list and name in after:
+    if name == "groups" and name in after:
         # Cut texts before and after would often be the same.
         return _of_lists(before.get(name) or "", after[name] or "")
     return [_change(before, after, name)]
@@ -121,14 +119,11 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> s
     if before.get(name) is None and name == "role":
         return _words(after[name])
     if name in before and name in after:
-        return f"{_words(before[name], name)} → {_words(after[name], name)}"
-    return _words(after[name] if name in after else before[name], name)
+        return f"{_words(before[name])} → {_words(after[name])}"
+    return _words(after[name] if name in after else before[name])
 
 
-def _words(value: Any, name: str = "") -> str:
-    setting = community_settings.SETTINGS.get(name)
-    if setting is not None and setting.choices and value in setting.choices:
-        return setting.choices[value]
+def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None or value == "":

@@ -1,7 +1,7 @@
-"""Community page for operators: name and settings, pausing and archiving."""
+"""Community for operators: its settings, a page for each section, and the switches under Danger."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, url_for
@@ -10,19 +10,45 @@ from wtforms.validators import InputRequired, ValidationError
 
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.communities.declarations import Group, Setting
-from app.core.communities.settings import COLUMNS, SETTINGS
+from app.core.communities.declarations import Section, Setting
+from app.core.communities.settings import SETTINGS
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.panels import rolls
 from app.core.permissions import Permission
 from app.core.review import overturns
 from app.core.upkeep import community_revisions
-from app.core.upkeep.community_revisions import Draft
-from app.web import auth, curl_command, forms, page
+from app.web import auth, forms, page
 from app.web.account import confirming
 from app.web.blueprint import web
-from app.web.community import changes
 from app.wiring import wired
+
+DANGER = "danger"
+"""The section without settings: what stops or undoes the work of the whole community."""
+SECTIONS: Mapping[str, tuple[str, str]] = {
+    Section.BASICS: ("Basics", "What members read about this community, and who can find it."),
+    Section.DECIDES: ("Who decides", "Whose answers decide a review, and how moderators decide."),
+    Section.NOTES: ("Notes", "Whose ratings count, and when a note gets a status."),
+    Section.AI_NOTES: ("AI notes", "Whether notes may be drafted by AI, and what they may cite."),
+    Section.BURSTS: (
+        "Bursts",
+        "When many new raters rate one post at once, its decision goes to the moderators.",
+    ),
+    Section.REPORTS: ("Reports and texts", "When reports ask people, and what reporters and authors read."),
+    Section.STRIKES: (
+        "Strikes",
+        "When an author’s points reach a step, moderators get a post: warn, or silence for so long.",
+    ),
+    Section.ALERTS: (
+        "Alerts",
+        "Operators get a notice once, and a mail unless they switched that off. The next comes only after things were "
+        "clearly better. A failing webhook is reported too.",
+    ),
+    Section.KEEPING: ("Keeping", "How long posts are kept, and which figures are made of them."),
+    Section.SIGN_IN: ("Sign-in", "What the dashboard asks of people who work here."),
+    DANGER: ("Danger", "What stops or undoes the work of the whole community."),
+}
+"""The title and the lead of each section, in the order of the navigation."""
+_FIRST = {"section": Section.BASICS.value}
 
 
 class SwitchForm(Form):
@@ -32,28 +58,26 @@ class SwitchForm(Form):
 
 
 class CommunityForm(Form):
-    """The settings, with a reason; ``version`` is that of the values which the page showed. Made by ``form_class``."""
+    """A section's settings, with a reason; ``version`` is that of the values shown. Made by ``form_class``."""
 
     reason: Field
     version: Field
 
-    def draft(self, was: Draft) -> Draft:
-        """Return the typed values; a choice that was not sent stays as in ``was``. An empty column is None."""
-        typed = {
-            name: read_typed(setting, self[name].data)
-            for name, setting in community_settings.everything().items()
-        }
-        chosen = {
-            name: typed[name]
-            for name, setting in SETTINGS.items()
-            if typed[name] is not None or setting.optional
-        }
-        return Draft(**{name: typed[name] for name in COLUMNS}, settings=replace(was.settings, **chosen))
+    def values(self) -> dict[str, Any]:
+        """Return the typed values by name, without choices that were not sent. An empty column is None."""
+        declared = community_settings.everything()
+        typed = {name: read_typed(declared[name], self[name].data) for name in declared if name in self}
+        return {name: value for name, value in typed.items() if value is not None or declared[name].optional}
 
 
-def form_class() -> type[CommunityForm]:
-    """Create the form class: a field for each setting in the order of the page, then the reason."""
-    fields = {name: _field(setting) for name, setting in community_settings.everything().items()}
+def settings_of(section: str) -> list[Setting]:
+    """Return the declarations of the section's settings, in the order of the page."""
+    return [setting for setting in community_settings.everything().values() if setting.section == section]
+
+
+def form_class(section: str) -> type[CommunityForm]:
+    """Create the form class: a field for each setting of the section, then the reason."""
+    fields = {setting.name: _field(setting) for setting in settings_of(section)}
     return type(
         "CommunityFormOfSettings",
         (CommunityForm,),
@@ -147,54 +171,58 @@ SWITCHES = {
 }
 
 
-@web.get("/community")
+@web.get("/community", defaults=_FIRST)
+@web.get("/community/<section>")
 @auth.needs(Permission.SEE_SETTINGS)
-def community_page() -> Response:
-    return show()
+def community_page(section: str) -> Response:
+    if section not in SECTIONS:
+        raise NotFound("page")
+    return show(section)
 
 
-@web.post("/community")
+@web.post("/community", defaults=_FIRST)
+@web.post("/community/<section>")
 @auth.needs(Permission.REVISE_POLICY)
-def save_community() -> Response:
-    form = forms.posted(form_class())
+def save_community(section: str) -> Response:
+    """Save the section's settings; all others stay."""
+    if section not in set(Section):
+        raise NotFound("page")
+    form = forms.posted(form_class(section))
     if not form.validate():
-        return show(form, status=422)
+        return show(section, form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     rules = community_settings.for_community(auth.current_community(), wired().community_defaults)
-    if form["factor_role"].data not in (None, "", rules.factor_role):
+    if form.values().get("factor_role", rules.factor_role) != rules.factor_role:
         confirming.require_proof()
     try:
         with wired().database.writing() as session:
-            was = community_revisions.draft_of(session, communities.get(session, actor, community_id))
             changed = community_revisions.revise(
                 session,
                 actor,
                 community_id,
-                form.draft(was),
+                form.values(),
                 form.reason.data or "",
                 based_on=form.version.data or None,
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return show(form, status=422)
+        return show(section, form, status=422)
     except Conflict as refusal:
         # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
-        alert = (
-            f"{refusal.detail}. Yours are kept below: compare them with the list of changes, then save again."
-        )
-        return show(form, status=409, alert=alert)
+        alert = f"{refusal.detail}. Yours are kept below: compare them with the changes, then save again."
+        return show(section, form, status=409, alert=alert)
     message = "The community's settings are saved." if changed else "Nothing was changed."
-    return page.done(None, url_for("web.community_page"), message)
+    return page.done(None, url_for("web.community_page", section=section), message)
 
 
-@web.get("/community/<name>")
+@web.get("/community/danger/<name>")
 @auth.needs(Permission.SEE_SETTINGS)
 def ask_switch(name: str) -> Response:
     return _ask(name)
 
 
-@web.post("/community/<name>")
+@web.post("/community/danger/<name>")
 @auth.needs(Permission.SEE_SETTINGS)
 def make_switch(name: str) -> Response:
     switch = _switch(name)
@@ -208,7 +236,7 @@ def make_switch(name: str) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _ask(name, form, status=422)
-    return page.done(None, url_for("web.community_page"), switch.said)
+    return page.done(None, url_for("web.community_page", section=DANGER), switch.said)
 
 
 def _switch(name: str) -> Switch:
@@ -230,6 +258,7 @@ def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Res
 
 
 def show(
+    section: str,
     form: CommunityForm | None = None,
     *,
     status: int = 200,
@@ -237,42 +266,39 @@ def show(
     trial: str = "",
     trial_failed: bool = False,
 ) -> Response:
-    """Render the page. ``trial``: what the typed steps of strikes would have done, or why that cannot be said."""
-    actor = auth.current_actor()
+    """Render the section. ``trial``: what the typed steps of strikes would have done, or why that cannot be said."""
+    actor, names = auth.current_actor(), [setting.name for setting in settings_of(section)]
+    if section == Section.SIGN_IN:
+        auth.require(Permission.MANAGE_PEOPLE, auth.current_community().id)
     with wired().database.reading() as session:
         community = communities.get(session, actor, auth.current_community().id)
-        entries = community_revisions.changes(
-            session, actor, Permission.SEE_SETTINGS, community.id, "community", "overturn"
-        )
-        begun = overturns.recent(session, actor, community.id, limit=5)
-        draft = community_revisions.draft_of(session, community)
-        misses_users = rolls.misses_users(session, community)
-    form_shown = form or form_class()(data={name: as_typed(value) for name, value in draft.values.items()})
-    if not form_shown.version.data:
-        form_shown.version.data = draft.etag
+        begun = overturns.recent(session, actor, community.id, limit=5) if section == DANGER else []
+        in_force = community_revisions.values_of(session, community)
+        misses_users = section == Section.DECIDES and rolls.misses_users(session, community)
+    shown = {name: in_force[name] for name in names}
+    form = form or form_class(section)(data={name: as_typed(value) for name, value in shown.items()})
+    if not form.version.data:
+        form.version.data = community_revisions.version_of(shown)
     return page.render(
         "community/community.html",
         status=status,
         alert=alert,
-        form=form_shown,
+        form=form,
         community=community,
-        setting_fields={
-            group.value: [
-                (form_shown[name], setting)
-                for name, setting in community_settings.everything().items()
-                if setting.group is group
-            ]
-            for group in Group
-        },
+        section=section,
+        sections=[
+            (title, url_for("web.community_page", section=name), name == section)
+            for name, (title, _) in SECTIONS.items()
+            if name != Section.SIGN_IN or auth.may(Permission.MANAGE_PEOPLE, community.id)
+        ],
+        title=SECTIONS[section][0],
+        lead=SECTIONS[section][1],
+        setting_fields=[(form[setting.name], setting) for setting in settings_of(section)],
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
         may_archive=auth.may(Permission.ARCHIVE, community.id),
         misses_users=misses_users,
         trial=trial,
         trial_failed=trial_failed,
-        changes=changes.rows(entries),
         overturns=begun,
-        curl=curl_command.submit_line(community)
-        if auth.may(Permission.SEND_TEST_POST, community.id)
-        else None,
     )

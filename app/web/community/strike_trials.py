@@ -4,6 +4,7 @@ from flask import Response
 
 from app.core.actions import strike_trials
 from app.core.actions.strike_trials import Trial
+from app.core.communities.declarations import Section
 from app.core.communities.settings import SETTINGS
 from app.core.permissions import Permission
 from app.core.vocabulary import StrikeStep
@@ -19,7 +20,7 @@ PART = "community/_strike_trial.html"
 @auth.needs(Permission.REVISE_POLICY)
 def try_strikes() -> Response:
     """Say what the typed steps would have done. Nothing is saved."""
-    form = forms.posted(community.form_class())
+    form = forms.posted(community.form_class(Section.STRIKES))
     steps: dict[StrikeStep, int] = {}
     for step in StrikeStep:
         setting = SETTINGS[f"strikes_{step.value}"]
@@ -53,4 +54,4 @@ def _answer(form: community.CommunityForm, sentence: str, *, failed: bool = Fals
     status = 422 if failed else 200
     if page.wants_part():
         return page.render(PART, PART, status=status, trial=sentence, trial_failed=failed)
-    return community.show(form, status=status, trial=sentence, trial_failed=failed)
+    return community.show(Section.STRIKES, form, status=status, trial=sentence, trial_failed=failed)

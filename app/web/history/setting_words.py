@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import url_for
 
+from app.core.communities.settings import SETTINGS
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
 from app.core.thresholds.drafts import FIELDS
@@ -196,7 +197,10 @@ def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Diffe
 
 
 def _named(name: str, value: Any, is_there: bool) -> str:
-    """Like ``words``, but with the usual names of categories and states."""
+    """Like ``words``, but with the usual names of categories, states and choices."""
+    setting = SETTINGS.get(name)
+    if setting is not None and setting.choices and is_there:
+        return setting.choices.get(value) or words(value)
     if isinstance(value, str) and value and is_there:
         if name == "category":
             return category_name(value)

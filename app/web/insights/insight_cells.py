@@ -149,11 +149,11 @@ class RowLinks:
 
     def queue(self, **filters: str) -> str:
         """Return the review queue with these filters."""
-        return self._page("web.review", **filters)
+        return self._page(url_for("web.review"), **filters)
 
     def classifiers(self) -> str | None:
         """Return the page of the classifiers, for those who may see it."""
-        return self._page("web.classifiers") if self.sees_classifiers else None
+        return self._page(url_for("web.classifiers")) if self.sees_classifiers else None
 
     def webhook(self, webhook_id: object) -> str:
         """Return the page of a webhook."""
@@ -161,8 +161,10 @@ class RowLinks:
 
     def paused(self) -> str:
         """Return where automatic actions are resumed, or what they sent to review for those who may not."""
-        return self._page("web.community_page") if self.sees_community else self.queue(sort="newest")
+        if self.sees_community:
+            return self._page(url_for("web.community_page", section="danger"))
+        return self.queue(sort="newest")
 
-    def _page(self, view: str, **filters: str) -> str:
+    def _page(self, url: str, **filters: str) -> str:
         query = {**self.base, **filters}
-        return f"{url_for(view)}?{encoded(query)}" if query else url_for(view)
+        return f"{url}?{encoded(query)}" if query else url

@@ -180,7 +180,7 @@ def _attention_row(notice_entry: NoticeEntry) -> NoticeRow:
     if reason is AttentionReason.WEBHOOK_FAILING:
         url, open_words = url_for("web.webhook_page", webhook_id=entry.object_id), "Open webhook"
     elif reason is AttentionReason.PAUSED:
-        url, open_words = url_for("web.community_page", community=slug), "Open community"
+        url, open_words = url_for("web.community_page", section="danger", community=slug), "Open community"
     else:
         url, open_words = url_for("web.review", community=slug), "Open review queue"
     return _community_row(notice_entry, community, TITLES[reason], url, open_words)

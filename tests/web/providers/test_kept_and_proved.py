@@ -52,7 +52,7 @@ def test_a_form_that_was_sent_signed_out_is_there_after_the_way_to_a_provider_an
     owner: Visitor, wiring: Wiring, cast: Cast, provider: LyingProvider, provider_id: uuid.UUID
 ) -> None:
     _end(wiring, cast.moderator.account_id)
-    page = owner.post("/settings/name", display_name=NAME)
+    page = owner.post("/settings", display_name=NAME)
     assert page.status_code == 401
     token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
     assert token
@@ -61,9 +61,9 @@ def test_a_form_that_was_sent_signed_out_is_there_after_the_way_to_a_provider_an
     assert back.status_code == 200
     assert NAME in unescape(back.text)
     assert _name(wiring, cast.moderator.account_id) != NAME, "a button sends it, not the way back"
-    fresh = re.search(r'name="csrf_token" value="([^"]+)"', back.text.split("settings/name")[1])
+    fresh = re.search(r'name="csrf_token" value="([^"]+)"', back.text.split('action="/settings"')[1])
     assert fresh
-    sent = owner.client.post("/settings/name", data={"csrf_token": fresh[1], "display_name": NAME})
+    sent = owner.client.post("/settings", data={"csrf_token": fresh[1], "display_name": NAME})
     assert sent.status_code == 303
     assert _name(wiring, cast.moderator.account_id) == NAME
 
@@ -72,7 +72,7 @@ def test_nothing_of_it_is_shown_to_another_person(
     owner: Visitor, wiring: Wiring, cast: Cast, provider: LyingProvider, provider_id: uuid.UUID
 ) -> None:
     _end(wiring, cast.moderator.account_id)
-    page = owner.post("/settings/name", display_name=NAME)
+    page = owner.post("/settings", display_name=NAME)
     token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
     assert token
     url = leave(owner, provider_id, kept=_kept(page), csrf_token=token[1])
@@ -85,7 +85,7 @@ def test_what_is_too_long_is_not_stored_and_the_page_says_so(
     owner: Visitor, wiring: Wiring, cast: Cast, provider_id: uuid.UUID
 ) -> None:
     _end(wiring, cast.moderator.account_id)
-    page = owner.post("/settings/name", display_name="long words " * (limits.KEPT_AWAY_MAX // 10))
+    page = owner.post("/settings", display_name="long words " * (limits.KEPT_AWAY_MAX // 10))
     assert "too long to be kept while you are at a provider" in page.text
     provider_form = page.text.split(f"/sign-in/with/{provider_id}")[1].split("</form>")[0]
     assert 'name="kept"' not in provider_form
@@ -97,7 +97,7 @@ def test_a_person_without_a_password_proves_it_at_the_provider(
     visitor = visit(None)
     sign_in(visitor, provider, provider_id)
     visitor.renew()
-    settings = visitor.get("/settings").text
+    settings = visitor.get("/settings/account").text
     assert "email_password" not in settings
     assert "Choose a password" in settings
     advance(minutes=11)

@@ -104,9 +104,9 @@ def test_an_account_is_connected_while_its_owner_is_signed_in(
     provider_id: uuid.UUID,
 ) -> None:
     owner = visit(cast.moderator)
-    assert "Connect" in owner.get("/settings").text
+    assert "Connect" in owner.get("/settings/account").text
     response = come_back(owner, provider.authorize(leave(owner, provider_id, CONNECT)))
-    assert response.location == "/settings#providers"
+    assert response.location == "/settings/account#providers"
     identity = identity_of(wiring)
     assert identity is not None
     assert identity.account_id == cast.moderator.account_id
@@ -136,7 +136,7 @@ def test_the_last_way_in_is_not_disconnected(
     visitor.renew()
     response = visitor.post(f"/settings/providers/{identity.id}/disconnect")
     assert response.status_code == 303
-    assert "your only way to sign in" in visitor.get("/settings").text
+    assert "your only way to sign in" in visitor.get("/settings/account").text
     assert identity_of(wiring) is not None
 
 
