@@ -385,7 +385,7 @@ def _mark_seen() -> None:
     who = reader()
     if who is not None and clock.now() - who.sign_in.last_seen_at > sessions.SEEN_EVERY:
         with wired().database.writing() as writing:
-            sessions.mark_seen(writing, who.sign_in.id)
+            sessions.mark_seen(writing, who.sign_in)
 
 
 def page_behind_part() -> str:

@@ -53,7 +53,9 @@ def desk() -> Response:
     context: dict[str, Any] = {}
     with wired().database.reading() as session:
         if moderates:
-            context = moderators_desk.context(session, actor, community, None)
+            context = moderators_desk.context(
+                session, actor, community, auth.current_reader().sign_in.last_visit_at
+            )
         else:
             context = raters_home.context(session, actor, community)
         if auth.may(Permission.MANAGE_WEBHOOKS, community.id):

@@ -105,7 +105,7 @@ def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) 
     with wiring.database.writing() as session:
         found = sessions.signed_in(session, tokens[1], idle=IDLE, longest=LONGEST)
         assert found is not None
-        sessions.mark_seen(session, found[1].id)
+        sessions.mark_seen(session, found[1])
     clock.set_source(lambda: start + timedelta(minutes=31))
     assert [lives(token) for token in tokens] == [False, True, False]
     clock.set_source(lambda: start + timedelta(hours=12, minutes=1))

@@ -4,7 +4,7 @@ import html
 import re
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -184,6 +184,28 @@ def test_the_bars_of_the_week_lead_to_what_the_moderator_did_that_day(
     assert "2 changes" in listed
     assert "Remove the filter By You" in re.sub("<[^>]+>", "", listed)
     assert "1 change<" in operator.get(url).text
+
+
+@pytest.mark.both_databases
+def test_home_says_what_happened_since_the_last_visit_and_shows_exactly_that(
+    visit: Visit, cast: Cast, stage: Stage, pass_time: Callable[[timedelta], None]
+) -> None:
+    stage.post("Long ago")
+    first = visit(cast.moderator)
+    assert "Since you were last here" not in first.get("/desk").text, "never here before"
+    pass_time(timedelta(hours=9))
+    stage.post("In the night")
+    stage.post("Late at night")
+    page = visit(cast.moderator).get("/desk").text
+    assert "Since you were last here" in page
+    url = _figures(page)["2 Came to review"]
+    listed = visit(cast.moderator).get(url).text
+    assert "2 changes" in listed
+    assert "Long ago" not in listed
+    assert "Since" in listed
+    assert "Since you were last here" in visit(cast.moderator).get("/desk").text, (
+        "the same visit, in another browser"
+    )
 
 
 def test_queues_with_their_counts_and_who_else_is_here(

@@ -16,6 +16,8 @@ from app.core.people import sign_in_steps
 from app.core.vocabulary import SessionEnd, SignInMethod
 
 SEEN_EVERY = timedelta(minutes=1)
+VISIT_GAP = timedelta(hours=1)
+"""After this time without a request, the next one begins another visit."""
 PROOF_LASTS = timedelta(minutes=10)
 """How long a proof of who somebody is suffices for what asks for one (``is_proved``)."""
 
@@ -35,6 +37,9 @@ def begin(
     ``is_strong``: it began with a passkey, a second factor or at a provider.
     """
     token, now = ids.new_token(), clock.now()
+    latest = session.scalars(
+        sa.select(SignIn).where(SignIn.account_id == account.id).order_by(SignIn.last_seen_at.desc()).limit(1)
+    ).first()
     session.add(
         SignIn(
             account_id=account.id,
@@ -42,6 +47,7 @@ def begin(
             user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
             created_at=now,
             last_seen_at=now,
+            last_visit_at=_visit_before(latest, now) if latest is not None else None,
             method=method,
             proved_at=now,
             is_strong=is_strong,
@@ -80,9 +86,20 @@ def signed_in(
     return account, sign_in
 
 
-def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
-    """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``)."""
-    bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in_id).values(last_seen_at=clock.now()))
+def mark_seen(session: Session, sign_in: SignIn) -> None:
+    """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``).
+
+    ``sign_in`` may be detached: its ``last_visit_at`` is right afterwards, for the page of this request.
+    """
+    now = clock.now()
+    sign_in.last_visit_at = _visit_before(sign_in, now)
+    values = {"last_seen_at": now, "last_visit_at": sign_in.last_visit_at}
+    bulk.change(session, sa.update(SignIn).where(SignIn.id == sign_in.id).values(values))
+
+
+def _visit_before(latest: SignIn, now: datetime) -> datetime | None:
+    """When the visit before the one of ``now`` ended, by the session that was used last."""
+    return latest.last_seen_at if now - latest.last_seen_at > VISIT_GAP else latest.last_visit_at
 
 
 def warn_of_new_device(session: Session, account: Account, token: str) -> None:

@@ -32,7 +32,7 @@ def stay() -> Response:
     """Count the session as used now."""
     sign_in = auth.current_reader().sign_in
     with wired().database.writing() as session:
-        sessions.mark_seen(session, sign_in.id)
+        sessions.mark_seen(session, sign_in)
     sign_in.last_seen_at = clock.now()
     return _answer(*left_of(sign_in))
 
