@@ -8,8 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from app.core.models import Action
+from app.core.models import Action, Hold
+from app.core.review import holds
+from app.core.vocabulary import HelpfulnessLevel
 from app.web import reader_zone
 from app.web.filters import sentence_end
 from app.wiring import Wiring
@@ -268,3 +271,24 @@ def test_the_greeting_follows_the_time_where_the_reader_is(
     if zone:
         moderator.client.set_cookie(reader_zone.COOKIE, zone)
     assert f"<h1>{greeting}" in moderator.get("/desk").text
+
+
+def test_an_empty_queue_names_the_last_decision_and_what_is_nearest_to_one(
+    moderator: Visitor, stage: Stage
+) -> None:
+    assert "Last decision" not in moderator.get("/review").text
+    done, *aside = (stage.post(text) for text in ("Done with", "Nobody rated", "Two rated", "One rated"))
+    stage.rate(aside[1], HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL)
+    stage.rate(aside[2], HelpfulnessLevel.HELPFUL)
+    for action_id in aside:
+        moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4")
+    moderator.post(f"/review/{done}/decide", verb="dismiss", reason="Fine", version="1")
+    with stage.wiring.database.writing() as session:
+        holds.carry_out(session, session.scalars(sa.select(Hold.id)).one())
+    page = moderator.get("/review").text
+    words = " ".join(re.sub("<[^>]+>", " ", page).split())
+    assert "Queue clear" in page
+    assert "Last decision: Dismissed, “Done with” by Moderator" in words
+    order = [words.index(text) for text in ("Two rated", "One rated", "Nobody rated")]
+    assert order == sorted(order)
+    assert "Two rated Toxicity, 2 ratings" in words

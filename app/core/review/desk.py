@@ -16,11 +16,12 @@ from app.core import clock
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Membership, SignIn
 from app.core.permissions import Actor, Permission, require, roles_with
-from app.core.review import history_filters, queue, queue_filters
+from app.core.review import action_history, history_filters, queue, queue_filters
+from app.core.review.action_history import ActionChange
 from app.core.review.conditions import MOST_COUNTED, bounded_count
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.queue import QueueItem
-from app.core.review.queue_filters import QueueFilter
+from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionState
 
@@ -126,6 +127,21 @@ def week(
     ]
     counted = sa.select(*days).where(*matching.conditions, history_filters.kind(filters))
     return list(session.execute(counted).one())
+
+
+def nearest(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[QueueItem]:
+    """Of the items that were put aside, the three with the most ratings: nearest to a decision while no other waits."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    aside = QueueFilter(snoozed=True, sort=Sort.RATINGS)
+    found = queue_filters.filtered(session, actor, community_id, aside)
+    return queue.first_items(session, found, aside.sort, 3, backwards=False)
+
+
+def last_decision(session: Session, actor: Actor, community_id: uuid.UUID) -> ActionChange | None:
+    """The newest decision to act or to dismiss; a few queries."""
+    decided = HistoryFilter(states=(ActionState.PROPOSED, ActionState.DISMISSED))
+    rows = action_history.changes(session, actor, community_id, decided, size=1).rows
+    return rows[0] if rows else None
 
 
 def _counts(

@@ -12,11 +12,13 @@ from werkzeug.datastructures import MultiDict
 from app.core import clock
 from app.core.models import Community
 from app.core.permissions import Actor
-from app.core.review import desk
+from app.core.review import desk, queue
 from app.core.review.desk import Desk
 from app.web import auth, community_choice
 from app.web.categories import category_name, in_sentence
 from app.web.filter_forms import encoded, midnight, reader_day
+from app.web.item import pending_undo
+from app.web.item.timeline import actor_name
 from app.web.list_filters import QueueForm
 from app.web.moderate import open_counts, queue_rows, saved_filters
 from app.web.moderate.saved_filters import FilterLink
@@ -86,6 +88,19 @@ def context(
             ("Yours", queue_rows.rows(session, found.my_items, actor)),
             ("Overdue", queue_rows.rows(session, found.overdue_items, actor)),
         ],
+    }
+
+
+def while_empty(session: Session, actor: Actor, community: Community) -> dict[str, Any]:
+    """Template variables of the empty review queue: the last decision, and what is nearest to one."""
+    last = desk.last_decision(session, actor, community.id)
+    decided = queue.items(session, actor, community.id, [last.action.id]) if last is not None else []
+    rows = queue_rows.rows(session, desk.nearest(session, actor, community.id), actor)
+    return {
+        "nearest": [(row, url_for("web.item", action_id=row.id)) for row in rows],
+        "last_decision": last,
+        "last_by": actor_name(last.text) if last is not None else "",
+        "last_post": pending_undo.in_words(decided[0].action, 60) if decided else "",
     }
 
 

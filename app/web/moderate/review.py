@@ -21,7 +21,7 @@ from app.web import auth, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.list_filters import QueueForm, SecondLookForm, page_number
-from app.web.moderate import live_rows, moderation, queue_rows
+from app.web.moderate import desk, live_rows, moderation, queue_rows
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm, SecondLookBulkForm
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS
@@ -126,6 +126,9 @@ def show(
         rows = queue_rows.rows(session, listed.items, actor, ticked)
         shared = live_rows.list_context(session, QUEUE, form, filter_form, rows)
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
+        quiet = {}
+        if not listed.count and not filter_form.is_narrowed:
+            quiet = desk.while_empty(session, actor, community)
         saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, queueing)
     return page.render(
         PAGE,
@@ -142,6 +145,7 @@ def show(
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
+        **quiet,
         **shared,
         **live_rows.context(QUEUE, 0, now.isoformat()),
     )
