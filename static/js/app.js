@@ -1,6 +1,6 @@
 // What script adds to pages that work without it: keys, counters, local times, focus after a swap.
 // ES modules without a build step, and nothing that a strict Content-Security-Policy forbids.
-import { _, focusHere, focusOn, keysOn, language, markNewest, nameKeys, narrow, say, seen, tell } from "./page.js";
+import { _, focusHere, focusOn, hearOnly, keysOn, language, markNewest, nameKeys, narrow, say, seen, tell } from "./page.js";
 import { countTicked, describe, showArmed } from "./verbs.js";
 import { noteSeen, notesRead, opened, show } from "./unseen.js";
 import { isAmongFilters } from "./lists.js";
@@ -14,6 +14,8 @@ function readPasskeys() {
 }
 document.addEventListener("htmx:load", readPasskeys);
 readPasskeys();
+
+document.querySelectorAll("#status > .flash").forEach(hearOnly);
 
 // --- Copying the text of a field. Without script it is text to select. ---
 document.addEventListener("click", async (event) => {

@@ -48,6 +48,7 @@ export function focusOn(target) {
 // success. No button inside: it would be read out with the message. ---
 export function dress(toast) {
   if (toast.closest("#alert")) return;
+  queueMicrotask(() => hearOnly(toast)); // by then the part that came with it is in the page
   document.getElementById("alert")?.replaceChildren();
   const leave = () => (toast.matches(":hover") ? setTimeout(leave, 2000) : toast.remove());
   setTimeout(leave, 8000);
@@ -58,6 +59,12 @@ export function say(region, text) {
   toast.textContent = text;
   document.getElementById(region)?.replaceChildren(toast);
   dress(toast);
+}
+// What a heading says already is for screen readers alone.
+const words = (element) => element.textContent.trim().replace(/[.!]$/, "").toLowerCase();
+export function hearOnly(message) {
+  const headings = [...document.querySelectorAll("main :is(h1, h2, .notice)")].filter((heading) => heading.checkVisibility());
+  if (headings.some((heading) => words(heading).startsWith(words(message)))) message.className = "vh";
 }
 // For the ears alone: it stands on the page already.
 export function tell(region, text) {

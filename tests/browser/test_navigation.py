@@ -40,7 +40,18 @@ def test_a_page_of_a_higher_role_is_refused_with_a_way_on(
     assert visitor.open(path).status == 403
     expect(visitor.heading("You cannot do this")).to_be_visible()
     visitor.page.get_by_role("link", name="Go to the start page").click()
-    expect(visitor.heading("Review queue" if role == "moderator" else "Help needed")).to_be_visible()
+    queues = visitor.page.get_by_role("region", name="Queues")
+    expect(queues if role == "moderator" else visitor.heading("Help needed")).to_be_visible()
+
+
+def test_a_message_that_repeats_a_heading_is_for_screen_readers_alone(place: Place, visit: Visit) -> None:
+    rita = visit(place.rater, "/me")
+    module = rita.page.locator("link[rel=modulepreload][href*='page.js']").get_attribute("href")
+    say = "([module, text]) => import(module).then((page) => page.say('status', text))"
+    for text, shown in (("My impact.", False), ("Something else.", True)):
+        rita.page.evaluate(say, [module, text])
+        expect(rita.status).to_have_text(text)
+        expect(rita.status.locator("p")).to_have_class("toast" if shown else "vh")
 
 
 def test_another_communitys_item_is_not_there(place: Place, visit: Visit) -> None:
