@@ -13,12 +13,13 @@ from app.core.insights import concerns
 from app.core.insights.concerns import Concern, Matter
 from app.core.people import invitations
 from app.core.permissions import Permission
-from app.web import auth, navigation, page, reader_zone
-from app.web.account import sign_up
+from app.web import auth, forms, navigation, page, reader_zone
+from app.web.account import sessions, sign_up
 from app.web.administer import first_admin, getting_started
 from app.web.blueprint import web
 from app.web.moderate import desk as moderators_desk
 from app.web.rate import home as raters_home
+from app.web.rate import start_card
 from app.wiring import base_url, wired
 
 
@@ -29,7 +30,12 @@ def home() -> Response:
     who = auth.reader()
     if who is None:
         return page.render(
-            "home.html", can_sign_up=sign_up.is_open(), first_admin_url=first_admin.shown_url()
+            "home.html",
+            card=start_card.card(forms.query_arg("answer")),
+            can_sign_up=sign_up.is_open(),
+            demo=next((one for one in sessions.demo_sign_ins() if one.role == "moderator"), None),
+            contacts=wired().settings.security_contacts,
+            first_admin_url=first_admin.shown_url(),
         )
     if not who.communities:
         start = "web.getting_started_page" if who.actor.service_admin else "web.public_communities"

@@ -41,17 +41,30 @@ class StripView:
 
 _NOTHING = Camp(None, None)
 _LEANS = {1: "for", -1: "against", 0: "divided"}
-_SENTENCES: Mapping[tuple[str, str], str] = {
-    ("for", "for"): "Both sides were mostly for it.",
-    ("against", "against"): "Both sides were mostly against it.",
+_TOO_FEW = "Too few people of known viewpoint answered to show where they lie."
+_ANSWERED: Mapping[tuple[str, str], str] = {
+    ("for", "for"): "Both sides mostly said yes.",
+    ("against", "against"): "Both sides mostly said no.",
     ("divided", "divided"): "Both sides were divided.",
-    ("for", "against"): "One side was mostly for it, the other mostly against.",
-    ("for", "divided"): "One side was mostly for it, the other divided.",
-    ("divided", "against"): "One side was divided, the other mostly against it.",
-    ("for", "few"): "One side was mostly for it; too few of the other answered.",
+    ("for", "against"): "One side mostly said yes, the other mostly no.",
+    ("for", "divided"): "One side mostly said yes, the other was divided.",
+    ("divided", "against"): "One side was divided, the other mostly said no.",
+    ("for", "few"): "One side mostly said yes; too few of the other answered.",
     ("divided", "few"): "One side was divided; too few of the other answered.",
-    ("few", "against"): "One side was mostly against it; too few of the other answered.",
-    ("few", "few"): "Too few people of known viewpoint answered to show where they lie.",
+    ("few", "against"): "One side mostly said no; too few of the other answered.",
+    ("few", "few"): _TOO_FEW,
+}
+_RATED: Mapping[tuple[str, str], str] = {
+    ("for", "for"): "Both sides mostly found it helpful.",
+    ("against", "against"): "Both sides mostly found it not helpful.",
+    ("divided", "divided"): "Both sides were divided.",
+    ("for", "against"): "One side mostly found it helpful, the other mostly not.",
+    ("for", "divided"): "One side mostly found it helpful, the other was divided.",
+    ("divided", "against"): "One side was divided, the other mostly found it not helpful.",
+    ("for", "few"): "One side mostly found it helpful; too few of the other rated it.",
+    ("divided", "few"): "One side was divided; too few of the other rated it.",
+    ("few", "against"): "One side mostly found it not helpful; too few of the other rated it.",
+    ("few", "few"): _TOO_FEW,
 }
 
 
@@ -60,14 +73,14 @@ def draw_strip(strip: Strip, *, is_question: bool = True) -> StripView:
     camps = (strip.first, strip.second)
     leans = [_lean(camp) for camp in camps]
     # A camp that cannot be drawn has neither order nor view of its own.
-    pair = (leans[0], leans[1]) if (leans[0], leans[1]) in _SENTENCES else (leans[1], leans[0])
+    pair = (leans[0], leans[1]) if (leans[0], leans[1]) in _ANSWERED else (leans[1], leans[0])
     bubbles = list(_bubbles(camps))
     cells = [_cell(mark) for camp in camps for mark in (camp.yes, camp.no)]
     return StripView(
         bubbles=bubbles,
         bridge=_bridge(bubbles, pair),
         words=("Yes", "No") if is_question else ("Helpful", "Not helpful"),
-        sentence=_SENTENCES[pair],
+        sentence=(_ANSWERED if is_question else _RATED)[pair],
         counts=_counts(cells, is_question=is_question),
     )
 

@@ -204,6 +204,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
 
 OPEN_PAGES = {
     "Start": "/",
+    "Start, answered": "/?answer=yes",
     "Sign in": "/sign-in",
     "Sign in first": "/sign-in?next=/review",
     "Nothing here": "/nothing-here",

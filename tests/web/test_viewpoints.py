@@ -19,7 +19,7 @@ from tests.web.conftest import Stage, Visitor
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 CAMPS = Model(Regime.WARM, 0.4, 2.0, 1.0, axis=True, low_factor=-1.0, high_factor=1.0)
-SENTENCE = "One side was mostly for it, the other divided."
+SENTENCE = "One side mostly said yes, the other was divided."
 COUNTS = "One side: 6 yes, fewer than 3 no. The other side: 4 yes, 3 no."
 
 
@@ -52,7 +52,7 @@ def test_a_strip_is_shown_of_what_is_decided_and_never_before(
     fitted(wiring, cast)
     before = moderator.get(f"/review/{open_to_all}").text
     assert "Why this status" in before
-    assert "side was mostly" not in before
+    assert "side mostly" not in before
     assert "One side:" not in before
     assert "of known viewpoint" not in before, "nor that there is nothing to draw"
     with wiring.database.writing() as session:

@@ -1,0 +1,31 @@
+"""The card on the start page that can be answered: one made-up post. Nothing of it is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.scoring import Camp, Mark, Strip
+from app.web.item.views import OPTIONS
+from app.web.viewpoints import StripView, draw_strip
+
+_STRIP = Strip(Camp(Mark(7, 0.8), None), Camp(Mark(6, 0.4), Mark(3, 1.0)))
+_SAID = {
+    "yes": "You said yes, as most did.",
+    "no": "You said no, as three others did.",
+    "unsure": "You were not sure. That is an answer, too.",
+}
+
+
+@dataclass(frozen=True)
+class StartCard:
+    """``said`` is the visitor's answer in words, ``strip`` that of the made-up raters; none before they answered."""
+
+    options: Sequence[tuple[str, str, str]]
+    said: str = ""
+    strip: StripView | None = None
+
+
+def card(answer: str) -> StartCard:
+    """Return the card; ``answer`` is the value of a button. Any other text is no answer."""
+    if answer not in _SAID:
+        return StartCard(OPTIONS)
+    return StartCard(OPTIONS, _SAID[answer], draw_strip(_STRIP))
