@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Flask, g, has_app_context
@@ -160,6 +160,11 @@ def span(time: timedelta) -> str:
     if seconds >= 3_600:
         return _("%(hours)s h", hours=int(seconds // 3_600))
     return _("%(minutes)s min", minutes=max(1, int(seconds // 60)))
+
+
+def day_words(day: date) -> str:
+    """Return a day: "20 Nov 2026"."""
+    return texts.current().day(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def when(moment: datetime) -> Markup:

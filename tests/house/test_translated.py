@@ -16,24 +16,20 @@ NOT_YET = {
         "",
         "account",
         "administer",
-        "classifiers",
         "community",
-        "datasets",
         "history",
         "item",
     }
-    | {"macros", "moderate", "parts", "rate", "services", "webhooks"},
+    | {"macros", "moderate", "parts", "rate", "webhooks"},
     "app/web": {
         "",
         "account",
         "administer",
-        "classifiers",
         "community",
-        "datasets",
         "history",
         "item",
     }
-    | {"moderate", "rate", "services", "webhooks"},
+    | {"moderate", "rate", "webhooks"},
 }
 """Folders whose texts are not marked yet; "" is the folder itself."""
 MARKS = {"_", "gettext", "ngettext", "pgettext", "lazy_gettext"}

@@ -109,7 +109,7 @@ def test_a_rule_goes_from_draft_to_force_and_back(visit: Visit, cast: Cast, wiri
     done = operator.post("/classifiers/publish", reason="Tours", etag=etag.group(1), version="0")
     assert done.status_code == 303
     page = operator.get("/classifiers").text
-    assert "Version 1 is in force. It scores new content only." in page
+    assert "Version 1 is in force. It scores new posts only." in page
     assert "community.rules" in page
     exported = json.loads(operator.get("/classifiers/export.json").text)
     assert [rule["id"] for rule in exported["rules"]] == ["spam.harbour"]

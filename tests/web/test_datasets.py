@@ -108,7 +108,7 @@ def test_a_report_says_which_dates_were_not_read_and_utf_16_is_refused_at_once(
     dated = [{**GOOD, "reviewed_on": "12 March 2024"}, {**GOOD, "item_id": "2", "reviewed_on": "<some> day"}]
     report = send(operator, jobs, upload(dated))
     assert "Imported: 2 new, 0 changed, 0 unchanged." in report
-    assert "Dates that we cannot read" in report
+    assert "Dates that could not be read" in report
     assert '<strong>Line 2</strong>: <span dir="auto">its date cannot be read: &lt;some&gt; day' in report
     assert "Line 1" not in report
     refused = operator.post("/datasets", file=(io.BytesIO(json.dumps(GOOD).encode("utf-16")), "items.jsonl"))

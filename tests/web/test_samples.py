@@ -145,7 +145,7 @@ def test_an_operator_chooses_how_many_posts_are_sampled(
     saved = operator.post("/classifiers/learning", is_on="y", samples="1", reason="What do we miss?")
     assert saved.status_code == 303
     page = operator.get("/classifiers").text
-    assert "Of the posts below every threshold, raters are asked about 1 %: no post yet." in page
+    assert "Of the posts below every threshold, raters are asked about 1 %. No post yet." in page
     assert '<option selected value="1">' in page
     with wiring.database.reading() as session:
         assert session.get_one(Learning, cast.community_id).sample_share == 0.01

@@ -261,7 +261,7 @@ def test_a_service_is_added_observed_compared_counted_and_required(
     assert actions(wiring) == []
     compared = operator.get(f"{path}/comparison").text
     assert "1 post of the last 30 days" in compared
-    assert "Over a threshold: 0 without it, 1 with it." in compared
+    assert "Over a threshold: 0 (Without it), 1 (With it)." in compared
     assert "Let through" in compared
     assert "Toxicity, Tier 2" in compared
 

@@ -8,12 +8,14 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.classify import facts
 from app.core.classify.checks import CHECKS
 from app.core.classify.rules import FACTS_ONLY, KINDS
 from app.core.errors import Invalid
 from app.core.permissions import Actor
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms
 from app.wiring import wired
 
@@ -28,18 +30,18 @@ def write(verb: Callable[Concatenate[Session, Actor, uuid.UUID, P], T], *args: P
 
 
 _KIND_WORDS = {
-    "word": "Word",
-    "phrase": "Phrase",
-    "regex": "Regular expression (RE2)",
-    "domain": "Domain and its subdomains",
-    FACTS_ONLY: "No words: facts only",
+    "word": lazy_gettext("Word"),
+    "phrase": lazy_gettext("Phrase"),
+    "regex": lazy_gettext("Regular expression (RE2)"),
+    "domain": lazy_gettext("Domain and its subdomains"),
+    FACTS_ONLY: lazy_gettext("No words: facts only"),
 }
-_BOUNDS = {facts.AT_LEAST: "is at least", facts.BELOW: "is below"}
+_BOUNDS = {facts.AT_LEAST: lazy_gettext("is at least"), facts.BELOW: lazy_gettext("is below")}
 
 
 def _needs_pattern(form: Form, field: Any) -> None:
     if form["kind"].data != FACTS_ONLY and not (field.data or "").strip():
-        raise ValidationError("Enter what to look for.")
+        raise ValidationError(_("Enter what to look for."))
 
 
 def _weight(_form: Form, field: Any) -> None:
@@ -48,24 +50,40 @@ def _weight(_form: Form, field: Any) -> None:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:
-        raise ValidationError("Weight: enter a number from 0 to 1, such as 0.8.")
+        raise ValidationError(_("Weight: enter a number from 0 to 1, such as 0.8."))
 
 
 class RuleForm(Form):
     """A rule of the community's own pack. ``etag`` is the version of the draft that the page showed."""
 
-    id = StringField("Name", [InputRequired("Enter a name, such as spam.cheap-watches.")])
-    category = StringField("Category", [InputRequired("Enter a category, such as spam.")])
-    kind = SelectField("Kind", choices=forms.choices({kind: _KIND_WORDS[kind] for kind in KINDS}))
-    pattern = TextAreaField("Pattern", [_needs_pattern], filters=[forms.whole_lines])
-    weight = StringField("Weight", [InputRequired("Enter a weight from 0 to 1."), _weight], default="0.6")
-    unless = TextAreaField("Unless", filters=[forms.whole_lines])
-    languages = StringField("Languages")
-    check = SelectField(
-        "Check", choices=forms.choices({"": "None", **{name: name for name in CHECKS}}), default=""
+    id = StringField(
+        lazy_gettext("Name"), [InputRequired(lazy_gettext("Enter a name, such as spam.cheap-watches."))]
     )
-    enabled = BooleanField("On", default=True)
-    note = TextAreaField("Note", [forms.at_most(limits.REASON_MAX, "Note")], filters=[forms.whole_lines])
+    category = StringField(
+        lazy_gettext("Category"), [InputRequired(lazy_gettext("Enter a category, such as spam."))]
+    )
+    kind = SelectField(
+        lazy_gettext("Kind"), choices=forms.choices({kind: _KIND_WORDS[kind] for kind in KINDS})
+    )
+    pattern = TextAreaField(lazy_gettext("Pattern"), [_needs_pattern], filters=[forms.whole_lines])
+    weight = StringField(
+        lazy_gettext("Weight"),
+        [InputRequired(lazy_gettext("Enter a weight from 0 to 1.")), _weight],
+        default="0.6",
+    )
+    unless = TextAreaField(lazy_gettext("Unless"), filters=[forms.whole_lines])
+    languages = StringField(lazy_gettext("Languages"))
+    check = SelectField(
+        lazy_gettext("Check"),
+        choices=forms.choices({"": lazy_gettext("None"), **{name: name for name in CHECKS}}),
+        default="",
+    )
+    enabled = BooleanField(lazy_gettext("On"), default=True)
+    note = TextAreaField(
+        lazy_gettext("Note"),
+        [forms.at_most(limits.REASON_MAX, lazy_gettext("Note"))],
+        filters=[forms.whole_lines],
+    )
     etag = HiddenField()
 
     def rule(self) -> dict[str, Any]:
@@ -86,6 +104,13 @@ class RuleForm(Form):
         }
         return {name: value for name, value in members.items() if value not in ([], {}, "", None)}
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for number, (fact, bound, count) in enumerate(self.conditions, start=1):
+            fact.label.text = _("Fact %(number)s", number=number)
+            bound.label.text = _("Fact %(number)s is", number=number)
+            count.label.text = _("Fact %(number)s, number", number=number)
+
     @property
     def conditions(self) -> list[tuple[Any, Any, Any]]:
         """The fields of each condition: the fact, at least or below, and the number."""
@@ -101,9 +126,9 @@ class RuleForm(Form):
             if not fact.data:
                 continue
             if forms.number((number.data or "").strip()) is None:
-                number.errors = ["Enter a whole number."]
+                number.errors = [_("Enter a whole number.")]
             if (fact.data, bound.data) in seen:
-                fact.errors = ["This is asked twice; change or remove one of them."]
+                fact.errors = [_("This is asked twice; change or remove one of them.")]
             seen.add((fact.data, bound.data))
         return is_valid and not any(field.errors for fields in self.conditions for field in fields)
 
@@ -119,7 +144,7 @@ class RuleForm(Form):
         for problem in refusal.problems:
             name = str(problem.loc[-1])
             matching = self._fields.get("fact_1" if name == "when" else name)
-            message = problem.msg.removeprefix(f"rule {(self.id.data or '').strip()}: ")
+            message = problem.msg.removeprefix("rule " + (self.id.data or "").strip() + ": ")
             if matching is None:
                 self.form_errors = [*self.form_errors, f"{name.capitalize()} {message}."]
             else:
@@ -127,21 +152,14 @@ class RuleForm(Form):
 
 
 for _number in range(1, facts.BOUNDS_MAX + 1):
-    setattr(
-        RuleForm,
-        f"fact_{_number}",
-        SelectField(
-            f"Fact {_number}",
-            choices=forms.choices({"": "None", **{name: fact.label for name, fact in facts.FACTS.items()}}),
-            default="",
-        ),
-    )
+    _choices = {"": lazy_gettext("None"), **{name: fact.label for name, fact in facts.FACTS.items()}}
+    setattr(RuleForm, f"fact_{_number}", SelectField("", choices=forms.choices(_choices), default=""))
     setattr(
         RuleForm,
         f"bound_{_number}",
-        SelectField(f"Fact {_number} is", choices=forms.choices(_BOUNDS), default=facts.AT_LEAST),
+        SelectField("", choices=forms.choices(_BOUNDS), default=facts.AT_LEAST),
     )
-    setattr(RuleForm, f"number_{_number}", StringField(f"Fact {_number}, number"))
+    setattr(RuleForm, f"number_{_number}", StringField(""))
 
 
 def rule_form(rule: Mapping[str, Any]) -> RuleForm:
@@ -172,8 +190,8 @@ def rule_form(rule: Mapping[str, Any]) -> RuleForm:
 class PackForm(Form):
     """A whole pack as JSON: an uploaded file, or text."""
 
-    file = FileField("File")
-    pack = TextAreaField("Or paste it here", filters=[forms.whole_lines])
+    file = FileField(lazy_gettext("File"))
+    pack = TextAreaField(lazy_gettext("Or paste it here"), filters=[forms.whole_lines])
     etag = HiddenField()
 
 
@@ -188,7 +206,7 @@ class PublishForm(Form):
 class RevertForm(Form):
     """Why an old version is restored. ``version`` is the current version that the page showed."""
 
-    reason = forms.reason_field("Reason to revert", id="revert-reason")
+    reason = forms.reason_field(lazy_gettext("Reason to revert"), id="revert-reason")
     version = HiddenField(id="revert-version")
 
 
@@ -204,12 +222,17 @@ class TextForm(Form):
     """A text to score. ``which``: with the current rules, or with the draft."""
 
     text = TextAreaField(
-        "Text",
-        [InputRequired("Enter a text."), forms.at_most(limits.CONTENT_MAX, "Text")],
+        lazy_gettext("Text"),
+        [
+            InputRequired(lazy_gettext("Enter a text.")),
+            forms.at_most(limits.CONTENT_MAX, lazy_gettext("Text")),
+        ],
         filters=[forms.whole_lines],
     )
     which = SelectField(
-        "Rules", choices=forms.choices({"in_force": "In force", "draft": "Draft"}), default="in_force"
+        lazy_gettext("Rules"),
+        choices=forms.choices({"in_force": lazy_gettext("In force"), "draft": lazy_gettext("Draft")}),
+        default="in_force",
     )
 
 
@@ -222,9 +245,9 @@ def problem_lines(refusal: Invalid) -> Sequence[str]:
     for problem in refusal.problems[:_MOST_PROBLEMS]:
         where = [str(part) for part in problem.loc]
         if where[:1] == ["rules"] and len(where) == 3:
-            place = f"Rule {int(where[1]) + 1}, {where[2]}"
+            place = _("Rule %(number)s, %(part)s", number=int(where[1]) + 1, part=where[2])
         else:
             place = where[-1].capitalize()
         lines.append(f"{place}: {problem.msg}.")
     omitted = len(refusal.problems) - _MOST_PROBLEMS
-    return [*lines, f"… and {omitted:,} more."] if omitted > 0 else lines
+    return [*lines, _("… and %(count)s more.", count=texts.number(omitted))] if omitted > 0 else lines

@@ -15,6 +15,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.rulesets import drafts, versions
 from app.core.rulesets.versions import RuleSet, Standing
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.core.thresholds import threshold_sets
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -22,7 +24,7 @@ from app.web.categories import category_name
 from app.web.classifiers.classifier_forms import RuleForm, SwitchForm, rule_form, write
 from app.wiring import wired
 
-IN_DRAFT = "It scores nothing until you put the draft in force."
+IN_DRAFT = lazy_gettext("It scores nothing until you put the draft in force.")
 
 
 @web.get("/classifiers/new-rule", endpoint="new_rule")
@@ -47,9 +49,16 @@ def save_rule(rule_id: str | None = None) -> Response:
     except Conflict as refusal:
         form.etag.data = ""
         return _show(
-            rule_id, form, status=409, alert=f"{refusal.detail}. Your rule is kept below; save it again."
+            rule_id,
+            form,
+            status=409,
+            alert=_("%(conflict)s. Your rule is kept below; save it again.", conflict=refusal.detail),
         )
-    return page.done(None, url_for("web.classifiers"), f"{form.id.data} is in the draft. {IN_DRAFT}")
+    return page.done(
+        None,
+        url_for("web.classifiers"),
+        f"{_('%(rule)s is in the draft.', rule=form.id.data)} {IN_DRAFT}",
+    )
 
 
 @web.post("/classifiers/rules/<rule_id>/remove")
@@ -60,9 +69,16 @@ def remove_rule(rule_id: str) -> Response:
         write(drafts.remove_rule, rule_id, etag=forms.number(form.etag.data))
     except Conflict as refusal:
         return page.done(
-            None, url_for("web.classifiers"), f"{refusal.detail}. Nothing was removed.", status=409
+            None,
+            url_for("web.classifiers"),
+            _("%(conflict)s. Nothing was removed.", conflict=refusal.detail),
+            status=409,
         )
-    return page.done(None, url_for("web.classifiers"), f"{rule_id} is removed from the draft. {IN_DRAFT}")
+    return page.done(
+        None,
+        url_for("web.classifiers"),
+        f"{_('%(rule)s is removed from the draft.', rule=rule_id)} {IN_DRAFT}",
+    )
 
 
 def _show(
@@ -100,7 +116,8 @@ class ShippedGroup:
 
     @property
     def counts(self) -> str:
-        return f"{len(self.rules)} rules{f', {self.off} off' if self.off else ''}"
+        rules = ngettext("%(num)s rule", "%(num)s rules", len(self.rules))
+        return _("%(rules)s, %(off)s off", rules=rules, off=number(self.off)) if self.off else rules
 
 
 @web.get("/classifiers/shipped/<category>")
@@ -119,13 +136,15 @@ def switch_shipped_rule() -> Response:
     try:
         write(drafts.switch_starter, [rule_id], bool(form.on.data), etag=forms.number(form.etag.data))
     except Conflict as refusal:
-        alert = f"{refusal.detail}. Nothing was changed: look at the draft, then try again."
+        alert = _(
+            "%(conflict)s. Nothing was changed: look at the draft, then try again.", conflict=refusal.detail
+        )
         return _show_shipped(category, status=409, alert=alert)
     target = url_for("web.shipped_rules", category=category) if category else url_for("web.classifiers")
     return page.done(
         None,
         target,
-        "The draft is changed. It scores nothing until you put it in force on the classifiers page.",
+        _("The draft is changed. It scores nothing until you put it in force on the classifiers page."),
     )
 
 
@@ -163,18 +182,25 @@ def change_lines(before: RuleSet, after: RuleSet) -> list[str]:
     lines: list[str] = []
     for name, (old, new) in versions.changes(before, after).items():
         if name == "starter_off":
-            lines += [f"{rule}: switched off" for rule in sorted(set(new) - set(old))]
-            lines += [f"{rule}: switched on" for rule in sorted(set(old) - set(new))]
+            lines += [_("%(rule)s: switched off", rule=rule) for rule in sorted(set(new) - set(old))]
+            lines += [_("%(rule)s: switched on", rule=rule) for rule in sorted(set(old) - set(new))]
         elif name in ("lists", "note"):
-            lines.append(f"{name.capitalize()} of the pack changed")
+            lines.append(_("Lists of the pack changed") if name == "lists" else _("Note of the pack changed"))
         elif old is None:
-            lines.append(f"{name} added ({category_name(new['category'])}, weight {new['weight']:g})")
+            lines.append(
+                _(
+                    "%(rule)s added (%(category)s, weight %(weight)s)",
+                    rule=name,
+                    category=category_name(new["category"]),
+                    weight=f"{new['weight']:g}",
+                )
+            )
         elif new is None:
-            lines.append(f"{name} removed")
+            lines.append(_("%(rule)s removed", rule=name))
         else:
             lines += [f"{name}, {part}: {was} → {now}" for part, was, now in _differing(old, new)]
     return (
-        [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES:,} more"]
+        [*lines[:_MOST_LINES], _("… and %(count)s more", count=number(len(lines) - _MOST_LINES))]
         if len(lines) > _MOST_LINES
         else lines
     )

@@ -15,6 +15,8 @@ from app.core.rulesets import trials, versions
 from app.core.rulesets.trials import Hits, Sample, Trial
 from app.core.rulesets.versions import combined
 from app.core.services import comparing
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import UNFINISHED, Route, place_of
 from app.core.vocabulary import ServiceMode
@@ -30,8 +32,11 @@ from app.wiring import wired
 SLOW_SHOWN = 3
 ANSWERS_SHOWN = 8
 """How many scores of one classifier are shown, highest first."""
-_OUT_OF_TIME = "The rules of this community could not finish with this text in time."
-_TO_STAFF = "Such posts would go to moderators, whatever they say: repeat less in the rules, or name fewer characters."
+_OUT_OF_TIME = lazy_gettext("The rules of this community could not finish with this text in time.")
+_TO_STAFF = lazy_gettext(
+    "Such posts would go to moderators, whatever they say: repeat less in the rules, or name "
+    "fewer characters."
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class AnswerRow:
 class TrialView:
     """The result of a tested text, for the page."""
 
-    which: str
+    by_draft: bool
     conclusion: str
     acts: bool
     scores: Sequence[ScoreRow]
@@ -120,7 +125,10 @@ def test_text() -> Response:
     return classifiers.show(
         text=form,
         trial=_trial(
-            trial, text, "the draft" if by_draft else "what is in force", score_text(observed, text, context)
+            trial,
+            text,
+            score_text(observed, text, context),
+            by_draft=by_draft,
         ),
     )
 
@@ -137,7 +145,7 @@ def preview_hits() -> Response:
     return classifiers.show(hits=_hits(hits))
 
 
-def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()) -> TrialView:
+def _trial(trial: Trial, text: str, observed: Sequence[Scoring], *, by_draft: bool) -> TrialView:
     rows = [
         ScoreRow(
             category=category_name(category.category),
@@ -149,7 +157,7 @@ def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()
         for category in trial.categories
     ]
     return TrialView(
-        which=which,
+        by_draft=by_draft,
         conclusion=_conclusion(trial.route),
         acts=trial.route is not None,
         scores=[row for row in rows if row.score > NOTABLE],
@@ -173,7 +181,10 @@ def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRo
     routed = {category_name(category): value for category, value in result.scores.items()}
     scores = {
         **routed,
-        **{f"{theirs} (leads to nothing)": value for theirs, value in result.unrouted.items()},
+        **{
+            _("%(category)s (leads to nothing)", category=theirs): value
+            for theirs, value in result.unrouted.items()
+        },
     }
     return AnswerRow(
         name=name,
@@ -182,7 +193,7 @@ def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRo
             ((category, value) for category, value in scores.items() if value > 0),
             key=lambda pair: (-pair[1], pair[0]),
         )[:ANSWERS_SHOWN],
-        error=f"out of time: rule {error.rule}"
+        error=_("out of time: rule %(rule)s", rule=error.rule)
         if isinstance(error, OutOfTime)
         else error.reason
         if error
@@ -195,54 +206,67 @@ def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRo
 def _leads_to(category: trials.CategoryTrial) -> str:
     rule, score = category.rule, category.scored.score
     if rule is None:
-        return "Nothing: no threshold reads this category"
+        return _("Nothing: no threshold reads this category")
     if not rule.enabled:
-        return "Nothing: the category is off"
+        return _("Nothing: the category is off")
     acts = rule.tier1 is not None and category.scored.calibrated and score > rule.tier1
     if not acts and score <= rule.tier2:
-        return "Nothing: below Tier 2"
-    says = "Acts by itself (Tier 1)" if acts else "Asks people (Tier 2)"
+        return _("Nothing: below Tier 2")
+    says = _("Acts by itself (Tier 1)") if acts else _("Asks people (Tier 2)")
     if rule.observe_only:
-        return f"{says}, observed only"
+        return _("%(effect)s, observed only", effect=says)
     if rule.tier1 is not None and score > rule.tier1 and not acts:
-        return "Asks people (Tier 2): this classifier may not act alone here"
+        return _("Asks people (Tier 2): this classifier may not act alone here")
     return says
 
 
 def _conclusion(route: Route | None) -> str:
     if route is None:
-        return "Nothing would happen."
-    above = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
+        return _("Nothing would happen.")
+    above = _(
+        "%(category)s %(score)s is above %(threshold)s",
+        category=category_name(route.category),
+        score=f"{route.score:g}",
+        threshold=f"{route.threshold:g}",
+    )
     if route.category == UNFINISHED:
-        return "Moderators would be asked about the post."
+        return _("Moderators would be asked about the post.")
     verb = WOULD_BE[route.verb.value]
     if route.tier.number == 1:
-        return f"The post would be {verb} at once: {above}, its Tier 1."
-    return f"People would be asked whether the post should be {verb}: {above}, its Tier 2."
+        return _("The post would be %(verb)s at once: %(above)s, its Tier 1.", verb=verb, above=above)
+    return _(
+        "People would be asked whether the post should be %(verb)s: %(above)s, its Tier 2.",
+        verb=verb,
+        above=above,
+    )
 
 
 def _slow_trial(trial: Trial) -> str:
     """Return a warning if rules took too long for the text, with their names; else an empty string."""
     if not trial.slow:
         return ""
-    return f"{_OUT_OF_TIME} {_the_most(trial.slow)} Their scores do not count, and nothing is let through for them."
+    lost = _("Their scores do not count, and nothing is let through for them.")
+    return f"{_OUT_OF_TIME} {_the_most(trial.slow)} {lost}"
 
 
 def _slow_hits(hits: Hits) -> str:
     """Return a warning if the draft is too slow for some texts; else an empty string."""
     if hits.slow:
-        count = sum(hits.slow.values())
-        texts = "1 text" if count == 1 else f"{count:,} texts"
         rules = sorted(hits.slow, key=lambda rule: -hits.slow[rule])
-        return f"The draft is too slow for {texts}. {_the_most(rules)} {_TO_STAFF}"
+        found = ngettext(
+            "The draft is too slow for %(num)s text.",
+            "The draft is too slow for %(num)s texts.",
+            sum(hits.slow.values()),
+        )
+        return f"{found} {_the_most(rules)} {_TO_STAFF}"
     if hits.slow_if_long is not None:
-        most = _the_most([hits.slow_if_long])
-        return f"The draft is too slow for the longest texts that can be submitted. {most} {_TO_STAFF}"
+        found = _("The draft is too slow for the longest texts that can be submitted.")
+        return f"{found} {_the_most([hits.slow_if_long])} {_TO_STAFF}"
     return ""
 
 
 def _the_most(rules: Sequence[str]) -> str:
-    return f"{', '.join(rules[:SLOW_SHOWN])} took the most time."
+    return _("%(rules)s took the most time.", rules=", ".join(rules[:SLOW_SHOWN]))
 
 
 def _hits(hits: Hits) -> HitsView:

@@ -24,6 +24,8 @@ from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.pool import in_use
 from app.core.services.settings import ServiceSettings
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
@@ -59,7 +61,7 @@ def import_rules() -> Response:
     uploaded = forms.uploaded("file", rule_versions.PACK_MAX_BYTES)
     text = uploaded.decode("utf-8", "replace") if uploaded is not None else form.pack.data or ""
     if not text.strip():
-        form.pack.errors = ["Choose a file, or paste a pack."]
+        form.pack.errors = [_("Choose a file, or paste a pack.")]
         return show(pack=form, status=422)
     form.pack.data = text
     try:
@@ -70,14 +72,18 @@ def import_rules() -> Response:
     except Conflict as refusal:
         form.etag.data = ""
         return show(
-            pack=form, status=409, alert=f"{refusal.detail}. Your pack is kept below; import it again."
+            pack=form,
+            status=409,
+            alert=_("%(conflict)s. Your pack is kept below; import it again.", conflict=refusal.detail),
         )
-    count = len(imported.rules)
-    rules = "1 rule" if count == 1 else f"{count:,} rules"
     return page.done(
         None,
         url_for("web.classifiers"),
-        f"The draft has {rules} now. It scores nothing until you put it in force.",
+        ngettext(
+            "The draft has %(num)s rule now. It scores nothing until you put it in force.",
+            "The draft has %(num)s rules now. It scores nothing until you put it in force.",
+            len(imported.rules),
+        ),
     )
 
 
@@ -113,7 +119,9 @@ def publish_rules() -> Response:
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
     return page.done(
-        None, url_for("web.classifiers"), f"Version {published} is in force. It scores new content only."
+        None,
+        url_for("web.classifiers"),
+        _("Version %(version)s is in force. It scores new posts only.", version=published),
     )
 
 
@@ -125,7 +133,7 @@ def discard_rules() -> Response:
         write(drafts.discard, etag=forms.number(form.etag.data))
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, url_for("web.classifiers"), "The draft is discarded. What is in force stays.")
+    return page.done(None, url_for("web.classifiers"), _("The draft is discarded. What is in force stays."))
 
 
 @web.post("/classifiers/<int:version>/revert")
@@ -143,16 +151,27 @@ def revert_rules(version: int) -> Response:
         return show(revert=form, status=422)
     except Conflict as refusal:
         form.version.data = ""
-        alert = f"{refusal.detail}. Your reason is kept: look at the versions below, then press again."
+        alert = _(
+            "%(conflict)s. Your reason is kept: look at the versions below, then press again.",
+            conflict=refusal.detail,
+        )
         return show(revert=form, status=409, alert=alert)
-    which = f"Version {version}" if version else "The shipped pack alone"
-    return page.done(None, url_for("web.classifiers"), f"{which} is restored as version {version_made}.")
+    return page.done(
+        None,
+        url_for("web.classifiers"),
+        _("Version %(old)s is restored as version %(new)s.", old=version, new=version_made)
+        if version
+        else _("The shipped pack alone is restored as version %(new)s.", new=version_made),
+    )
 
 
 def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:
     """Show the form again with the typed reason and the current version, so that the user can check and post again."""
     form.version.data = form.etag.data = ""
-    alert = f"{refusal.detail}. Your reason is kept: look at the changes below, then press again."
+    alert = _(
+        "%(conflict)s. Your reason is kept: look at the changes below, then press again.",
+        conflict=refusal.detail,
+    )
     return show(form, status=409, alert=alert)
 
 
@@ -190,7 +209,7 @@ def show(
     for made in (publish, revert):
         made.version.data = made.version.data or str(standing.version)
     if standing.draft is None:
-        text.which.choices = [("in_force", "In force")]
+        text.which.choices = [("in_force", _("In force"))]
     return page.render(
         "classifiers/classifiers.html",
         status=status,
@@ -234,7 +253,7 @@ def _rule_set(version: RulePackVersion) -> RuleSet:
     return RuleSet(frozenset(version.starter_off), version.pack)
 
 
-BUILT_IN = "this service"
+BUILT_IN = lazy_gettext("this service")
 
 
 @dataclass(frozen=True)
@@ -308,14 +327,14 @@ def _service(
         name=name_of(service),
         version=str(service.version),
         model=service.model_seen or settings.model,
-        about=kind.title if kind is not None else f"{service.kind}, not installed",
+        about=kind.title if kind is not None else _("%(kind)s, not installed", kind=service.kind),
         state=words_of(kind).tags[service.mode],
-        categories=["finds fact-checks"] if kind is not None and kind.embeds else _names(settings.routed),
+        categories=[_("finds fact-checks")] if kind is not None and kind.embeds else _names(settings.routed),
         p50=_ms(period.p50),
         p95=_ms(period.p95),
-        calls=f"{period.requests:,}",
-        errors=f"{period.errors:,}",
-        cost=f"{period.cost:,.2f}" if period.cost else "",
+        calls=number(period.requests),
+        errors=number(period.errors),
+        cost=number(period.cost, 2) if period.cost else "",
         upheld=upheld_words(records.get(name_of(service), Record())),
         service_id=service.id,
         is_failing=service.mode is not ServiceMode.OFF and fails_mostly(period),
@@ -324,7 +343,11 @@ def _service(
 
 def upheld_words(record: Record) -> str:
     """How many of the decided actions people upheld, "8 of 10"; empty when none was decided."""
-    return f"{record.upheld:,} of {record.decided:,}" if record.decided else ""
+    return (
+        _("%(upheld)s of %(decided)s", upheld=number(record.upheld), decided=number(record.decided))
+        if record.decided
+        else ""
+    )
 
 
 def _names(categories: frozenset[str]) -> list[str]:

@@ -10,6 +10,8 @@ from app.core.learning import scorer, standing, versions
 from app.core.learning.scorer import Sample, Trial
 from app.core.permissions import Permission
 from app.core.services import comparing
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.outcomes import Outcome
 from app.core.thresholds.routing import place_of
 from app.web import auth, forms, page
@@ -21,13 +23,13 @@ from app.web.classifiers.learned_views import LearningForm, PutForm, page_of
 from app.wiring import wired
 
 _OUTCOMES = {
-    Outcome.OVERTURNED: "overturned",
-    Outcome.UPHELD: "acted on",
-    Outcome.DISMISSED: "dismissed",
-    Outcome.OPEN: "still under review",
-    Outcome.UNREVIEWED: "not reviewed",
-    Outcome.LAPSED: "not decided in time",
-    None: "never raised",
+    Outcome.OVERTURNED: lazy_gettext("overturned"),
+    Outcome.UPHELD: lazy_gettext("acted on"),
+    Outcome.DISMISSED: lazy_gettext("dismissed"),
+    Outcome.OPEN: lazy_gettext("still under review"),
+    Outcome.UNREVIEWED: lazy_gettext("not reviewed"),
+    Outcome.LAPSED: lazy_gettext("not decided in time"),
+    None: lazy_gettext("never raised"),
 }
 _SHOWN_CHARS = 400
 
@@ -81,12 +83,17 @@ def put_learned(category: str, version: int) -> Response:
         return _show(category, form, status=422)
     except Conflict as refusal:
         form.version.data = ""
-        return _show(category, form, status=409, alert=f"{refusal.detail}. Your reason is kept; look again.")
-    said = f"Version {version} is in force. It scores new content only."
+        return _show(
+            category,
+            form,
+            status=409,
+            alert=_("%(conflict)s. Your reason is kept; look again.", conflict=refusal.detail),
+        )
+    said = _("Version %(version)s is in force. It scores new posts only.", version=version)
     return page.done(
         None,
         url_for("web.learned_page", category=category),
-        said if version else "The other classifiers score alone again.",
+        said if version else _("The other classifiers score alone again."),
     )
 
 
@@ -119,7 +126,9 @@ def switch_learning() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return classifiers.show(learned=form, status=422)
-    said = "Learning is on." if form.is_on.data else "Learning is off. The other classifiers score alone."
+    said = (
+        _("Learning is on.") if form.is_on.data else _("Learning is off. The other classifiers score alone.")
+    )
     return page.done(None, url_for("web.classifiers"), said)
 
 
@@ -164,5 +173,5 @@ def _sample(sample: Sample, *, warn: bool) -> SampleRow:
         any(is_veiled(route.category, warn=warn) for route in routes),
         place_words(place_of(sample.before)),
         place_words(place_of(sample.after)),
-        _OUTCOMES[sample.outcome],
+        str(_OUTCOMES[sample.outcome]).capitalize(),
     )

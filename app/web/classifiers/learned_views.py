@@ -15,24 +15,29 @@ from app.core.learning.standing import CategoryStanding, Standing, State, read_s
 from app.core.learning.training import LEAST_LABELS, LEAST_OF_A_KIND, LEAST_ORDINARY, Outcome
 from app.core.models import LearnedModel
 from app.core.permissions import Actor
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 from app.web import charts, forms
 from app.web.categories import category_name
 from app.web.charts import Chart, Series
+from app.web.filters import percent
 
 _OUTCOMES: Mapping[Outcome, str] = {
-    Outcome.FEW_LABELS: "too few labels",
-    Outcome.ONE_SIDED: "too few labels of one kind",
-    Outcome.NOT_BETTER: "finds no more than the others",
-    Outcome.LESS_RELIABLE: "its scores are less reliable than the others'",
-    Outcome.BETTER: "better than the others",
+    Outcome.FEW_LABELS: lazy_gettext("Too few labels"),
+    Outcome.ONE_SIDED: lazy_gettext("Too few labels of one kind"),
+    Outcome.NOT_BETTER: lazy_gettext("Finds no more than the others"),
+    Outcome.LESS_RELIABLE: lazy_gettext("Its scores are less reliable than the others’"),
+    Outcome.BETTER: lazy_gettext("Better than the others"),
 }
 
 
 SHARES: Mapping[str, str] = {
-    "0": "None",
-    **{
-        f"{percent:g}": f"{percent:g} % of the posts below every threshold" for percent in (0.1, 0.5, 1, 2, 5)
-    },
+    "0": lazy_gettext("None"),
+    "0.1": lazy_gettext("0.1 %% of the posts below every threshold"),
+    "0.5": lazy_gettext("0.5 %% of the posts below every threshold"),
+    "1": lazy_gettext("1 %% of the posts below every threshold"),
+    "2": lazy_gettext("2 %% of the posts below every threshold"),
+    "5": lazy_gettext("5 %% of the posts below every threshold"),
 }
 """How many posts are sampled, in percent as the form posts them."""
 
@@ -40,12 +45,12 @@ SHARES: Mapping[str, str] = {
 class LearningForm(Form):
     """Whether the community's model learns, and who puts its versions in force."""
 
-    is_on = BooleanField("Learn from this community's decisions")
-    asks_first = BooleanField("Ask before a new version scores")
+    is_on = BooleanField(lazy_gettext("Learn from this community’s decisions"))
+    asks_first = BooleanField(lazy_gettext("Ask before a new version scores"))
     samples = SelectField(
-        "Other posts that raters are asked about", choices=forms.choices(SHARES), default="0"
+        lazy_gettext("Other posts that raters are asked about"), choices=forms.choices(SHARES), default="0"
     )
-    reason = forms.reason_field("Reason for the change", id="learning-reason")
+    reason = forms.reason_field(lazy_gettext("Reason for the change"), id="learning-reason")
 
 
 class PutForm(Form):
@@ -169,31 +174,52 @@ def state_words(now: CategoryStanding) -> str:
     """Return the state as a few words; "since when" is shown beside them."""
     if now.state is State.LEARNING:
         if now.labels < LEAST_LABELS:
-            return f"Learning: {now.labels:,} of {LEAST_LABELS} labels"
-        return f"Learning: {_kinds(now)}"
+            return _(
+                "Learning: %(labels)s of %(needed)s labels",
+                labels=number(now.labels),
+                needed=LEAST_LABELS,
+            )
+        return _("Learning: %(missing)s", missing=_kinds(now))
     return {
-        State.OFF: "Off",
-        State.SHADOW: "Shadow: not better yet",
-        State.WAITING: f"Version {now.waiting} waits for you",
-        State.IN_FORCE: f"Version {now.version} in force",
+        State.OFF: _("Off"),
+        State.SHADOW: _("Shadow: not better yet"),
+        State.WAITING: _("Version %(version)s waits for you", version=now.waiting),
+        State.IN_FORCE: _("Version %(version)s in force", version=now.version),
     }[now.state]
 
 
 def _kinds(now: CategoryStanding) -> str:
     """Return what is missing although there are enough labels."""
     if now.positives < LEAST_OF_A_KIND:
-        return f"{now.positives} of {LEAST_OF_A_KIND} posts acted on"
+        return _(
+            "%(posts)s of %(needed)s posts acted on",
+            posts=now.positives,
+            needed=LEAST_OF_A_KIND,
+        )
     if now.negatives < LEAST_OF_A_KIND:
-        return f"{now.negatives} of {LEAST_OF_A_KIND} posts left alone"
-    return "the newest decisions are all alike"
+        return _(
+            "%(posts)s of %(needed)s posts left alone",
+            posts=now.negatives,
+            needed=LEAST_OF_A_KIND,
+        )
+    return _("the newest decisions are all alike")
 
 
 def _counts(now: CategoryStanding) -> str:
     """Return the labels in words, and how many decisions are none."""
-    words = f"{now.labels:,} labels: {now.positives:,} posts acted on, {now.negatives:,} left alone."
+    words = _(
+        "%(labels)s labels: %(positives)s posts acted on, %(negatives)s left alone.",
+        labels=number(now.labels),
+        positives=number(now.positives),
+        negatives=number(now.negatives),
+    )
     if now.left_out:
-        why = "many by one author, many nearly the same, or a lone rating"
-        words += f" {now.left_out:,} more decisions are left out: {why}."
+        left_out = ngettext(
+            "%(num)s more decision is left out: many by one author, many nearly the same, or a lone rating.",
+            "%(num)s more decisions are left out: many by one author, many nearly the same, or a lone rating.",
+            now.left_out,
+        )
+        words = f"{words} {left_out}"
     return words
 
 
@@ -208,14 +234,20 @@ def _sampled(standing: Standing) -> str:
     found = standing.samples
     if not standing.sample_share and not found.total:
         return ""
-    share = f"{standing.sample_share * 100:g} %" if standing.sample_share else "none"
-    begin = f"Of the posts below every threshold, raters are asked about {share}"
+    if standing.sample_share:
+        share = _("%(number)s %%", number=f"{standing.sample_share * 100:g}")
+        begin = _("Of the posts below every threshold, raters are asked about %(share)s.", share=share)
+    else:
+        begin = _("Raters are asked about no post below every threshold.")
     if not found.total:
-        return f"{begin}: no post yet."
-    return (
-        f"{begin}: {found.total:,} so far, {found.waiting:,} still open, "
-        f"{found.labelled:,} with an agreement that counts as a decision."
+        return _("%(sentence)s No post yet.", sentence=begin)
+    so_far = _(
+        "%(total)s so far, %(waiting)s still open, %(labelled)s with an agreement that counts as a decision.",
+        total=number(found.total),
+        waiting=number(found.waiting),
+        labelled=number(found.labelled),
     )
+    return f"{begin} {so_far}"
 
 
 def _row(now: CategoryStanding) -> CategoryRow:
@@ -242,9 +274,15 @@ def _more(figures: Mapping[str, Any] | None) -> str:
     more = figures.get("more_a_day") if figures else None
     if more is None:
         return ""
-    count = "no" if more == 0 else "less than one" if more < 1 else f"about {round(more):,}"
-    posts = "post" if 0 < more < 1.5 else "posts"
-    return f"It would ask people about {count} more {posts} a day than the other classifiers alone."
+    if more == 0:
+        return _("It would ask people about no more posts a day than the other classifiers alone.")
+    if more < 1:
+        return _("It would ask people about less than one more post a day than the other classifiers alone.")
+    return ngettext(
+        "It would ask people about %(num)s more post a day than the other classifiers alone.",
+        "It would ask people about %(num)s more posts a day than the other classifiers alone.",
+        round(more),
+    )
 
 
 def _warning(trained: Sequence[CategoryStanding]) -> str:
@@ -254,9 +292,12 @@ def _warning(trained: Sequence[CategoryStanding]) -> str:
     if not few:
         return ""
     names = ", ".join(category_name(category) for category in few)
-    return (
-        f"{names}: fewer than {LEAST_ORDINARY} posts are known here that nobody acted on, so the model was checked "
-        "with sentences that the service brings. It may ask about more posts than it should."
+    return _(
+        "%(categories)s: fewer than %(needed)s posts are known here that nobody acted on, so the "
+        "model was checked with sentences that the service brings. It may ask about more posts than "
+        "it should.",
+        categories=names,
+        needed=LEAST_ORDINARY,
     )
 
 
@@ -275,16 +316,27 @@ def _chart(figures: Mapping[str, Any] | None) -> tuple[Chart | None, str]:
         return None, ""
     predicted = [part["predicted"] * 100 if part["count"] else None for part in bins]
     observed = [part["observed"] * 100 if part["count"] else None for part in bins]
-    names = [f"{part['start']:.1f} to {part['start'] + 0.1:.1f}" for part in bins]
+    names = [
+        _("%(low)s to %(high)s", low=f"{part['start']:.1f}", high=f"{part['start'] + 0.1:.1f}")
+        for part in bins
+    ]
     made = charts.lines(
-        names, [Series("Predicted", predicted, 0), Series("Acted on", observed, 1)], 100, "{:.0f}%".format
+        names,
+        [Series(_("Predicted"), predicted, 0), Series(_("Acted on"), observed, 1)],
+        100,
+        "{:.0f}%".format,
     )
     parts = [
-        f"of {part['count']} posts scored {name}, {part['observed']:.0%} were acted on"
+        _(
+            "Of %(posts)s posts scored %(score)s, %(share)s were acted on",
+            posts=part["count"],
+            score=name,
+            share=percent(part["observed"]),
+        )
         for part, name in zip(bins, names, strict=True)
         if part["count"]
     ]
-    return made, f"{'; '.join(parts).capitalize()}."
+    return made, f"{'; '.join(parts)}."
 
 
 def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRow:
@@ -292,15 +344,20 @@ def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRo
     is_current = model.version == now.version
     act = ""
     if can_score and not is_current:
-        verb = "Go back to" if model.version < now.version else "Put in force"
-        act = f"{verb} version {model.version}"
+        act = (
+            _("Go back to version %(version)s", version=model.version)
+            if model.version < now.version
+            else _("Put in force version %(version)s", version=model.version)
+        )
     return LearnedVersionRow(
         number=model.version,
         made_at=model.created_at,
-        labels=f"{model.labels:,}",
+        labels=number(model.labels),
         precision=_pair(model.figures, "precision"),
         brier=_pair(model.figures, "brier"),
-        state="content erased since" if model.erased_at is not None else _OUTCOMES[Outcome(model.outcome)],
+        state=_("Content erased since")
+        if model.erased_at is not None
+        else str(_OUTCOMES[Outcome(model.outcome)]),
         is_current=is_current,
         act=act,
         can_try=versions.is_usable(model) and not is_current,

@@ -12,6 +12,8 @@ from app.core.errors import Conflict, Invalid
 from app.core.factcheck import datasets, feed_fetches, feeds
 from app.core.factcheck.feeds import FeedDraft
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.datasets.dataset_words import EVERY, FEED_OUTCOMES
@@ -22,20 +24,28 @@ class FeedForm(Form):
     """The settings of a feed."""
 
     url = StringField(
-        "Address",
-        [InputRequired("Enter the address of the feed."), forms.at_most(limits.SOURCE_MAX, "Address")],
+        lazy_gettext("Address"),
+        [
+            InputRequired(lazy_gettext("Enter the address of the feed.")),
+            forms.at_most(limits.SOURCE_MAX, lazy_gettext("Address")),
+        ],
         filters=[forms.trimmed],
     )
     dataset_name = StringField(
-        "Dataset",
-        [InputRequired("Name the dataset."), forms.at_most(limits.DATASET_NAME_MAX, "Dataset")],
+        lazy_gettext("Dataset"),
+        [
+            InputRequired(lazy_gettext("Name the dataset.")),
+            forms.at_most(limits.DATASET_NAME_MAX, lazy_gettext("Dataset")),
+        ],
         filters=[forms.trimmed],
     )
     publisher = StringField(
-        "Publisher", [forms.at_most(limits.NAME_MAX, "Publisher")], filters=[forms.trimmed]
+        lazy_gettext("Publisher"),
+        [forms.at_most(limits.NAME_MAX, lazy_gettext("Publisher"))],
+        filters=[forms.trimmed],
     )
-    hours = SelectField("Look at it", choices=forms.choices(EVERY), default="24")
-    retires = BooleanField("Retire fact-checks that the feed does not hold any more")
+    hours = SelectField(lazy_gettext("Fetch it"), choices=forms.choices(EVERY), default="24")
+    retires = BooleanField(lazy_gettext("Retire fact-checks that the feed does not hold any more"))
 
     def draft(self) -> FeedDraft:
         """Return the typed settings. Call it only on a valid form."""
@@ -70,7 +80,7 @@ def add_feed() -> Response:
         return _new(form, status=422)
     except Conflict as refused:
         return _new(form, status=409, alert=f"{refused.detail}.")
-    return page.done(None, _url(feed.id), "The feed is added, and fetched now for the first time.")
+    return page.done(None, _url(feed.id), _("The feed is added, and fetched now for the first time."))
 
 
 @web.get("/datasets/feeds/<uuid:feed_id>")
@@ -91,7 +101,7 @@ def revise_feed(feed_id: uuid.UUID) -> Response:
         return _show(feed_id, form, status=422)
     except Conflict as refused:
         return _show(feed_id, form, status=409, alert=f"{refused.detail}.")
-    return page.done(None, _url(feed_id), "The feed is changed.")
+    return page.done(None, _url(feed_id), _("The feed is changed."))
 
 
 @web.post("/datasets/feeds/<uuid:feed_id>/look")
@@ -99,7 +109,7 @@ def fetch_feed(feed_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         feeds.fetch_now(session, auth.current_actor(), feed_id)
     return page.done(
-        None, _url(feed_id), "The feed is being fetched. Reload the page to see what came of it."
+        None, _url(feed_id), _("The feed will be fetched now. Reload the page to see the result.")
     )
 
 
@@ -108,14 +118,14 @@ def pause_feed(feed_id: uuid.UUID) -> Response:
     is_paused = forms.posted_values("paused") == ["1"]
     with wired().database.writing() as session:
         feeds.pause(session, auth.current_actor(), feed_id, paused=is_paused)
-    return page.done(None, _url(feed_id), "Paused." if is_paused else "The feed is looked at again.")
+    return page.done(None, _url(feed_id), _("Paused.") if is_paused else _("The feed is fetched again."))
 
 
 @web.post("/datasets/feeds/<uuid:feed_id>/remove")
 def remove_feed(feed_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         feeds.remove(session, auth.current_actor(), feed_id)
-    return page.done(None, url_for("web.list_datasets"), "The feed is removed. Its fact-checks stay.")
+    return page.done(None, url_for("web.list_datasets"), _("The feed is removed. Its fact-checks stay."))
 
 
 def _new(form: FeedForm, **options: Any) -> Response:

@@ -11,6 +11,8 @@ from app.core.errors import Conflict, Invalid
 from app.core.factcheck import columns, imports
 from app.core.factcheck.imports import Upload
 from app.core.models import DatasetImport
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, number
 from app.core.vocabulary import AfterReading, ImportState
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -18,15 +20,15 @@ from app.web.datasets.dataset_words import IMPORT_STATES, items, summary
 from app.wiring import wired
 
 COLUMN_WORDS = {
-    "claim": "Claim",
-    "rating": "Rating",
-    "url": "Address of the fact-check",
-    "publisher": "Publisher",
-    "item_id": "Id",
-    "dataset_name": "Dataset",
-    "title": "Title",
-    "language": "Language",
-    "reviewed_on": "Day",
+    "claim": lazy_gettext("Claim"),
+    "rating": lazy_gettext("Rating"),
+    "url": lazy_gettext("Address of the fact-check"),
+    "publisher": lazy_gettext("Publisher"),
+    "item_id": lazy_gettext("Id"),
+    "dataset_name": lazy_gettext("Dataset"),
+    "title": lazy_gettext("Title"),
+    "language": lazy_gettext("Language"),
+    "reviewed_on": lazy_gettext("Day"),
 }
 
 
@@ -43,10 +45,14 @@ class ColumnsForm(Form):
     language = SelectField(COLUMN_WORDS["language"], validate_choice=False)
     reviewed_on = SelectField(COLUMN_WORDS["reviewed_on"], validate_choice=False)
     dataset_for_all = StringField(
-        "Dataset of all rows", [forms.at_most(limits.DATASET_NAME_MAX, "Dataset")], filters=[forms.trimmed]
+        lazy_gettext("Dataset of all rows"),
+        [forms.at_most(limits.DATASET_NAME_MAX, lazy_gettext("Dataset"))],
+        filters=[forms.trimmed],
     )
     publisher_for_all = StringField(
-        "Publisher of all rows", [forms.at_most(limits.NAME_MAX, "Publisher")], filters=[forms.trimmed]
+        lazy_gettext("Publisher of all rows"),
+        [forms.at_most(limits.NAME_MAX, lazy_gettext("Publisher"))],
+        filters=[forms.trimmed],
     )
 
     def offer(self, found: DatasetImport) -> None:
@@ -94,7 +100,7 @@ def choose_import_columns(import_id: uuid.UUID) -> Response:
         try:
             with wired().database.writing() as session:
                 imports.choose_columns(session, auth.current_actor(), import_id, form.chosen, upload)
-            return page.done(None, _url(import_id), "The file is being read.")
+            return page.done(None, _url(import_id), _("The columns are chosen."))
         except Invalid as refused:
             forms.explain(form, refused)
         except Conflict as refused:
@@ -113,7 +119,7 @@ def store_import(import_id: uuid.UUID) -> Response:
         return page.render(
             "datasets/dataset_import.html", status=409, alert=f"{refused.detail}.", **_followed(import_id)
         )
-    return page.done(None, _url(import_id), "The import has begun. You can leave this page: it goes on.")
+    return page.done(None, _url(import_id), _("The import was started. You can leave this page."))
 
 
 @web.post("/datasets/imports/<uuid:import_id>/stop")
@@ -121,7 +127,7 @@ def stop_import(import_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         found = imports.stop(session, auth.current_actor(), import_id)
     is_stopped = found.state is ImportState.STOPPED
-    message = "Stopped. What is imported stays." if is_stopped else "It had ended already."
+    message = _("Stopped. What is imported stays.") if is_stopped else _("It had ended already.")
     return page.done(None, _url(import_id), message)
 
 
@@ -152,18 +158,27 @@ def _followed(import_id: uuid.UUID) -> dict[str, Any]:
 
 def _words(found: DatasetImport) -> str:
     if found.state is ImportState.READING:
-        return f"{items(found.records)} read so far. Nothing is imported yet."
+        return _("%(fact_checks)s read so far. Nothing is imported yet.", fact_checks=items(found.records))
     if found.state is ImportState.READ:
-        return f"The file holds {items(found.records)}: {summary(found)} Nothing is imported yet."
+        return _(
+            "The file holds %(fact_checks)s: %(figures)s. Nothing is imported yet.",
+            fact_checks=items(found.records),
+            figures=summary(found),
+        )
     if found.state is ImportState.STORING:
-        return (
-            f"{found.stored:,} of {items(found.to_store)} are imported. Posts are compared with them already; "
-            "the others follow."
+        return _(
+            "%(stored)s of %(fact_checks)s are imported. Posts are compared with them already; the others follow.",
+            stored=number(found.stored),
+            fact_checks=items(found.to_store),
         )
     if found.state is ImportState.FINISHED:
-        return f"Imported: {summary(found)}"
+        return _("Imported: %(figures)s.", figures=summary(found))
     if found.state is ImportState.STOPPED:
-        return f"Stopped. {items(found.stored)} of {found.to_store:,} were imported, and stay."
+        return _(
+            "Stopped. %(fact_checks)s of %(all)s were imported, and stay.",
+            fact_checks=items(found.stored),
+            all=number(found.to_store),
+        )
     return ""
 
 

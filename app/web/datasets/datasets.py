@@ -10,72 +10,62 @@ from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, Str
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.factcheck import datasets, feed_fetches, feeds, imports, items, spaces
+from app.core.factcheck import datasets, feed_fetches, feeds, imports, items, samples, spaces
 from app.core.factcheck.datasets import Results, Search
 from app.core.factcheck.imports import Upload
 from app.core.models import Action, FactCheckItem
 from app.core.permissions import Permission
 from app.core.review import fact_check_posts
 from app.core.services import calls
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, number
 from app.core.vocabulary import AfterReading, ClaimRating
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, veils
 from app.web.blueprint import web
 from app.web.categories import HIDDEN
 from app.web.datasets.dataset_words import IMPORT_STATES, RATINGS, rating_words
+from app.web.filters import day_words
 from app.web.services.service_words import progress_line
 from app.wiring import wired
 
 _UNKNOWN = "unknown"
 _RETIRED = "retired"
-_SAMPLE = (
-    {
-        "item_id": "2026-001",
-        "dataset_name": "our-checks",
-        "claim": "Drinking seawater every morning cures diabetes within two weeks",
-        "rating": "False",
-        "url": "https://checks.example.org/seawater",
-        "publisher": "Example Checks",
-        "title": "No, seawater does not cure diabetes",
-        "language": "en",
-        "reviewed_on": "2026-03-14",
-    },
-    {
-        "item_id": "2026-002",
-        "dataset_name": "our-checks",
-        "claim": "The old harbour bridge will be closed for all of April",
-        "rating": "Mostly true",
-        "url": "https://checks.example.org/bridge",
-        "publisher": "Example Checks",
-        "title": "The bridge closes, with two exceptions",
-        "language": "en",
-        "reviewed_on": "2026-03-20",
-    },
-)
 
 
 class ImportForm(Form):
     """A file of fact-checks. ``check``: only read the file and report, without storing it."""
 
-    file = FileField("File")
+    file = FileField(lazy_gettext("File"))
     dataset_name = StringField(
-        "Dataset", [forms.at_most(limits.DATASET_NAME_MAX, "Dataset")], filters=[forms.trimmed]
+        lazy_gettext("Dataset"),
+        [forms.at_most(limits.DATASET_NAME_MAX, lazy_gettext("Dataset"))],
+        filters=[forms.trimmed],
     )
     publisher = StringField(
-        "Publisher", [forms.at_most(limits.NAME_MAX, "Publisher")], filters=[forms.trimmed]
+        lazy_gettext("Publisher"),
+        [forms.at_most(limits.NAME_MAX, lazy_gettext("Publisher"))],
+        filters=[forms.trimmed],
     )
-    skip_bad = BooleanField("Import the good lines although others are bad")
+    skip_bad = BooleanField(lazy_gettext("Import the good lines although others are bad"))
     check = HiddenField()
 
 
 class SearchForm(Form):
     """The search of fact-checks; in the page's URL."""
 
-    q = StringField("Search")
-    dataset = SelectField("In dataset", validate_choice=False)
+    q = StringField(lazy_gettext("Search"))
+    dataset = SelectField(lazy_gettext("In dataset"), validate_choice=False)
     rating = SelectField(
-        "Rating",
-        choices=forms.choices({"": "All", **RATINGS, _UNKNOWN: "Not understood", _RETIRED: "Retired"}),
+        lazy_gettext("Rating"),
+        choices=forms.choices(
+            {
+                "": lazy_gettext("All"),
+                **RATINGS,
+                _UNKNOWN: lazy_gettext("Not understood"),
+                _RETIRED: lazy_gettext("Retired"),
+            }
+        ),
         validate_choice=False,
     )
 
@@ -106,7 +96,7 @@ def import_dataset() -> Response:
     uploaded = forms.uploaded("file", limits.DATASET_FILE_BYTES)
     is_valid = form.validate()
     if uploaded is None:
-        form.file.errors = ["Choose a file."]
+        form.file.errors = [_("Choose a file.")]
     elif len(uploaded) > limits.DATASET_FILE_BYTES:
         form.file.errors = [f"{limits.DATASET_FILE_TOO_LARGE}."]
     if uploaded is None or form.file.errors or not is_valid:
@@ -125,19 +115,21 @@ def import_dataset() -> Response:
     except Invalid as refused:
         forms.explain(form, refused, sentences=("file",))
         return _show(form, status=422)
-    return page.done(None, url_for("web.dataset_import", import_id=begun.id), "The file has arrived.")
+    return page.done(None, url_for("web.dataset_import", import_id=begun.id), _("The file has arrived."))
 
 
 @web.get("/datasets/sample.csv")
 @auth.needs(Permission.REVISE_POLICY)
 def sample_csv() -> Response:
-    return csv_files.attachment([_SAMPLE[0], *(row.values() for row in _SAMPLE)], "fact-checks.csv")
+    return csv_files.attachment(
+        [samples.SAMPLE[0], *(row.values() for row in samples.SAMPLE)], "fact-checks.csv"
+    )
 
 
 @web.get("/datasets/sample.jsonl")
 @auth.needs(Permission.REVISE_POLICY)
 def sample_json_lines() -> Response:
-    response = make_response("".join(f"{json.dumps(row)}\n" for row in _SAMPLE))
+    response = make_response("".join(f"{json.dumps(row)}\n" for row in samples.SAMPLE))
     response.headers["Content-Type"] = "application/jsonl; charset=utf-8"
     response.headers["Content-Disposition"] = 'attachment; filename="fact-checks.jsonl"'
     return response
@@ -155,7 +147,7 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
         last = feed_fetches.last_checks(session, feed_rows)
         progress = spaces.progress(session, wired().services, community.id)
         today = calls.period(session, [one.service.id for one in progress], 1)
-    filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
+    filters.dataset.choices = forms.choices({"": _("All"), **{row.name: row.name for row in rows}})
     return page.render(
         "datasets/datasets.html",
         status=status,
@@ -185,7 +177,16 @@ def _links(found: Results, filters: SearchForm) -> page.PageLinks:
         return target if is_there else None
 
     first = (found.page - 1) * datasets.PAGE
-    summary = f"{first + 1:,} to {first + len(found.rows):,} of {found.count:,}" if found.rows else "None"
+    summary = (
+        _(
+            "%(first)s to %(last)s of %(all)s",
+            first=number(first + 1),
+            last=number(first + len(found.rows)),
+            all=number(found.count),
+        )
+        if found.rows
+        else _("None")
+    )
     return page.PageLinks(url(found.page - 1), url(found.page + 1), summary)
 
 
@@ -198,13 +199,13 @@ def dataset_item(item_id: uuid.UUID) -> Response:
 @web.post("/datasets/items/<uuid:item_id>/retire")
 @auth.needs(Permission.REVISE_POLICY)
 def retire_item(item_id: uuid.UUID) -> Response:
-    return _change_item(item_id, "Retired. It matches no new post, and stays readable.")
+    return _change_item(item_id, _("Retired. It matches no new post, and stays readable."))
 
 
 @web.post("/datasets/items/<uuid:item_id>/bring-back")
 @auth.needs(Permission.REVISE_POLICY)
 def bring_item_back(item_id: uuid.UUID) -> Response:
-    return _change_item(item_id, "It matches posts again.", back=True)
+    return _change_item(item_id, _("It matches posts again."), back=True)
 
 
 def _change_item(item_id: uuid.UUID, message: str, *, back: bool = False) -> Response:
@@ -237,6 +238,7 @@ def _item_page(item_id: uuid.UUID, **options: Any) -> Response:
     return page.render(
         "datasets/dataset_item.html",
         item=item,
+        reviewed_on=day_words(item.reviewed_on) if item.reviewed_on else "",
         matches=matches,
         rating_words=rating_words,
         hidden=hidden,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Self
 
 from flask import url_for
@@ -77,11 +77,6 @@ def duration(seconds: float | None) -> str:
     if hours and days < 10:
         return _("%(days)s d %(hours)s h", days=days, hours=hours)
     return _("%(days)s d", days=texts.number(days))
-
-
-def day_words(day: date) -> str:
-    """Return a day in the reader's language: "20 Nov 2026"."""
-    return texts.current().day(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 
 def count_cell(value: int, url: str | None = None) -> Cell:

@@ -10,7 +10,7 @@ from app.core.texts import ngettext, number
 from app.core.vocabulary import ActionState
 from app.web import charts
 from app.web.charts import Series
-from app.web.filters import percent
+from app.web.filters import day_words, percent
 from app.web.insights import insight_groups
 from app.web.insights.insight_cells import (
     DECISIONS,
@@ -18,7 +18,6 @@ from app.web.insights.insight_cells import (
     RowLinks,
     Table,
     count_cell,
-    day_words,
     duration,
     duration_cell,
 )

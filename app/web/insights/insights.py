@@ -18,8 +18,9 @@ from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, forms, page, reader_zone
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, Query, check_year, encoded
+from app.web.filters import day_words
 from app.web.insights import insight_concerns, insight_tables
-from app.web.insights.insight_cells import RowLinks, day_words
+from app.web.insights.insight_cells import RowLinks
 from app.web.insights.insight_headlines import changed_most, headlines
 from app.wiring import wired
 

@@ -9,21 +9,25 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.services.kinds import Kind, Option
 from app.core.services.settings import ServiceSettings
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import forms
 from app.web.webhooks.forms import SecretField
 
 OPTION = "option_"
 REQUIRE = "require_"
 IF_IT_FAILS: Mapping[str, str] = {
-    "review": "Ask moderators about the post",
-    "retry": "Try again for about three minutes, then show the post as failed",
-    "": "Go on without its scores",
+    "review": lazy_gettext("Ask moderators about the post"),
+    "retry": lazy_gettext("Try again for about three minutes, then show the post as failed"),
+    "": lazy_gettext("Go on without its scores"),
 }
 
 
 def _reason(field_id: str) -> StringField:
     return StringField(
-        "Reason", [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")], id=field_id
+        _("Reason"),
+        [InputRequired(_("Enter a reason.")), forms.at_most(limits.REASON_MAX, _("Reason"))],
+        id=field_id,
     )
 
 
@@ -37,19 +41,21 @@ def _number(form: Form, field: Any) -> None:
     try:
         as_number(field.data)
     except ValueError:
-        raise ValidationError(f"{field.label.text}: enter a number, such as 5.") from None
+        raise ValidationError(_("%(field)s: enter a number, such as 5.", field=field.label.text)) from None
 
 
 def _whole(_form: Form, field: Any) -> None:
     written = (field.data or "").strip()
     if written and forms.number(written) is None:
-        raise ValidationError(f"{field.label.text}: enter a whole number, such as 1000.")
+        raise ValidationError(_("%(field)s: enter a whole number, such as 1000.", field=field.label.text))
 
 
 def _category_lines(_form: Form, field: Any) -> None:
     for number, line in enumerate((field.data or "").split("\n"), start=1):
         if line.strip() and ("=" not in line or not line.rpartition("=")[0].strip()):
-            raise ValidationError(f"Categories, line {number}: write the service's name = yours.")
+            raise ValidationError(
+                _("Categories, line %(line)s: write the service’s name = yours.", line=number)
+            )
 
 
 def categories_from(text: str | None) -> dict[str, str | None]:
@@ -68,15 +74,15 @@ class SettingsForm(Form):
     kind_options: Sequence[Option] = ()
 
     url = StringField("URL", [forms.at_most(2_048, "URL")], filters=[forms.trimmed])
-    model = StringField("Model", filters=[forms.trimmed])
-    categories = TextAreaField("Categories", [_category_lines], filters=[forms.whole_lines])
-    may_act = BooleanField("Its scores may act by themselves (Tier 1)")
-    deadline = StringField("Seconds for one call", [_number], default="5")
-    concurrency = StringField("Calls at once", [_whole], default="4")
-    daily_requests = StringField("Calls a day, at most", [_whole])
-    price = StringField("Price of 1,000 calls", [_number])
-    daily_cost = StringField("Cost a day, at most", [_number])
-    consent = BooleanField("Posts of this community are sent to this host")
+    model = StringField(lazy_gettext("Model"), filters=[forms.trimmed])
+    categories = TextAreaField(lazy_gettext("Categories"), [_category_lines], filters=[forms.whole_lines])
+    may_act = BooleanField(lazy_gettext("Its scores may act by themselves (Tier 1)"))
+    deadline = StringField(lazy_gettext("Seconds for one call"), [_number], default="5")
+    concurrency = StringField(lazy_gettext("Calls at once"), [_whole], default="4")
+    daily_requests = StringField(lazy_gettext("Calls a day, at most"), [_whole])
+    price = StringField(lazy_gettext("Price of 1,000 calls"), [_number])
+    daily_cost = StringField(lazy_gettext("Cost a day, at most"), [_number])
+    consent = BooleanField(lazy_gettext("Posts of this community are sent to this host"))
     reason = _reason("reason")
     etag = HiddenField()
 
@@ -105,14 +111,23 @@ def _or(value: Any, default: Any) -> Any:
 class NewServiceForm(SettingsForm):
     """A service to add: also its name and its key."""
 
-    name = StringField("Name", [InputRequired("Enter a name, such as openai.")], filters=[forms.trimmed])
-    key = SecretField("Key", filters=[forms.trimmed])
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired(lazy_gettext("Enter a name, such as openai."))],
+        filters=[forms.trimmed],
+    )
+    key = SecretField(lazy_gettext("Key"), filters=[forms.trimmed])
 
 
 class KeyForm(Form):
     """Another key for a service."""
 
-    key = SecretField("New key", [InputRequired("Enter the new key.")], filters=[forms.trimmed], id="new-key")
+    key = SecretField(
+        lazy_gettext("New key"),
+        [InputRequired(lazy_gettext("Enter the new key."))],
+        filters=[forms.trimmed],
+        id="new-key",
+    )
     reason = _reason("key-reason")
     etag = HiddenField(id="key-etag")
 
@@ -120,7 +135,9 @@ class KeyForm(Form):
 class ModeForm(Form):
     """Count a service's scores, only observe it, or switch it off. The pressed button has the mode."""
 
-    if_it_fails = SelectField("If it fails", choices=forms.choices(IF_IT_FAILS), default="review")
+    if_it_fails = SelectField(
+        lazy_gettext("If it fails"), choices=forms.choices(IF_IT_FAILS), default="review"
+    )
     mode = HiddenField()
     reason = _reason("mode-reason")
     etag = HiddenField(id="mode-etag")
@@ -129,7 +146,7 @@ class ModeForm(Form):
 class MeasureForm(Form):
     """Examples to measure a version of a service on: an uploaded file."""
 
-    examples = FileField("Examples")
+    examples = FileField(lazy_gettext("Examples"))
     reason = _reason("measure-reason")
 
 
@@ -163,7 +180,7 @@ AnySettingsForm = TypeVar("AnySettingsForm", bound=SettingsForm)
 def settings_form(kind: Kind, base: type[AnySettingsForm]) -> type[AnySettingsForm]:
     """Create the form class of a kind, with its own options."""
     fields = {OPTION + option.name: _option_field(option) for option in kind.options}
-    return type("FormOfKind", (base,), {**fields, "kind_options": tuple(kind.options)})
+    return type(base.__name__, (base,), {**fields, "kind_options": tuple(kind.options)})
 
 
 def _option_field(option: Option) -> Any:
@@ -178,11 +195,13 @@ def require_form(titles: Mapping[str, str], chosen: Mapping[str, str | None]) ->
     """Create the form class for these categories, with what is chosen for each now."""
     fields = {
         REQUIRE + name: SelectField(
-            f"{title}: if it fails", choices=forms.choices(IF_IT_FAILS), default=chosen.get(name) or ""
+            _("%(title)s: if it fails", title=title),
+            choices=forms.choices(IF_IT_FAILS),
+            default=chosen.get(name) or "",
         )
         for name, title in titles.items()
     }
-    return type("RequireFormOfService", (RequireForm,), {**fields, "names": tuple(titles)})
+    return type(RequireForm.__name__, (RequireForm,), {**fields, "names": tuple(titles)})
 
 
 def form_data(settings: ServiceSettings) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from app.core.services import calls, figures, measuring, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.web import auth, page
 from app.web.categories import category_name
@@ -38,15 +39,15 @@ from app.wiring import wired
 MONTH = 30
 _LABELS = {
     "url": "URL",
-    "model": "Model",
-    "options": "Its own settings",
-    "categories": "Categories",
-    "may_act": "May act by itself (Tier 1)",
-    "deadline": "Seconds for one call",
-    "concurrency": "Calls at once",
-    "daily_requests": "Calls a day, at most",
-    "daily_cost": "Cost a day, at most",
-    "price": "Price of 1,000 calls",
+    "model": lazy_gettext("Model"),
+    "options": lazy_gettext("Its own settings"),
+    "categories": lazy_gettext("Categories"),
+    "may_act": lazy_gettext("May act by itself (Tier 1)"),
+    "deadline": lazy_gettext("Seconds for one call"),
+    "concurrency": lazy_gettext("Calls at once"),
+    "daily_requests": lazy_gettext("Calls a day, at most"),
+    "daily_cost": lazy_gettext("Cost a day, at most"),
+    "price": lazy_gettext("Price of 1,000 calls"),
 }
 
 

@@ -11,6 +11,7 @@ from app.core.errors import Invalid
 from app.core.services import comparing, measuring, reading
 from app.core.services.calling import ServiceClassifier
 from app.core.services.comparing import Comparison
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.thresholds.routing import place_of
 from app.web import auth, forms, markup, page
@@ -100,7 +101,9 @@ def measure_service_version(service_id: uuid.UUID, number: int) -> Response:
         forms.explain(form, refusal)
         return service_page.show(service_id, measure=form, status=422)
     url = url_for("web.service_detail", service_id=service_id)
-    return page.done(None, url, f"Version {number} is measured. The result is under Measure.")
+    return page.done(
+        None, url, _("Version %(number)s is measured. The result is under Measure.", number=number)
+    )
 
 
 def _as_made(classifier: ServiceClassifier) -> tuple[str, Mapping[str, float]]:

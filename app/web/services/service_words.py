@@ -7,6 +7,8 @@ from app.core.factcheck.spaces import Progress
 from app.core.review.conditions import fails_mostly
 from app.core.services.calls import Period
 from app.core.services.kinds import Kind
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, number
 from app.core.vocabulary import ServiceMode
 
 
@@ -32,78 +34,119 @@ class ServiceWords:
 
 
 _SCORES = ServiceWords(
-    tags={ServiceMode.IN_FORCE: "counts", ServiceMode.OBSERVE: "observed only", ServiceMode.OFF: "off"},
+    tags={
+        ServiceMode.IN_FORCE: lazy_gettext("counts"),
+        ServiceMode.OBSERVE: lazy_gettext("observed only"),
+        ServiceMode.OFF: lazy_gettext("off"),
+    },
     does={
         ServiceMode.IN_FORCE: (
-            "Its scores count: with those of the other classifiers they decide what happens to a post."
+            lazy_gettext(
+                "Its scores count: with those of the other classifiers they decide what happens to a post."
+            )
         ),
         ServiceMode.OBSERVE: (
-            "It scores every new post after the decision. Its scores are stored and lead to nothing."
+            lazy_gettext(
+                "It scores every new post after the decision. Its scores are stored and lead to nothing."
+            )
         ),
-        ServiceMode.OFF: "Nothing is sent to it.",
+        ServiceMode.OFF: lazy_gettext("Nothing is sent to it."),
     },
     done={
-        ServiceMode.IN_FORCE: "Its scores count from now on.",
-        ServiceMode.OBSERVE: "It is only observed from now on.",
-        ServiceMode.OFF: "It is switched off: nothing is sent to it.",
+        ServiceMode.IN_FORCE: lazy_gettext("Its scores count from now on."),
+        ServiceMode.OBSERVE: lazy_gettext("It is only observed from now on."),
+        ServiceMode.OFF: lazy_gettext("It is switched off: nothing is sent to it."),
     },
     buttons={
-        ServiceMode.IN_FORCE: "Count its scores",
-        ServiceMode.OBSERVE: "Observe",
-        ServiceMode.OFF: "Switch off",
+        ServiceMode.IN_FORCE: lazy_gettext("Count its scores"),
+        ServiceMode.OBSERVE: lazy_gettext("Observe"),
+        ServiceMode.OFF: lazy_gettext("Switch off"),
     },
-    title="What its scores do",
-    stop="Stop counting",
-    waits="Try it on recent posts below, then put it in force.",
-    saved="Try it on recent posts, then put it in force.",
-    in_force="It scores new content only.",
-    added="It is observed: its scores do not count yet.",
+    title=lazy_gettext("What its scores do"),
+    stop=lazy_gettext("Stop counting"),
+    waits=lazy_gettext("Try it on recent posts below, then put it in force."),
+    saved=lazy_gettext("Try it on recent posts, then put it in force."),
+    in_force=lazy_gettext("It scores new posts only."),
+    added=lazy_gettext("It is observed: its scores do not count yet."),
     at_first=(
-        "At first the service is only observed: its scores are stored, and nothing follows from them until you count "
-        "them."
+        lazy_gettext(
+            "At first the service is only observed: its scores are stored, and nothing follows from them "
+            "until you count them."
+        )
     ),
-    model_hint="Name a dated version if there is one: scores shift when a model changes.",
+    model_hint=lazy_gettext("Name a dated version if there is one: scores shift when a model changes."),
     consent_hint=(
-        "The text of every new post is sent to the host in the URL. The history shows who agreed, and when."
+        lazy_gettext(
+            "The text of every new post is sent to the host in the URL. The history shows who agreed, "
+            "and when."
+        )
     ),
-    removal="Its key is deleted and nothing is sent to it any more. Its scores and its history stay.",
-    removed="Nothing is sent to it; its scores stay.",
+    removal=lazy_gettext(
+        "Its key is deleted and nothing is sent to it any more. Its scores and its history stay."
+    ),
+    removed=lazy_gettext("Nothing is sent to it; its scores stay."),
 )
 _VECTORS = ServiceWords(
-    tags={ServiceMode.IN_FORCE: "in use", ServiceMode.OBSERVE: "made ready", ServiceMode.OFF: "off"},
+    tags={
+        ServiceMode.IN_FORCE: lazy_gettext("in use"),
+        ServiceMode.OBSERVE: lazy_gettext("made ready"),
+        ServiceMode.OFF: lazy_gettext("off"),
+    },
     does={
         ServiceMode.IN_FORCE: (
-            "New posts are compared with fact-checks by their meaning too, once every fact-check has its vector."
+            lazy_gettext(
+                "New posts are compared with fact-checks by their meaning too, once every fact-check has its "
+                "vector."
+            )
         ),
-        ServiceMode.OBSERVE: "It is sent the fact-checks, so that their vectors are ready. No post is sent to it.",
-        ServiceMode.OFF: "Nothing is sent to it. Its vectors are kept.",
+        ServiceMode.OBSERVE: lazy_gettext(
+            "It is sent the fact-checks, so that their vectors are ready. No post is sent to it."
+        ),
+        ServiceMode.OFF: lazy_gettext("Nothing is sent to it. Its vectors are kept."),
     },
     done={
-        ServiceMode.IN_FORCE: "Posts are compared by meaning too, once every fact-check has its vector.",
-        ServiceMode.OBSERVE: "No post is sent to it from now on. Its vectors are kept up to date.",
-        ServiceMode.OFF: "It is switched off: nothing is sent to it.",
+        ServiceMode.IN_FORCE: lazy_gettext(
+            "Posts are compared by meaning too, once every fact-check has its vector."
+        ),
+        ServiceMode.OBSERVE: lazy_gettext(
+            "No post is sent to it from now on. Its vectors are kept up to date."
+        ),
+        ServiceMode.OFF: lazy_gettext("It is switched off: nothing is sent to it."),
     },
     buttons={
-        ServiceMode.IN_FORCE: "Use it",
-        ServiceMode.OBSERVE: "Make vectors ready",
-        ServiceMode.OFF: "Switch off",
+        ServiceMode.IN_FORCE: lazy_gettext("Use it"),
+        ServiceMode.OBSERVE: lazy_gettext("Make vectors ready"),
+        ServiceMode.OFF: lazy_gettext("Switch off"),
     },
-    title="What it does",
-    stop="Stop using it",
-    waits="Put it in force below. The vectors in use stay in use until those of another model are complete.",
-    saved="Put it in force to use it.",
-    in_force="Where the model changed, the old vectors are used until the new ones are complete.",
-    added="Your fact-checks are sent to it now. Posts are sent once you use it.",
+    title=lazy_gettext("What it does"),
+    stop=lazy_gettext("Stop using it"),
+    waits=lazy_gettext(
+        "Put it in force below. The vectors in use stay in use until those of another model are complete."
+    ),
+    saved=lazy_gettext("Put it in force to use it."),
+    in_force=lazy_gettext(
+        "Where the model changed, the old vectors are used until the new ones are complete."
+    ),
+    added=lazy_gettext("Your fact-checks are sent to it now. Posts are sent once you use it."),
     at_first=(
-        "At first only your fact-checks are sent, so that their vectors are ready. Posts are sent once you use it."
+        lazy_gettext(
+            "At first only your fact-checks are sent, so that their vectors are ready. Posts are sent "
+            "once you use it."
+        )
     ),
-    model_hint="With another model all vectors are computed again; the old ones are used until then.",
+    model_hint=lazy_gettext(
+        "With another model all vectors are computed again; the old ones are used until then."
+    ),
     consent_hint=(
-        "The text of your fact-checks and, once you use the service, of every new post is sent to the host in the URL. "
-        "The history shows who agreed, and when."
+        lazy_gettext(
+            "The text of your fact-checks and, once you use the service, of every new post is sent to "
+            "the host in the URL. The history shows who agreed, and when."
+        )
     ),
-    removal="Its key and its vectors are deleted and nothing is sent to it any more. Its history stays.",
-    removed="Nothing is sent to it; its vectors are deleted.",
+    removal=lazy_gettext(
+        "Its key and its vectors are deleted and nothing is sent to it any more. Its history stays."
+    ),
+    removed=lazy_gettext("Nothing is sent to it; its vectors are deleted."),
 )
 
 
@@ -124,20 +167,28 @@ class ProgressLine:
 def progress_line(progress: Progress, today: Period) -> ProgressLine:
     """Say how far a service's vectors are, and whether posts are compared by them."""
     is_failing = fails_mostly(today)
-    count = f"{progress.done:,} of {progress.items:,} fact-checks have a vector of {progress.model}."
+    count = _(
+        "%(done)s of %(all)s fact-checks have a vector of %(model)s.",
+        done=number(progress.done),
+        all=number(progress.items),
+        model=progress.model,
+    )
     if progress.is_changing:
-        rest = "The vectors of the model before are used until all have one."
+        rest = _("The vectors of the model before are used until all have one.")
     elif progress.service.mode is not ServiceMode.IN_FORCE:
-        rest = "Posts are compared by their words alone until you use the service."
+        rest = _("Posts are compared by their words alone until you use the service.")
     elif progress.is_used:
-        rest = "Posts are compared by words and by meaning."
+        rest = _("Posts are compared by words and by meaning.")
     else:
-        rest = "Posts are compared by their words alone until all have one."
+        rest = _("Posts are compared by their words alone until all have one.")
     problem = ""
     if is_failing and progress.service.mode is ServiceMode.IN_FORCE:
-        problem = (
-            f"Most calls failed today ({today.last_error}): such posts are compared by their words alone."
+        problem = _(
+            "Most calls failed today (%(problem)s): such posts are compared by their words alone.",
+            problem=today.last_error,
         )
     elif progress.problem:
-        problem = f"It did not go on: {progress.problem}. It is asked again within minutes."
+        problem = _(
+            "It did not go on: %(problem)s. It is asked again within minutes.", problem=progress.problem
+        )
     return ProgressLine(progress, " ".join(filter(None, (count, rest, problem))), bool(problem))

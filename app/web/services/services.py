@@ -15,6 +15,7 @@ from app.core.services import reading, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
 from app.core.services.settings import pinned
+from app.core.texts import gettext as _
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
@@ -77,7 +78,11 @@ def add_service() -> Response:
     except Invalid as refusal:
         _explain(form, kind, refusal)
         return _show_new(kind, form, status=422)
-    return page.done(None, _url(service.id), f"{service.name} is added. {words_of(kind).added}")
+    return page.done(
+        None,
+        _url(service.id),
+        f"{_('%(service)s is added.', service=service.name)} {words_of(kind).added}",
+    )
 
 
 @web.get("/classifiers/services/<uuid:service_id>")
@@ -108,8 +113,8 @@ def save_service(service_id: uuid.UUID) -> Response:
             **_reason_and_etag(form),
         )
         if reading.find(session, auth.current_actor(), service_id).version == version.version:
-            return f"Version {version.version} is in use."
-        return f"Version {version.version} is saved. {words_of(kind).saved}"
+            return _("Version %(version)s is in use.", version=version.version)
+        return f"{_('Version %(version)s is saved.', version=version.version)} {words_of(kind).saved}"
 
     return _done(service_id, "settings", form, change, kind=kind)
 
@@ -122,7 +127,7 @@ def replace_service_key(service_id: uuid.UUID) -> Response:
     def change(session: Session) -> str:
         key = form.key.data or ""
         services.set_key(session, auth.current_actor(), service_id, registry(), key, **_reason_and_etag(form))
-        return "The new key is used from now on."
+        return _("The new key is used from now on.")
 
     return _done(service_id, "key", form, change)
 
@@ -136,7 +141,7 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
     if chosen not in set(ServiceMode):
         form.validate()
         # Enter in the reason presses no button: say so, instead of choosing one.
-        form.form_errors.append("Press one of the buttons below the reason.")
+        form.form_errors.append(_("Press one of the buttons below the reason."))
         return service_page.show(service_id, mode=form, status=422)
     mode = ServiceMode(chosen)
 
@@ -169,7 +174,11 @@ def require_service(service_id: uuid.UUID) -> Response:
             form.on_error(),
             form.reason.data or "",
         )
-        return f"Saved with version {made.version} of the thresholds." if made else "Nothing was changed."
+        return (
+            _("Saved with version %(version)s of the thresholds.", version=made.version)
+            if made
+            else _("Nothing was changed.")
+        )
 
     return _done(service_id, "required", form, change)
 
@@ -181,7 +190,7 @@ def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response
 
     def change(session: Session) -> str:
         services.put_in_force(session, auth.current_actor(), service_id, number, **_reason_and_etag(form))
-        return f"Version {number} is in use. {said.in_force}"
+        return f"{_('Version %(version)s is in use.', version=number)} {said.in_force}"
 
     return _done(service_id, "version", form, change)
 
@@ -193,7 +202,7 @@ def remove_service(service_id: uuid.UUID) -> Response:
 
     def change(session: Session) -> str:
         removed = services.remove(session, auth.current_actor(), service_id, **_reason_and_etag(form))
-        return f"{removed.name} is removed. {said.removed}"
+        return f"{_('%(service)s is removed.', service=removed.name)} {said.removed}"
 
     return _done(service_id, "remove", form, change, url=url_for("web.classifiers"))
 
@@ -226,7 +235,9 @@ def _done(
         return service_page.show(service_id, status=422, **posted)
     except Conflict as refusal:
         form["etag"].data = ""
-        alert = f"{refusal.detail}. What you typed is kept: check it, then press again."
+        alert = _(
+            "%(conflict)s. What you typed is kept: check it, then press again.", conflict=refusal.detail
+        )
         return service_page.show(service_id, status=409, alert=alert, **posted)
     return page.done(None, url or _url(service_id), message)
 
@@ -246,7 +257,7 @@ def _kind(name: str) -> Kind:
     try:
         return registry().kinds[name]
     except KeyError:
-        raise NotFound("kind of service") from None
+        raise NotFound("service kind") from None
 
 
 def _explain(form: Form, kind: Kind | None, refusal: Invalid) -> None:
