@@ -119,7 +119,7 @@ def test_a_rule_of_facts_is_written_in_the_editor(visit: Visit, cast: Cast, wiri
     assert "must ask at least one fact" in refused.text
     assert operator.post("/classifiers/new-rule", **rule, **fact).status_code == 303
     page = operator.get("/classifiers").text
-    assert "Age of the author&#39;s account, hours: below 24" in page
+    assert "Age of the author’s account, hours: below 24" in page
     with wiring.database.reading() as session:
         standing = versions.standing(session, factories.actor_of(wiring, cast.operator), cast.community_id)
         assert standing.working.rules[0]["when"] == {"account_age_hours": {"below": 24}}
@@ -136,7 +136,7 @@ def test_moderators_see_why_and_raters_do_not(visit: Visit, cast: Cast, wiring: 
         drafts.publish(session, operator, cast.community_id, "New accounts")
     action_id = post(wiring, cast, "A picture of the harbour at night", "a")
     page = visit(cast.moderator).get(f"/review/{action_id}").text
-    assert "Author&#39;s account is 3 hours old; 1 post by the author in the last hour" in page
+    assert "Author’s account is 3 hours old; 1 post by the author in the last hour" in page
     page = visit(cast.rater).get(f"/review/{action_id}").text
     assert "A picture of the harbour at night" in page
     assert "account is" not in page

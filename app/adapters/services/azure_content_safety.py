@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.adapters.services.http import member, post_json
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
+from app.core.texts import lazy_gettext
 
 API_VERSION = "2024-09-01"
 SEVEREST = 7
@@ -45,10 +46,15 @@ class AzureContentSafety:
 KIND = Kind(
     name="azure_content_safety",
     title="Azure AI Content Safety",
-    about="Microsoft's text analysis with severities from 0 to 7. They are no probabilities, so they never act alone.",
+    about=lazy_gettext(
+        "Microsoft's text analysis with severities from 0 to 7. They are no probabilities, so "
+        "they never act alone."
+    ),
     connect=AzureContentSafety,
     category_map=lambda _options: CATEGORY_MAP,
-    url_hint="The endpoint of your resource, such as https://example.cognitiveservices.azure.com",
+    url_hint=lazy_gettext(
+        "The endpoint of your resource, such as https://example.cognitiveservices.azure.com"
+    ),
     has_model=False,
     needs_key=True,
     max_chars=10_000,

@@ -25,6 +25,7 @@ from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.classify import CATEGORIES
 from app.core.errors import Invalid
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind, Option
+from app.core.texts import lazy_gettext
 
 Parser = Callable[[Reply, Sequence[str]], Answer]
 PARSERS: Mapping[str, Parser] = {
@@ -138,31 +139,35 @@ def _check(options: Mapping[str, str]) -> None:
 
 KIND = Kind(
     name="chat_guard",
-    title="Guard model (chat)",
-    about="Llama Guard, ShieldGemma, gpt-oss-safeguard, Qwen3Guard and others behind vLLM, Ollama or any "
-    "OpenAI-compatible server.",
+    title=lazy_gettext("Guard model (chat)"),
+    about=lazy_gettext(
+        "Llama Guard, ShieldGemma, gpt-oss-safeguard, Qwen3Guard and others behind vLLM, Ollama "
+        "or any OpenAI-compatible server."
+    ),
     connect=ChatGuard,
     category_map=category_map,
     check=_check,
-    url_hint="Up to the version, such as https://models.example.org/v1",
+    url_hint=lazy_gettext("Up to the version, such as https://models.example.org/v1"),
     needs_model=True,
     max_chars=8_000,
     options=(
         Option(
             "parser",
-            "How to read its answers",
+            lazy_gettext("How to read its answers"),
             default="llama_guard",
             choices={
-                "llama_guard": "Llama Guard: unsafe and codes such as S10",
-                "qwen3_guard": "Qwen3Guard: Safety and Categories",
-                "yes_no": "Yes or No, by the policy below",
-                "json": "JSON with a score for each category, by the policy below",
+                "llama_guard": lazy_gettext("Llama Guard: unsafe and codes such as S10"),
+                "qwen3_guard": lazy_gettext("Qwen3Guard: Safety and Categories"),
+                "yes_no": lazy_gettext("Yes or No, by the policy below"),
+                "json": lazy_gettext("JSON with a score for each category, by the policy below"),
             },
         ),
         Option(
             "policy",
-            "Policy",
-            hint="What is not allowed, for the last two ways. Llama Guard and Qwen3Guard have their own.",
+            lazy_gettext("Policy"),
+            hint=lazy_gettext(
+                "What is not allowed, for the last two ways. Llama Guard and Qwen3Guard have their own."
+            ),
             long=True,
         ),
     ),

@@ -7,6 +7,7 @@ from typing import Any
 from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.errors import Invalid
 from app.core.services.kinds import Connection, Embeddings, Failure, Kind, Option, scores_nothing
+from app.core.texts import lazy_gettext
 
 ANSWER_BYTES = 8 * 1024 * 1024
 """A vector of 3,072 numbers takes up to 70 KB as JSON, and a call asks for 32."""
@@ -48,17 +49,22 @@ def _check(options: Mapping[str, str]) -> None:
 
 KIND = Kind(
     name="embeddings",
-    title="Embeddings",
+    title=lazy_gettext("Embeddings"),
     about=(
-        "OpenAI's embeddings, or any server that speaks its protocol (vLLM, Ollama, LM Studio). It scores nothing: "
-        "it helps to find the fact-checks that say what a post says in other words."
+        lazy_gettext(
+            "OpenAI's embeddings, or any server that speaks its protocol (vLLM, Ollama, LM Studio). "
+            "It scores nothing: it helps to find the fact-checks that say what a post says in other "
+            "words."
+        )
     ),
     connect=scores_nothing,
     embed=OpenAiEmbeddings,
     check=_check,
     url="https://api.openai.com/v1",
-    url_hint="Up to the version, such as https://api.openai.com/v1. https only, but for hosts of your own that the "
-    "settings of this installation allow.",
+    url_hint=lazy_gettext(
+        "Up to the version, such as https://api.openai.com/v1. https only, but for hosts of your "
+        "own that the settings of this installation allow."
+    ),
     model="text-embedding-3-small",
     needs_model=True,
     batch=32,
@@ -66,14 +72,21 @@ KIND = Kind(
     options=(
         Option(
             "dimensions",
-            "Numbers in a vector",
-            "Empty: as many as the model gives. Fewer need less memory; not every model can shorten its vectors.",
+            lazy_gettext("Numbers in a vector"),
+            lazy_gettext(
+                "Empty: as many as the model gives. Fewer need less memory; not every model can shorten "
+                "its vectors."
+            ),
         ),
         Option(
             "post_prefix",
-            "Written before a post",
-            "Some models want one, such as “query:”. A space follows it.",
+            lazy_gettext("Written before a post"),
+            lazy_gettext("Some models want one, such as “query:”. A space follows it."),
         ),
-        Option("item_prefix", "Written before a fact-check", "Some models want one, such as “passage:”."),
+        Option(
+            "item_prefix",
+            lazy_gettext("Written before a fact-check"),
+            lazy_gettext("Some models want one, such as “passage:”."),
+        ),
     ),
 )

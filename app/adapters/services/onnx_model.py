@@ -30,6 +30,7 @@ from app.core.services.kinds import (
     Kind,
     Option,
 )
+from app.core.texts import lazy_gettext
 
 PACKAGES = ("onnxruntime", "tokenizers")
 BATCH = 16
@@ -257,9 +258,11 @@ def kind(limits: ModelLimits) -> Kind:
     runner = Runner(limits)
     return Kind(
         name="onnx",
-        title="Model as files",
-        about="A text classifier of yours as an ONNX file with its tokenizer, run in this process. Nothing is sent "
-        "anywhere (docs/run/classifiers.md).",
+        title=lazy_gettext("Model as files"),
+        about=lazy_gettext(
+            "A text classifier of yours as an ONNX file with its tokenizer, run in this process. "
+            "Nothing is sent anywhere (docs/run/classifiers.md)."
+        ),
         connect=partial(OnnxModel, runner),
         category_map=partial(_category_map, limits),
         inspect=partial(_inspect, runner),
@@ -272,9 +275,11 @@ def kind(limits: ModelLimits) -> Kind:
         options=(
             Option(
                 "folder",
-                "Folder",
-                "The name of a folder below BRIDGENOTE_MODELS_DIR, without a path. Its files are checked and tried "
-                "when you save.",
+                lazy_gettext("Folder"),
+                lazy_gettext(
+                    "The name of a folder below BRIDGENOTE_MODELS_DIR, without a path. Its files are checked "
+                    "and tried when you save."
+                ),
             ),
             ASK_WHEN,
         ),

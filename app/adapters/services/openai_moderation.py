@@ -6,6 +6,7 @@ from typing import Any
 from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.classify.vendor_names import OPENAI
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
+from app.core.texts import lazy_gettext
 
 CATEGORY_MAP: CategoryMap = {name: ours.category for name, ours in OPENAI.items()}
 BATCH = 16
@@ -67,7 +68,7 @@ def _scores(result: Any, has_images: bool) -> dict[str, float]:
 KIND = Kind(
     name="openai_moderation",
     title="OpenAI moderation",
-    about="OpenAI's moderation model, or a server that speaks its protocol.",
+    about=lazy_gettext("OpenAI's moderation model, or a server that speaks its protocol."),
     connect=OpenAiModeration,
     category_map=lambda _options: CATEGORY_MAP,
     url="https://api.openai.com/v1",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.adapters.services.http import bearer, member, model_of, post_json
 from app.core.services.kinds import Answer, CategoryMap, Connection, Failure, Kind
+from app.core.texts import lazy_gettext
 
 CATEGORY_MAP: CategoryMap = {
     name: name for name in ("toxicity", "hate", "threat", "sexual", "self_harm", "spam", "pii")
@@ -41,11 +42,15 @@ class OwnModel:
 
 KIND = Kind(
     name="http",
-    title="Your own model over HTTP",
-    about="A server of yours that takes texts as JSON and answers with scores (docs/run/classifiers.md).",
+    title=lazy_gettext("Your own model over HTTP"),
+    about=lazy_gettext(
+        "A server of yours that takes texts as JSON and answers with scores (docs/run/classifiers.md)."
+    ),
     connect=OwnModel,
     category_map=lambda _options: CATEGORY_MAP,
-    url_hint="The whole address that texts are posted to, such as https://models.example.org/score",
+    url_hint=lazy_gettext(
+        "The whole address that texts are posted to, such as https://models.example.org/score"
+    ),
     batch=16,
     max_chars=20_000,
     takes_images=True,

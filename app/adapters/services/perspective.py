@@ -11,6 +11,7 @@ from app.adapters.services.http import Refusal, member, post_json, read_object
 from app.core.classify.language import language_of
 from app.core.classify.vendor_names import PERSPECTIVE
 from app.core.services.kinds import ASK_WHEN, Answer, CategoryMap, Connection, Failure, Kind
+from app.core.texts import lazy_gettext
 
 CATEGORY_MAP: CategoryMap = {name: ours.category for name, ours in PERSPECTIVE.items()}
 _UNSUPPORTED_KEPT = 1_000
@@ -86,13 +87,17 @@ def _scores(answer: Mapping[str, Any], attributes: Collection[str]) -> Answer:
 KIND = Kind(
     name="perspective",
     title="Perspective",
-    about="Jigsaw's Perspective, or a server that speaks its protocol (comments:analyze). It is asked not to keep the "
-    "posts.",
+    about=lazy_gettext(
+        "Jigsaw's Perspective, or a server that speaks its protocol (comments:analyze). It is "
+        "asked not to keep the posts."
+    ),
     connect=Perspective,
     category_map=lambda _options: CATEGORY_MAP,
     url="https://commentanalyzer.googleapis.com/v1alpha1",
-    url_hint="Up to the version, such as https://commentanalyzer.googleapis.com/v1alpha1. https only, but for hosts of "
-    "your own that the settings of this installation allow.",
+    url_hint=lazy_gettext(
+        "Up to the version, such as https://commentanalyzer.googleapis.com/v1alpha1. https only, "
+        "but for hosts of your own that the settings of this installation allow."
+    ),
     has_model=False,
     max_chars=5_000,
     options=(ASK_WHEN,),

@@ -11,15 +11,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from app.core.texts import lazy_gettext
+
 CATEGORIES: Mapping[str, str] = {
-    "toxicity": "Insults, harassment or abuse aimed at a person",
-    "hate": "Attacks on people for what they are: origin, religion, gender, orientation, disability",
-    "threat": "Announcing or wishing violence or harm to someone",
-    "sexual": "Sexual offers, explicit sexual material or requests for it",
-    "self_harm": "Someone speaking of hurting or killing themselves",
-    "spam": "Unwanted advertising or repeated promotion",
-    "pii": "Private details of a person: address, phone number, bank card, identity number",
-    "misinformation": "Well-known false claims about health, science or public events",
+    "toxicity": lazy_gettext("Insults, harassment or abuse aimed at a person"),
+    "hate": lazy_gettext(
+        "Attacks on people for what they are: origin, religion, gender, orientation, disability"
+    ),
+    "threat": lazy_gettext("Announcing or wishing violence or harm to someone"),
+    "sexual": lazy_gettext("Sexual offers, explicit sexual material or requests for it"),
+    "self_harm": lazy_gettext("Someone speaking of hurting or killing themselves"),
+    "spam": lazy_gettext("Unwanted advertising or repeated promotion"),
+    "pii": lazy_gettext("Private details of a person: address, phone number, bank card, identity number"),
+    "misinformation": lazy_gettext("Well-known false claims about health, science or public events"),
 }
 """All shipped categories, with the description shown to raters. Operators may add their own names."""
 

@@ -3,11 +3,13 @@
 Facts are whole numbers, stored with a post when it is scored. A fact that is not known meets no condition.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from app.core import author_facts, limits
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext, number
 
 Facts = Mapping[str, int]
 """The known facts of a post, by name."""
@@ -15,36 +17,21 @@ Facts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """``label``: its name in a form. ``one`` and ``many``: what it says of a post, with the number for ``{}``.
+    """``label``: its name in a form. ``says``: what it says of a post with this number.
 
     ``most``: the largest number that a rule may ask for; a count stops there, with the post itself in it.
     """
 
     name: str
     label: str
-    one: str
-    many: str
+    says: Callable[[int], str]
     most: int
     is_count: bool = True
 
     def words(self, value: int) -> str:
         """What the fact says of a post: "4 posts by the author with links in the last hour"."""
-        number = f"{value:,} or more" if self.is_count and value >= self.most else f"{value:,}"
-        return (self.one if value == 1 else self.many).format(number)
-
-
-def _count(name: str, label: str, one: str, many: str, most: int = limits.FACT_COUNTED) -> list[Fact]:
-    """The same count in the last hour and in the last day."""
-    return [
-        Fact(
-            f"{name}_{time}",
-            f"{label}, last {time}",
-            f"{one} in the last {time}",
-            f"{many} in the last {time}",
-            most,
-        )
-        for time in ("hour", "day")
-    ]
+        said = self.says(value)
+        return _("%(fact)s, or more", fact=said) if self.is_count and value >= self.most else said
 
 
 FACTS: Mapping[str, Fact] = {
@@ -52,44 +39,103 @@ FACTS: Mapping[str, Fact] = {
     for fact in (
         Fact(
             "account_age_hours",
-            "Age of the author's account, hours",
-            "Author's account is {} hour old",
-            "Author's account is {} hours old",
+            lazy_gettext("Age of the author’s account, hours"),
+            lambda count: ngettext(
+                "Author’s account is %(num)s hour old", "Author’s account is %(num)s hours old", count
+            ),
             limits.FACT_HOURS,
             is_count=False,
         ),
         Fact(
             "posts_count",
-            "Author's posts on the platform",
-            "{} post on the platform",
-            "{} posts on the platform",
+            lazy_gettext("Author’s posts on the platform"),
+            lambda count: ngettext("%(num)s post on the platform", "%(num)s posts on the platform", count),
             author_facts.COUNT_MAX,
             is_count=False,
         ),
         Fact(
             "trust_level",
-            "Author's trust level",
-            "trust level {}",
-            "trust level {}",
+            lazy_gettext("Author’s trust level"),
+            lambda count: ngettext("trust level %(num)s", "trust level %(num)s", count),
             author_facts.TRUST_MAX,
             is_count=False,
         ),
-        *_count("author_posts", "Author's posts here", "{} post by the author", "{} posts by the author"),
-        *_count(
-            "author_links", "Author's posts with links here", "{} post with links", "{} posts with links"
+        Fact(
+            "author_posts_hour",
+            lazy_gettext("Author’s posts here, last hour"),
+            lambda count: ngettext(
+                "%(num)s post by the author in the last hour",
+                "%(num)s posts by the author in the last hour",
+                count,
+            ),
+            limits.FACT_COUNTED,
         ),
-        *_count(
-            "host_posts",
-            "Posts that link to the same site",
-            "{} post that links to this site",
-            "{} posts that link to this site",
+        Fact(
+            "author_posts_day",
+            lazy_gettext("Author’s posts here, last day"),
+            lambda count: ngettext(
+                "%(num)s post by the author in the last day",
+                "%(num)s posts by the author in the last day",
+                count,
+            ),
+            limits.FACT_COUNTED,
         ),
-        *_count("alike", "Posts alike", "{} post like this", "{} posts like this", limits.FACT_ALIKE),
+        Fact(
+            "author_links_hour",
+            lazy_gettext("Author’s posts with links here, last hour"),
+            lambda count: ngettext(
+                "%(num)s post with links in the last hour", "%(num)s posts with links in the last hour", count
+            ),
+            limits.FACT_COUNTED,
+        ),
+        Fact(
+            "author_links_day",
+            lazy_gettext("Author’s posts with links here, last day"),
+            lambda count: ngettext(
+                "%(num)s post with links in the last day", "%(num)s posts with links in the last day", count
+            ),
+            limits.FACT_COUNTED,
+        ),
+        Fact(
+            "host_posts_hour",
+            lazy_gettext("Posts that link to the same site, last hour"),
+            lambda count: ngettext(
+                "%(num)s post that links to this site in the last hour",
+                "%(num)s posts that link to this site in the last hour",
+                count,
+            ),
+            limits.FACT_COUNTED,
+        ),
+        Fact(
+            "host_posts_day",
+            lazy_gettext("Posts that link to the same site, last day"),
+            lambda count: ngettext(
+                "%(num)s post that links to this site in the last day",
+                "%(num)s posts that link to this site in the last day",
+                count,
+            ),
+            limits.FACT_COUNTED,
+        ),
+        Fact(
+            "alike_hour",
+            lazy_gettext("Posts alike, last hour"),
+            lambda count: ngettext(
+                "%(num)s post like this in the last hour", "%(num)s posts like this in the last hour", count
+            ),
+            limits.FACT_ALIKE,
+        ),
+        Fact(
+            "alike_day",
+            lazy_gettext("Posts alike, last day"),
+            lambda count: ngettext(
+                "%(num)s post like this in the last day", "%(num)s posts like this in the last day", count
+            ),
+            limits.FACT_ALIKE,
+        ),
         Fact(
             "alike_authors",
-            "Authors of posts alike, last day",
-            "by {} author",
-            "by {} authors",
+            lazy_gettext("Authors of posts alike, last day"),
+            lambda count: ngettext("by %(num)s author", "by %(num)s authors", count),
             limits.FACT_ALIKE,
         ),
     )
@@ -119,12 +165,17 @@ class Condition:
     @property
     def words(self) -> str:
         """The condition: "Author's posts with links here, last hour: at least 3"."""
-        bounds = [
-            f"{name} {value:,}"
-            for name, value in (("at least", self.at_least), ("below", self.below))
-            if value is not None
-        ]
-        return f"{FACTS[self.fact].label}: {' and '.join(bounds)}"
+        fact = FACTS[self.fact].label
+        if self.below is None:
+            return _("%(fact)s: at least %(least)s", fact=fact, least=number(self.at_least or 0))
+        if self.at_least is None:
+            return _("%(fact)s: below %(below)s", fact=fact, below=number(self.below))
+        return _(
+            "%(fact)s: at least %(least)s and below %(below)s",
+            fact=fact,
+            least=number(self.at_least),
+            below=number(self.below),
+        )
 
 
 def conditions_of(raw: Mapping[str, Mapping[str, int]]) -> tuple[Condition, ...]:
