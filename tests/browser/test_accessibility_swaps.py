@@ -84,6 +84,23 @@ def test_no_violation_appears_as_an_operator_goes_on(place: Place, visit: Visit,
     assert not found, "\n".join(found)
 
 
+def test_no_violation_appears_when_charts_and_all_categories_are_opened(
+    place: Place, visit: Visit, examiner: Examiner
+) -> None:
+    place.queue(DOUBTFUL[0])
+    olga = visit(place.operator, "/insights")
+    for figure in olga.page.locator("dl.stats a").all():
+        figure.click()
+    found = examiner.look(olga, "opened charts")
+    olga.open("/thresholds")
+    olga.page.get_by_text("All categories", exact=True).first.click()
+    olga.button("Add category").click()
+    expect(olga.page.get_by_role("heading", name="New category")).to_be_focused()
+    olga.page.get_by_text("More about New category").click()
+    found += examiner.look(olga, "a category that is added")
+    assert not found, "\n".join(found)
+
+
 def test_no_violation_appears_when_a_sign_in_lacks_its_password(visit: Visit, examiner: Examiner) -> None:
     visitor = visit(None, "/sign-in", wants=[422])
     visitor.button("Sign in").click()

@@ -18,6 +18,9 @@ SHIFT_MOST = 0.001
 WAITING = 60
 LAPTOP: ViewportSize = {"width": 1024, "height": 768}
 LISTS = ("/review", "/history", "/history/settings", "/deliveries", "/thresholds", "/people", "/keys")
+DESK: ViewportSize = {"width": 1440, "height": 900}
+THRESHOLDS_MOST = 1_700
+"""Pixels above the table of all categories."""
 POST_LEAST = 200
 """Pixels in which a moderator still recognises a post."""
 
@@ -52,6 +55,23 @@ def test_on_a_small_laptop_long_names_push_nothing_away(service: Service, place:
     posts = visitor.page.locator("td.excerpt").first.bounding_box()
     assert posts
     assert posts["width"] >= POST_LEAST
+
+
+def test_thresholds_come_before_two_windows_end_and_insights_lead_to_their_charts(
+    place: Place, visit: Visit
+) -> None:
+    place.queue(DOUBTFUL[0])
+    visitor = visit(place.operator, "/thresholds", viewport=DESK)
+    assert visitor.page.evaluate("document.querySelectorAll('*').length") <= NODES_MOST
+    fold = visitor.page.get_by_text("All categories", exact=True).first.bounding_box()
+    assert fold
+    assert fold["y"] <= THRESHOLDS_MOST
+    visitor.open("/insights")
+    assert visitor.page.evaluate("document.querySelectorAll('*').length") <= NODES_MOST
+    chart = visitor.page.get_by_role("img", name="Submitted posts")
+    assert not chart.is_visible()
+    visitor.page.get_by_role("link", name="Posts: 1", exact=True).click()
+    chart.wait_for(state="visible")
 
 
 def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:
