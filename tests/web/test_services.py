@@ -3,6 +3,7 @@
 import html
 import io
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -412,6 +413,10 @@ def test_another_host_needs_consent_again(visit: Visit, cast: Cast, wiring: Wiri
     assert "sent to another host" in refused.text
     assert operator.post(path, **moved, consent="y").status_code == 303
     assert set(service(wiring).consents) == {stub.host, "models.example.org"}
+    said = operator.get(path.removesuffix("/settings")).text
+    assert re.search(r"agreed by <bdi>[^<]+</bdi> on \d{1,2} [A-Z][a-z]{2} \d{4}, ", said), (
+        "a date as elsewhere"
+    )
 
 
 def test_what_happens_on_failure_is_chosen_for_each_category(

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from flask import Response
@@ -16,10 +17,12 @@ from app.core.services import calls, figures, measuring, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
+from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.web import auth, page
 from app.web.categories import category_name
+from app.web.filters import full_time
 from app.web.history.setting_words import words
 from app.web.services.service_forms import (
     KeyForm,
@@ -178,12 +181,13 @@ def _require_form(
 
 
 def _consents(session: Session, service: ConnectedService) -> list[tuple[str, str, str]]:
-    """Each host that may be sent posts, when an operator agreed (ISO 8601), and who."""
+    """Each host that may be sent posts, when an operator agreed, and who."""
     rows = []
     for host, consent in sorted(service.consents.items()):
         account_id = consent.get("account_id")
         account = session.get(Account, uuid.UUID(account_id)) if account_id else None
-        rows.append((host, words(consent["at"]), account.display_name if account else "Bridgenote"))
+        at = full_time(datetime.fromisoformat(consent["at"]))
+        rows.append((host, at, account.display_name if account else "Bridgenote"))
     return rows
 
 
@@ -220,5 +224,5 @@ def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def _short(values: dict[str, Any], part: str) -> str:
-    written = words(values.get(part), part in values) or "not there"
+    written = words(values.get(part), part in values) or _("not there")
     return written if len(written) <= 60 else f"{written[:60]}…"
