@@ -18,7 +18,6 @@ NOT_YET = {
         "administer",
         "community",
         "history",
-        "item",
     }
     | {"macros", "moderate", "parts", "rate", "webhooks"},
     "app/web": {
@@ -27,7 +26,6 @@ NOT_YET = {
         "administer",
         "community",
         "history",
-        "item",
     }
     | {"moderate", "rate", "webhooks"},
 }

@@ -75,13 +75,15 @@ def test_the_forms_of_the_gallery_can_be_tried(development: Flask) -> None:
 
 
 def macros(name: str) -> set[str]:
-    tree = jinja2.Environment(autoescape=True).parse((TEMPLATES / "macros" / name).read_text())
+    tree = jinja2.Environment(autoescape=True, extensions=["jinja2.ext.i18n"]).parse(
+        (TEMPLATES / "macros" / name).read_text()
+    )
     return {one.name for one in tree.find_all(nodes.Macro) if not one.name.startswith("_")}
 
 
 def used_in_the_gallery() -> set[str]:
     """The macros that its pages call, in their own templates and in those they include."""
-    environment = jinja2.Environment(autoescape=True)
+    environment = jinja2.Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
     waiting = ["base.html", "gallery.html", "gallery_undo.html", "macros/ui.html", "macros/forms.html"]
     waiting += [template for template, _ in EXAMPLES.values()]
     seen: set[str] = set()

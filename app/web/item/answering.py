@@ -17,18 +17,24 @@ from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth
 from app.web.forms import choices
 from app.web.item.views import ANSWER_WORDS, ANSWERS, NUMBERS_ALONE, Progress
 from app.wiring import wired
 
-DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not needed any more"
+DECIDED_MEANWHILE = lazy_gettext("This was decided in the meantime, so your answer was not needed any more")
 
 
 class AnswerForm(Form):
     """The answer form. ``skip`` is set by the Skip button. ``edit`` names the text that the reader saw."""
 
-    answer = RadioField("Your answer", [InputRequired("Choose an answer.")], choices=choices(ANSWER_WORDS))
+    answer = RadioField(
+        lazy_gettext("Your answer"),
+        [InputRequired(lazy_gettext("Choose an answer."))],
+        choices=choices(ANSWER_WORDS),
+    )
     skip = StringField()
     edit = StringField()
 
@@ -42,7 +48,7 @@ class Answered:
 
     @property
     def words(self) -> str:
-        return "That decided it." if self.decided else f"{self.progress.words} {NUMBERS_ALONE}"
+        return _("That decided it.") if self.decided else f"{self.progress.words} {NUMBERS_ALONE}"
 
 
 def count_rating() -> None:

@@ -16,7 +16,7 @@ from app.core.review import author_pages, authors
 from app.core.review.author_pages import Figures
 from app.core.review.authors import EarlierPost
 from app.core.texts import gettext as _
-from app.core.texts import ngettext
+from app.core.texts import lazy_gettext, ngettext
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
 from app.web.filter_forms import encoded
@@ -99,7 +99,9 @@ class AuthorNoteForm(Form):
     """The text of the note; empty to take it back."""
 
     about_author = TextAreaField(
-        "Note about the author", [at_most(limits.REASON_MAX, "Note about the author")], filters=[whole_lines]
+        lazy_gettext("Note about the author"),
+        [at_most(limits.REASON_MAX, lazy_gettext("Note about the author"))],
+        filters=[whole_lines],
     )
 
 

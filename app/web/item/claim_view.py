@@ -11,6 +11,7 @@ from app.core import clock
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims
+from app.core.texts import gettext as _
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Claim:
 
 def claim_of(session: Session, actor: Actor, action: Action) -> Claim:
     if claims.is_held_by(actor, action):
-        return Claim("You", action.claimed_until, mine=True)
+        return Claim(_("You"), action.claimed_until, mine=True)
     holder = claims.held_by_other(session, actor, action)
     if holder is None:
         return Claim()

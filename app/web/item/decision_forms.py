@@ -16,6 +16,8 @@ from app.core.ids import parse_id
 from app.core.models import Action, ReasonTemplate
 from app.core.permissions import Actor
 from app.core.review import assignments, reason_templates, verbs
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
 from app.web import forms
 from app.web.categories import category_name
@@ -33,14 +35,16 @@ class DecisionForm(ReasonForm, SilenceFields):
 
     verb = HiddenField()
     next = HiddenField()
-    policy = SelectField("File under", validate_choice=False)
+    policy = SelectField(lazy_gettext("File under"), validate_choice=False)
     author_text = TextAreaField(
-        "Text to the author", [at_most(limits.REASON_MAX, "Text to the author")], filters=[whole_lines]
+        lazy_gettext("Text to the author"),
+        [at_most(limits.REASON_MAX, lazy_gettext("Text to the author"))],
+        filters=[whole_lines],
     )
     wording = HiddenField()
     template = HiddenField()
     back = HiddenField()
-    alike = BooleanField("Decide the posts alike too", default=True)
+    alike = BooleanField(lazy_gettext("Decide the posts alike too"), default=True)
 
     @property
     def typed_texts(self) -> list[str]:
@@ -50,7 +54,10 @@ class DecisionForm(ReasonForm, SilenceFields):
         """Offer the community's categories. ``own`` is the item's category; choosing it changes nothing."""
         known = [*([own] if own and own not in categories else []), *categories]
         self.policy.choices = choices(
-            {**({} if own else {"": "None in particular"}), **{name: category_name(name) for name in known}}
+            {
+                **({} if own else {"": _("None in particular")}),
+                **{name: category_name(name) for name in known},
+            }
         )
         if self.policy.data is None:
             self.policy.data = own or ""
@@ -82,16 +89,20 @@ class DecisionForm(ReasonForm, SilenceFields):
 class ReopenForm(ReasonForm):
     """Reopen a dismissal. ``to``: who reviews the item next, or that the platform acts at once."""
 
-    to = RadioField("What happens next", [InputRequired("Choose where it goes.")], validate_choice=False)
+    to = RadioField(
+        lazy_gettext("What happens next"),
+        [InputRequired(lazy_gettext("Choose where it goes."))],
+        validate_choice=False,
+    )
     template = HiddenField()
 
     def offer(self, effect: str) -> None:
         """Offer the choices of ``to``. ``effect`` says in words what the platform would do."""
         self.to.choices = choices(
             {
-                ReopenTo.COMMUNITY: "Members review it again",
-                ReopenTo.STAFF: "Moderators review it again",
-                ReopenTo.ACT: f"Act at once: {effect.removesuffix('.')}",
+                ReopenTo.COMMUNITY: _("Members review it again"),
+                ReopenTo.STAFF: _("Moderators review it again"),
+                ReopenTo.ACT: _("Act at once: %(effect)s", effect=effect.removesuffix(".")),
             }
         )
 
@@ -104,8 +115,11 @@ class CommentForm(Form):
     """A message that only moderators read."""
 
     message = TextAreaField(
-        "Message to other moderators",
-        [InputRequired("Write a message."), at_most(limits.REASON_MAX, "The message")],
+        lazy_gettext("Message to other moderators"),
+        [
+            InputRequired(lazy_gettext("Write a message.")),
+            at_most(limits.REASON_MAX, lazy_gettext("The message")),
+        ],
         filters=[whole_lines],
     )
 
@@ -113,14 +127,17 @@ class CommentForm(Form):
 class AssignForm(Form):
     """Who is to decide the item (empty: no one), and a word for them."""
 
-    assignee = SelectField("Assign to", validate_choice=False)
-    handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
+    assignee = SelectField(lazy_gettext("Assign to"), validate_choice=False)
+    handover = StringField(lazy_gettext("For them"), [at_most(limits.REASON_MAX, lazy_gettext("For them"))])
     version = HiddenField()
 
     def offer(self, colleagues: Mapping[uuid.UUID, str], assigned_to: uuid.UUID | None) -> None:
         """Offer the colleagues. ``assigned_to`` is chosen if the form was not sent."""
         self.assignee.choices = choices(
-            {"": "Nobody in particular", **{str(account_id): name for account_id, name in colleagues.items()}}
+            {
+                "": _("Nobody in particular"),
+                **{str(account_id): name for account_id, name in colleagues.items()},
+            }
         )
         if self.assignee.data is None:
             self.assignee.data = str(assigned_to or "")
@@ -132,19 +149,19 @@ class AssignForm(Form):
 
     def validate_assignee(self, field: SelectField) -> None:
         if field.data != "" and self.wanted is None:
-            raise ValidationError("Choose from the list whom to assign it to.")
+            raise ValidationError(_("Choose from the list whom to assign it to."))
 
 
 class SnoozeForm(Form):
     """For how many hours to put an item aside; empty brings it back."""
 
-    snooze = SelectField("Snooze for", validate_choice=False)
+    snooze = SelectField(lazy_gettext("Snooze for"), validate_choice=False)
     version = HiddenField()
 
     def offer(self, *, is_snoozed: bool) -> None:
         """Offer the times, and for an item that is put aside its return."""
         words = {_hours(time): _in_words(time) for time in assignments.SNOOZES}
-        self.snooze.choices = choices({**words, "": "No longer"} if is_snoozed else words)
+        self.snooze.choices = choices({**words, "": _("No longer")} if is_snoozed else words)
         if self.snooze.data is None:
             self.snooze.data = "" if is_snoozed else _hours(assignments.SNOOZES[0])
 
@@ -155,7 +172,7 @@ class SnoozeForm(Form):
 
     def validate_snooze(self, field: SelectField) -> None:
         if field.data != "" and not self.wanted:
-            raise ValidationError("Choose from the list for how long to snooze it.")
+            raise ValidationError(_("Choose from the list for how long to snooze it."))
 
 
 def _hours(time: timedelta) -> str:
@@ -163,8 +180,9 @@ def _hours(time: timedelta) -> str:
 
 
 def _in_words(time: timedelta) -> str:
-    number, unit = (time.days, "day") if time.days else (int(_hours(time)), "hour")
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    if time.days:
+        return ngettext("%(num)s day", "%(num)s days", time.days)
+    return ngettext("%(num)s hour", "%(num)s hours", int(_hours(time)))
 
 
 @dataclass(frozen=True)
@@ -284,8 +302,10 @@ def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:
 def refused(form: Form, refusal: Invalid | Conflict) -> tuple[int, str | None]:
     """Return status and alert of the answer to a refused decision. For Invalid, the form gets the errors instead."""
     if isinstance(refusal, IllegalMove):
-        return 409, f"By now this is {state_phrase(refusal.current)}. Your text is kept below."
+        return 409, _(
+            "By now this is %(state)s. Your text is kept below.", state=state_phrase(refusal.current)
+        )
     if isinstance(refusal, Conflict):
-        return 409, f"{refusal.detail}. Your text is kept below."
+        return 409, _("%(why)s. Your text is kept below.", why=refusal.detail)
     explain(form, refusal)
     return 422, None

@@ -7,6 +7,8 @@ from typing import Any
 from app.core.classify import NOTABLE, facts
 from app.core.models import Action, Score, ThresholdSet
 from app.core.services.settings import VENDOR_PREFIX
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web.categories import UNNAMED, category_name
 from app.web.languages import language_name
 
@@ -16,7 +18,7 @@ SHOWN_SCORES = 4
 WOULD_BE = {
     "hide": "hidden",
     "delete": "deleted",
-    "flag": "flagged for review",
+    "flag": lazy_gettext("flagged for review"),
     "notify": "left up, its author notified",
 }
 """Past participles of the action types: "The post would be hidden"."""
@@ -65,13 +67,12 @@ def evidence(
     behaviour: dict[str, str] = {}
     matches: Sequence[Mapping[str, Any]] = details.get("matches", ())
     for match in matches:
-        said = " (in a quotation)" if match.get("quoted") else ""
         asked = facts.explanation([(name, value) for name, value in match.get("facts", ())])
         if asked:
             behaviour.setdefault(asked, match.get("rule", ""))
         if match["start"] == match["end"]:
             continue
-        passages.setdefault(text[match["start"] : match["end"]], f"{match.get('rule', '')}{said}")
+        passages.setdefault(text[match["start"] : match["end"]], _rule_words(match))
     scores: dict[str, float] = stored.get("scores") or {}
     return Evidence(
         is_scored=(action.category or "") not in UNNAMED,
@@ -129,13 +130,30 @@ def _answer(name: str, line: str, scores: Sequence[Score], *, is_observed: bool)
             highest[score.category] = max(score.score, highest.get(score.category, 0.0))
     said = [f"{category_name(category)} {value:.2f}" for category, value in highest.items()][:SHOWN_SCORES]
     words = f"{line}: {', '.join(said)}" if said else line
-    return f"{words} (observed only, led to nothing)" if is_observed else words
+    return _("%(scores)s (observed only, led to nothing)", scores=words) if is_observed else words
+
+
+def _rule_words(match: Mapping[str, Any]) -> str:
+    rule = str(match.get("rule", ""))
+    return _("%(rule)s (in a quotation)", rule=rule) if match.get("quoted") else rule
 
 
 def _observed(observation: Mapping[str, Any]) -> str:
     """Return what an observe-only category would have done: "Toxicity 0.83, above 0.6: would have asked raters"."""
     would_be = WOULD_BE.get(observation["action"], observation["action"])
-    scored = f"{category_name(observation['category'])} {observation['score']:.2f}, above {observation['threshold']:g}"
+    values = {
+        "category": category_name(observation["category"]),
+        "score": f"{observation['score']:.2f}",
+        "bound": f"{observation['threshold']:g}",
+        "done": would_be,
+    }
     if observation["tier"] == 1:
-        return f"{scored} (Tier 1): the post would have been {would_be} at once"
-    return f"{scored} (Tier 2): people would have been asked whether the post should be {would_be}"
+        return _(
+            "%(category)s %(score)s, above %(bound)s (Tier 1): the post would have been %(done)s at once",
+            **values,
+        )
+    return _(
+        "%(category)s %(score)s, above %(bound)s (Tier 2): people would have been asked whether the post "
+        "should be %(done)s",
+        **values,
+    )

@@ -18,6 +18,7 @@ from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
 from app.core.review import queue, reopening, second_looks
+from app.core.texts import gettext as _
 from app.web import auth, forms, list_filters, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -63,7 +64,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
         context |= {"form": form, "answer_form": form}
         return page.render("item/item.html", "item/_question.html", status=422, **context)
     answering.count_rating()
-    status, message = 200, "Your answer is saved."
+    status, message = 200, _("Your answer is saved.")
     with wired().database.writing() as session:
         try:
             asked = answering.find_asked(session, action_id)
@@ -81,7 +82,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
 
 @web.post("/review/<uuid:action_id>/answer/undo")
 def undo_item_answer(action_id: uuid.UUID) -> Response:
-    status, message = 200, "Undone. Your answer is taken back."
+    status, message = 200, _("Undone. Your answer is taken back.")
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
         try:

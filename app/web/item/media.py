@@ -8,28 +8,32 @@ from flask import url_for
 
 from app.core.models import Attachment
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, MediaVeil
 from app.web import auth
 
 KINDS: Mapping[AttachmentKind, str] = {
-    AttachmentKind.IMAGE: "Picture",
-    AttachmentKind.VIDEO: "Video",
-    AttachmentKind.AUDIO: "Sound",
-    AttachmentKind.FILE: "File",
-    AttachmentKind.LINK: "Link",
+    AttachmentKind.IMAGE: lazy_gettext("Picture"),
+    AttachmentKind.VIDEO: lazy_gettext("Video"),
+    AttachmentKind.AUDIO: lazy_gettext("Sound"),
+    AttachmentKind.FILE: lazy_gettext("File"),
+    AttachmentKind.LINK: lazy_gettext("Link"),
 }
 REASONS: Mapping[str, str] = {
-    AttachmentRefusal.BAD_ADDRESS: "its address leads into a private network or is not valid",
-    AttachmentRefusal.NOT_FOUND: "it is no longer where it was",
-    AttachmentRefusal.UNREACHABLE: "its server could not be reached",
+    AttachmentRefusal.BAD_ADDRESS: lazy_gettext("its address leads into a private network or is not valid"),
+    AttachmentRefusal.NOT_FOUND: lazy_gettext("it is no longer where it was"),
+    AttachmentRefusal.UNREACHABLE: lazy_gettext("its server could not be reached"),
     AttachmentRefusal.TOO_SLOW: "its server was too slow",
-    AttachmentRefusal.TOO_LARGE: "it is too large",
-    AttachmentRefusal.TOO_MANY_PIXELS: "it has too many pixels, or is too long and narrow",
-    AttachmentRefusal.WRONG_TYPE: "it is not what it is said to be",
-    AttachmentRefusal.UNSUPPORTED: "its format is not shown here, because it may carry scripts or cannot be read",
-    AttachmentRefusal.DAMAGED: "it is damaged",
-    AttachmentRefusal.NOT_STORED: "it could not be stored",
+    AttachmentRefusal.TOO_LARGE: lazy_gettext("it is too large"),
+    AttachmentRefusal.TOO_MANY_PIXELS: lazy_gettext("it has too many pixels, or is too long and narrow"),
+    AttachmentRefusal.WRONG_TYPE: lazy_gettext("it is not what it is said to be"),
+    AttachmentRefusal.UNSUPPORTED: lazy_gettext(
+        "its format is not shown here, because it may carry scripts or cannot be read"
+    ),
+    AttachmentRefusal.DAMAGED: lazy_gettext("it is damaged"),
+    AttachmentRefusal.NOT_STORED: lazy_gettext("it could not be stored"),
 }
 _SHOWS = (("image/", "picture"), ("video/", "video"), ("audio/", "sound"))
 
@@ -125,7 +129,7 @@ def _shows(attachment: Attachment) -> str:
 
 def _words(attachment: Attachment, kind: str) -> str:
     if attachment.state is AttachmentState.WAITING:
-        return f"{kind}, being fetched. Reload the page in a moment."
+        return _("%(kind)s, being fetched. Reload the page in a moment.", kind=kind)
     if attachment.state is AttachmentState.REFUSED:
         return f"{kind}, not shown: {REASONS.get(attachment.reason or '', 'it was refused')}."
     return ""

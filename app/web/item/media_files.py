@@ -11,6 +11,7 @@ from flask import Response
 from app.core.attachments.files import MissingFile, StoreFailed
 from app.core.errors import NotFound, Unavailable
 from app.core.models import Attachment
+from app.core.texts import gettext as _
 from app.web import auth, page
 from app.web.blueprint import web
 from app.web.item import answering
@@ -78,4 +79,4 @@ def _served(name: str, size: int | None, media_type: str, number: int) -> Respon
     except MissingFile as error:
         raise NotFound("attachment") from error
     except StoreFailed as error:
-        raise Unavailable("The store of attachments does not answer; try again in a moment") from error
+        raise Unavailable(_("The store of attachments does not answer; try again in a moment")) from error

@@ -20,6 +20,8 @@ from app.core.communities import cited_pages
 from app.core.errors import Invalid
 from app.core.models import Note, NoteDraft, Rating
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
@@ -47,24 +49,31 @@ class NoteForm(Form):
     """A note. It needs at least one reason, and a source if it says that the post is misleading."""
 
     classification = RadioField(
-        "This post is",
-        [InputRequired("Say whether the post is misleading.")],
+        lazy_gettext("This post is"),
+        [InputRequired(lazy_gettext("Say whether the post is misleading."))],
         choices=choices(CLASSIFICATIONS),
     )
     summary = TextAreaField(
-        "Your note",
-        [InputRequired("Write the note."), at_most(limits.FORM_SUMMARY_MAX, "Your note")],
+        lazy_gettext("Your note"),
+        [
+            InputRequired(lazy_gettext("Write the note.")),
+            at_most(limits.FORM_SUMMARY_MAX, lazy_gettext("Your note")),
+        ],
         filters=[whole_lines],
     )
-    why_misleading = MultiCheckboxField("If it is misleading: why?", choices=choices(WHY_MISLEADING))
-    why_not_misleading = MultiCheckboxField("If it is not: why?", choices=choices(WHY_NOT_MISLEADING))
-    sources = TextAreaField("Sources", filters=[whole_lines])
+    why_misleading = MultiCheckboxField(
+        lazy_gettext("If it is misleading: why?"), choices=choices(WHY_MISLEADING)
+    )
+    why_not_misleading = MultiCheckboxField(
+        lazy_gettext("If it is not: why?"), choices=choices(WHY_NOT_MISLEADING)
+    )
+    sources = TextAreaField(lazy_gettext("Sources"), filters=[whole_lines])
     preview = StringField()
     draft = HiddenField()
 
     def validate_summary(self, field: TextAreaField) -> None:
         if not (field.data or "").strip():
-            raise ValidationError("Write the note.")
+            raise ValidationError(_("Write the note."))
 
     @property
     def is_misleading(self) -> bool:
@@ -87,23 +96,23 @@ class NoteForm(Form):
 
     def validate_why_misleading(self, field: MultiCheckboxField) -> None:
         if self.is_misleading and not field.data:
-            raise ValidationError("Choose at least one reason why it is misleading.")
+            raise ValidationError(_("Choose at least one reason why it is misleading."))
 
     def validate_why_not_misleading(self, field: MultiCheckboxField) -> None:
         if self.classification.data == Classification.NOT_MISLEADING and not field.data:
-            raise ValidationError("Choose at least one reason why it is not misleading.")
+            raise ValidationError(_("Choose at least one reason why it is not misleading."))
 
     def validate_sources(self, field: TextAreaField) -> None:
         sources = self.source_list
         if self.is_misleading and not sources:
-            raise ValidationError("Give at least one source: an address that begins with https://.")
+            raise ValidationError(_("Give at least one source: an address that begins with https://."))
         if len(sources) > limits.SOURCES_MAX:
-            raise ValidationError(f"Give at most {limits.SOURCES_MAX} sources.")
+            raise ValidationError(_("Give at most %(most)s sources.", most=limits.SOURCES_MAX))
         for source in sources:
             try:
                 limits.source(source)
             except Invalid as refusal:
-                raise ValidationError(f"Sources {refusal.problems[0].msg}.") from None
+                raise ValidationError(_("Sources %(problem)s.", problem=refusal.problems[0].msg)) from None
 
 
 class PlainNoteForm(NoteForm):
@@ -111,8 +120,11 @@ class PlainNoteForm(NoteForm):
 
     classification = why_misleading = why_not_misleading = None  # type: ignore[assignment]  # removes the fields
     summary = TextAreaField(
-        "What should readers know?",
-        [InputRequired("Write the note."), at_most(limits.FORM_SUMMARY_MAX, "The note")],
+        lazy_gettext("What should readers know?"),
+        [
+            InputRequired(lazy_gettext("Write the note.")),
+            at_most(limits.FORM_SUMMARY_MAX, lazy_gettext("The note")),
+        ],
         filters=[whole_lines],
     )
 
@@ -129,12 +141,12 @@ class RatingForm(Form):
     """How helpful a note is, and why: at least one reason."""
 
     level = RadioField(
-        "Is this note helpful?",
-        [InputRequired("Say whether the note is helpful.")],
+        lazy_gettext("Is this note helpful?"),
+        [InputRequired(lazy_gettext("Say whether the note is helpful."))],
         choices=choices(LEVEL_WORDS),
     )
-    good = MultiCheckboxField("What is good about it?", choices=choices(GOOD_POINTS))
-    bad = MultiCheckboxField("What is wrong with it?", choices=choices(BAD_POINTS))
+    good = MultiCheckboxField(lazy_gettext("What is good about it?"), choices=choices(GOOD_POINTS))
+    bad = MultiCheckboxField(lazy_gettext("What is wrong with it?"), choices=choices(BAD_POINTS))
     on = HiddenField()
 
     @property
@@ -146,8 +158,9 @@ class RatingForm(Form):
 
     def validate_good(self, field: MultiCheckboxField) -> None:
         if self.level.data and not self.reasons:
-            about = ": what is wrong with it" if self.level.data == HelpfulnessLevel.NOT_HELPFUL else ""
-            raise ValidationError(f"Choose at least one reason{about}.")
+            if self.level.data == HelpfulnessLevel.NOT_HELPFUL:
+                raise ValidationError(_("Choose at least one reason: what is wrong with it."))
+            raise ValidationError(_("Choose at least one reason."))
 
 
 def form_for(action: Asked | None, note: Note | NoteDraft | None = None) -> type[NoteForm]:

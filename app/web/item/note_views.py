@@ -7,58 +7,60 @@ from datetime import datetime
 
 from app.core.models import Note, Rating
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.web.item.views import Progress
 
 CLASSIFICATIONS = {
-    Classification.MISLEADING: "Misinformed or potentially misleading",
-    Classification.NOT_MISLEADING: "Not misleading",
+    Classification.MISLEADING: lazy_gettext("Misinformed or potentially misleading"),
+    Classification.NOT_MISLEADING: lazy_gettext("Not misleading"),
 }
 WHY_MISLEADING = {
-    "factual_error": "It says something that is wrong",
-    "missing_context": "It leaves out something important",
-    "outdated": "It was true once, but is outdated",
-    "unverified": "It states a guess as a fact",
+    "factual_error": lazy_gettext("It says something that is wrong"),
+    "missing_context": lazy_gettext("It leaves out something important"),
+    "outdated": lazy_gettext("It was true once, but is outdated"),
+    "unverified": lazy_gettext("It states a guess as a fact"),
     "manipulated": "A picture, recording or quotation was altered",
-    "satire": "It is satire that people may take seriously",
-    "other": "Something else",
+    "satire": lazy_gettext("It is satire that people may take seriously"),
+    "other": lazy_gettext("Something else"),
 }
 WHY_NOT_MISLEADING = {
-    "correct": "It is factually correct",
-    "correct_then": "It was correct when it was written",
-    "clear_satire": "It is clearly satire",
-    "opinion": "It is a personal opinion",
-    "fine_other": "Something else",
+    "correct": lazy_gettext("It is factually correct"),
+    "correct_then": lazy_gettext("It was correct when it was written"),
+    "clear_satire": lazy_gettext("It is clearly satire"),
+    "opinion": lazy_gettext("It is a personal opinion"),
+    "fine_other": lazy_gettext("Something else"),
 }
 GOOD_POINTS = {
-    "good_sources": "Cites good sources",
-    "clear": "Easy to understand",
-    "addresses_claim": "Answers the post directly",
-    "adds_context": "Adds important context",
-    "neutral": "Neutral wording",
+    "good_sources": lazy_gettext("Cites good sources"),
+    "clear": lazy_gettext("Easy to understand"),
+    "addresses_claim": lazy_gettext("Answers the post directly"),
+    "adds_context": lazy_gettext("Adds important context"),
+    "neutral": lazy_gettext("Neutral wording"),
 }
 BAD_POINTS = {
-    "poor_sources": "Sources missing or unreliable",
-    "not_in_sources": "Sources do not say this",
-    "incorrect": "Something in it is wrong",
-    "opinion_note": "Opinion or guess",
-    "unclear": "Hard to understand",
-    "misses_point": "Misses the point",
-    "biased": "Argues or takes sides",
-    "not_needed": "Not needed on this post",
+    "poor_sources": lazy_gettext("Sources missing or unreliable"),
+    "not_in_sources": lazy_gettext("Sources do not say this"),
+    "incorrect": lazy_gettext("Something in it is wrong"),
+    "opinion_note": lazy_gettext("Opinion or guess"),
+    "unclear": lazy_gettext("Hard to understand"),
+    "misses_point": lazy_gettext("Misses the point"),
+    "biased": lazy_gettext("Argues or takes sides"),
+    "not_needed": lazy_gettext("Not needed on this post"),
 }
 _REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
 LEVEL_WORDS = {
-    HelpfulnessLevel.HELPFUL: "Helpful",
-    HelpfulnessLevel.NOT_HELPFUL: "Not helpful",
-    HelpfulnessLevel.SOMEWHAT_HELPFUL: "Somewhat",
+    HelpfulnessLevel.HELPFUL: lazy_gettext("Helpful"),
+    HelpfulnessLevel.NOT_HELPFUL: lazy_gettext("Not helpful"),
+    HelpfulnessLevel.SOMEWHAT_HELPFUL: lazy_gettext("Somewhat"),
 }
 """In the order of the keys 1, 2 and 3, which mean the same as for posts: for it, against it, in between."""
 LEVELS = (
-    (HelpfulnessLevel.HELPFUL.value, "Helpful", "thumbs-up"),
-    (HelpfulnessLevel.NOT_HELPFUL.value, "Not helpful", "thumbs-down"),
-    (HelpfulnessLevel.SOMEWHAT_HELPFUL.value, "Somewhat", "circle-question-mark"),
+    (HelpfulnessLevel.HELPFUL.value, lazy_gettext("Helpful"), "thumbs-up"),
+    (HelpfulnessLevel.NOT_HELPFUL.value, lazy_gettext("Not helpful"), "thumbs-down"),
+    (HelpfulnessLevel.SOMEWHAT_HELPFUL.value, lazy_gettext("Somewhat"), "circle-question-mark"),
 )
 POINT_KEYS = dict(zip((*GOOD_POINTS, *BAD_POINTS), "AEHILBMOQRXYZ", strict=True))
 """The key that ticks each reason; letters that no other key of these pages uses."""
@@ -131,12 +133,15 @@ def explained(note: Note, needed: int) -> str:
     """Return why a note has its status, in one sentence."""
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         if note.force_published:
-            return "A moderator published this note."
-        return "Enough people found it helpful, so it is shown with the post."
+            return _("A moderator published this note.")
+        return _("Enough people found it helpful, so it is shown with the post.")
     if note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
         if note.dismissed_at is not None:
-            return "A moderator dismissed this note."
-        return "Enough people found it not helpful, so it is not shown with the post."
+            return _("A moderator dismissed this note.")
+        return _("Enough people found it not helpful, so it is not shown with the post.")
     if note.ratings_count < needed:
-        return f"It gets a status after {needed} ratings, if people who usually disagree agree by then."
-    return "There are enough ratings, but people who usually disagree do not agree on it yet."
+        return _(
+            "It gets a status after %(needed)s ratings, if people who usually disagree agree by then.",
+            needed=needed,
+        )
+    return _("There are enough ratings, but people who usually disagree do not agree on it yet.")

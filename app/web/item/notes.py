@@ -14,6 +14,8 @@ from app.core.notes import ai_notes, notes, ratings
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -23,7 +25,7 @@ from app.web.item.note_forms import NoteForm, RatingForm, filled_from, form_for,
 from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
 from app.wiring import wired
 
-LOCKED = "A moderator decided about this note, so it cannot be changed any more"
+LOCKED = lazy_gettext("A moderator decided about this note, so it cannot be changed any more")
 
 
 @web.post("/review/<uuid:action_id>/notes")
@@ -40,7 +42,7 @@ def write_note(action_id: uuid.UUID) -> Response:
         try:
             return _keep_note(action_id, form)
         except Conflict as refusal:
-            status, alert = 409, f"{refusal.detail}. Your text is kept below."
+            status, alert = 409, _("%(why)s. Your text is kept below.", why=refusal.detail)
         except Invalid as refusal:
             forms.explain(form, refusal)
             status = 422
@@ -72,7 +74,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
             ai_notes.use_draft(session, actor, draft, note)
         context = items.notes_context(session, action) | {"written": note.id}
     target = url_for("web.item", action_id=action_id, _anchor=f"note-{note.id}")
-    return page.done("item/_notes.html", target, "Your note is saved. Others can rate it now.", **context)
+    return page.done("item/_notes.html", target, _("Your note is saved. Others can rate it now."), **context)
 
 
 def _previewed(form: NoteForm, action: Asked) -> NoteView:
@@ -131,10 +133,10 @@ def rate_note(note_id: uuid.UUID) -> Response:
         row = find(session, note_id)
         if row.rationale:
             raise NotFound("note")
-        status, message = 200, "Your rating is saved."
+        status, message = 200, _("Your rating is saved.")
         if row.locked:
             # Decided while the rater was reading: typed text is kept, and the note shows its new status.
-            status, message = 409, f"{LOCKED}. Your rating was not needed any more."
+            status, message = 409, _("%(why)s. Your rating was not needed any more.", why=LOCKED)
         else:
             ratings.rate(
                 session,
@@ -177,7 +179,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
         row = _own(session, note_id, locked=True)
         rated = row.ratings_count > 0
         if row.locked:
-            status, alert, is_valid = 409, f"{LOCKED}. Your text is kept below.", False
+            status, alert, is_valid = 409, _("%(why)s. Your text is kept below.", why=LOCKED), False
         if is_valid:
             try:
                 notes.edit(
@@ -196,7 +198,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
         return page.render(
             "item/edit_note.html", status=status, alert=alert, form=form, note_id=note_id, rated=rated
         )
-    return page.done(None, url_for("web.note", note_id=note_id), "Your note is changed.")
+    return page.done(None, url_for("web.note", note_id=note_id), _("Your note is changed."))
 
 
 def find(session: Session, note_id: uuid.UUID) -> Note:
@@ -210,7 +212,7 @@ def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
     """Return the reader's own note; with ``locked`` also one that a moderator has locked."""
     row = find(session, note_id)
     if row.author_id not in answering.own_profiles(session) or row.rationale:
-        raise Forbidden("Only its author can edit this note")
+        raise Forbidden(_("Only its author can edit this note"))
     if row.locked and not locked:
         raise Forbidden(LOCKED)
     return row
@@ -251,7 +253,7 @@ def note_context(
     }
 
 
-READY = "The draft is ready. Check it, then submit it as your own note, or discard it."
+READY = lazy_gettext("The draft is ready. Check it, then submit it as your own note, or discard it.")
 
 
 @web.post("/review/<uuid:action_id>/draft")
@@ -266,7 +268,9 @@ def draft_note(action_id: uuid.UUID) -> Response:
         # No session is open here, because the provider may take many seconds.
         draft = wired().note_writer.write(post, item)
     except Unavailable as failed:
-        return _drafted(action_id, f"No draft: {failed.detail}. Try again, or write the note yourself.", 409)
+        return _drafted(
+            action_id, _("No draft: %(why)s. Try again, or write the note yourself.", why=failed.detail), 409
+        )
     with wired().database.writing() as session:
         ai_notes.keep_draft(session, actor, answering.find(session, action_id).request, draft, item)
     return _drafted(action_id, READY)
@@ -278,7 +282,9 @@ def discard_note_draft(action_id: uuid.UUID) -> Response:
         action = answering.find(session, action_id)
         auth.require(Permission.MODERATE, action.community_id)
         was_there = ai_notes.discard_draft(session, auth.current_actor(), action.request)
-    return _drafted(action_id, "The draft is discarded." if was_there else "There was no draft any more.")
+    return _drafted(
+        action_id, _("The draft is discarded.") if was_there else _("There was no draft any more.")
+    )
 
 
 def _drafted(action_id: uuid.UUID, message: str, status: int = 200) -> Response:

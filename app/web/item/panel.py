@@ -17,6 +17,8 @@ from app.core.panels import results
 from app.core.permissions import Actor
 from app.core.requests import score_rows
 from app.core.review import assignments, decision_trace, reopening, second_looks
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.thresholds import routing, threshold_sets
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionType, ActionVerb, ReopenTo
 from app.web import forms, list_filters, veils
@@ -144,8 +146,8 @@ class ModeratorPanel:
         ):
             return ""
         if action.ended_at is not None:
-            return f"The silence ended {full_time(action.ended_at)}."
-        return f"Silenced {length_words(action.until)}."
+            return _("The silence ended %(at)s.", at=full_time(action.ended_at))
+        return _("Silenced %(until)s.", until=length_words(action.until))
 
     @property
     def chosen(self) -> str | None:
@@ -200,8 +202,8 @@ class ModeratorPanel:
         if event is None or event.by_person or event.reason or action.lapsed_at is not None:
             return ""
         if action.action_state is ActionState.PROPOSED:
-            return "by the community" if event.is_change else "by its score alone"
-        return "" if action.action_state is ActionState.SCAN_EXEMPT else "by the community"
+            return _("by the community") if event.is_change else _("by its score alone")
+        return "" if action.action_state is ActionState.SCAN_EXEMPT else _("by the community")
 
     @property
     def address_query(self) -> str:
@@ -264,7 +266,9 @@ def panel(
     precedents = like_before(session, actor, action, decision if posted is None else None)
     found_wave = wave_of(session, actor, action)
     if found_wave is not None:
-        decision.alike.label.text = f"Decide all {found_wave.open:,} posts alike"
+        decision.alike.label.text = ngettext(
+            "Decide %(num)s post alike", "Decide all %(num)s posts alike", found_wave.open
+        )
     return ModeratorPanel(
         action=action,
         form=decision,

@@ -18,6 +18,8 @@ from app.core import clock
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import holds
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.vocabulary import ActionType, ActionVerb
 from app.web import auth
 from app.web.categories import category_name, is_veiled
@@ -85,7 +87,7 @@ def _shown(actor: Actor, held: Hold, sentence: str) -> PendingDecision:
         who=held.account_name,
         reason=held.reason,
         outcome=sentence,
-        progress=WORDS[held.verb].deciding if is_mine else f"{held.account_name} is deciding",
+        progress=WORDS[held.verb].deciding if is_mine else _("%(who)s is deciding", who=held.account_name),
         seconds=max(1, math.ceil((held.due_at - clock.now()).total_seconds())),
     )
 
@@ -120,26 +122,41 @@ def undoable(
     )
     known = {action.id: action for action in actions}
     newest = known[action_ids[0]]
-    named = "this post" if newest.id == here else in_words(newest, 50)
+    named = _("this post") if newest.id == here else in_words(newest, 50)
     shown = of_action(actor, newest, held[0], named)
     if shown is None:
         return None
     message = shown.outcome
     if held[0].together_id is not None and alike[held[0].together_id] > 1:
-        message += f" So will {alike[held[0].together_id] - 1:,} like it."
+        others = alike[held[0].together_id] - 1
+        message = ngettext(
+            "%(message)s So will %(num)s like it.",
+            "%(message)s So will %(num)s like it.",
+            others,
+            message=message,
+        )
     if len(held) > 1:
-        message = f"{len(held)} decisions can still be undone. The newest: {message}"
+        message = ngettext(
+            "%(num)s decision can still be undone. The newest: %(message)s",
+            "%(num)s decisions can still be undone. The newest: %(message)s",
+            len(held),
+            message=message,
+        )
     return PendingUndo(message, shown, hold_ids=[hold.id for hold in held], action_ids=action_ids)
 
 
 def in_words(action: Action, length: int) -> str:
     """Name a post within a sentence: by its first words, or by its author; a veiled post by author and category."""
     author = action.request.platform_author_id
-    whose = f" by {author}" if author else ""
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
-        return f"a post{whose} ({category_name(action.category).lower()})"
+        category = category_name(action.category).lower()
+        if author:
+            return _("a post by %(author)s (%(category)s)", author=author, category=category)
+        return _("a post (%(category)s)", category=category)
     words = excerpt(action.post.content, length)
-    return f"“{words}”" if words else f"a post without text{whose}"
+    if words:
+        return _("“%(words)s”", words=words)
+    return _("a post without text by %(author)s", author=author) if author else _("a post without text")
 
 
 def capitalised(sentence: str) -> str:

@@ -20,6 +20,8 @@ from app.core.raters.samples import Asked
 from app.core.reports import asking, lists, reporting, sums
 from app.core.reports.reporting import NewReport
 from app.core.reports.weighing import PRIOR_SHARE, Tally
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.routing import OTHER
 from app.core.vocabulary import ReportOrigin, ReportState
 from app.web import auth, forms, page
@@ -40,11 +42,11 @@ ORIGINS = {
 
 
 STATES = {
-    ReportState.OPEN: "Open",
-    ReportState.UPHELD: "Acted on",
-    ReportState.REJECTED: "Kept",
-    ReportState.UNDECIDED: "No decision",
-    ReportState.WITHDRAWN: "Withdrawn",
+    ReportState.OPEN: lazy_gettext("Open"),
+    ReportState.UPHELD: lazy_gettext("Acted on"),
+    ReportState.REJECTED: lazy_gettext("Kept"),
+    ReportState.UNDECIDED: lazy_gettext("No decision"),
+    ReportState.WITHDRAWN: lazy_gettext("Withdrawn"),
 }
 
 
@@ -52,27 +54,27 @@ class ReportForm(Form):
     """What is wrong with the post."""
 
     category = SelectField(
-        "What is wrong with it?",
-        [InputRequired("Choose what is wrong with the post.")],
+        lazy_gettext("What is wrong with it?"),
+        [InputRequired(lazy_gettext("Choose what is wrong with the post."))],
         validate_choice=False,
         default="",
     )
     text = TextAreaField(
-        "Tell the moderators more",
-        [forms.at_most(limits.REPORT_MAX, "Tell the moderators more")],
+        lazy_gettext("Tell the moderators more"),
+        [forms.at_most(limits.REPORT_MAX, lazy_gettext("Tell the moderators more"))],
         filters=[forms.whole_lines],
     )
 
     def offer(self, categories: Sequence[str]) -> None:
         """Set the choices to the community's categories, with "Something else" last."""
         self.category.choices = forms.choices(
-            {"": "Choose …"} | {name: reason_word(name) for name in categories}
+            {"": _("Choose …")} | {name: reason_word(name) for name in categories}
         )
 
 
 def reason_word(category: str) -> str:
     """Return a category as the reason of a report."""
-    return "Something else" if category == OTHER else category_name(category)
+    return _("Something else") if category == OTHER else category_name(category)
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,9 @@ def report_item(action_id: uuid.UUID) -> Response:
             forms.explain(form, refusal, {"report_id": "category"})
         else:
             message = (
-                "Reported. You read the outcome under My impact." if filed else "You reported it before."
+                _("Reported. You read the outcome under My impact.")
+                if filed
+                else _("You reported it before.")
             )
             return page.done("item/_report.html", url, message, **context)
     with wired().database.reading() as session:

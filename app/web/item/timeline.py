@@ -8,71 +8,76 @@ from datetime import datetime
 
 from app.core.actions import undoing
 from app.core.models import Action, HistoryEntry, HistoryText
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from app.web.categories import category_name
 from app.web.filters import state_words
 from app.web.item.verb_words import NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
-    "action.under_review": ("messages-square", "Sent for review"),
-    "action.proposed": ("clock", "Sent to the platform to act"),
-    "action.applied": ("circle-check", "The platform acted"),
-    "action.retro_review": ("scan-eye", "Second look opened"),
-    "action.confirmed": ("badge-check", "Confirmed"),
-    "action.overturned": ("undo-2", "Overturned"),
+    "action.under_review": ("messages-square", lazy_gettext("Sent for review")),
+    "action.proposed": ("clock", lazy_gettext("Sent to the platform to act")),
+    "action.applied": ("circle-check", lazy_gettext("The platform acted")),
+    "action.retro_review": ("scan-eye", lazy_gettext("Second look opened")),
+    "action.confirmed": ("badge-check", lazy_gettext("Confirmed")),
+    "action.overturned": ("undo-2", lazy_gettext("Overturned")),
     "action.scan_exempt": ("shield-check", "Won't be rescanned"),
-    "action.dismissed": ("circle-minus", "Dismissed"),
-    "action.escalated": ("users", "Sent to staff"),
-    "action.edited": ("pencil", "The post was edited"),
-    "action.panel_opened": ("users", "A panel is to be drawn"),
-    "action.panel_drawn": ("users", "The panel was drawn"),
-    "action.panel_ended": ("scale", "The panel ended"),
-    "action.filed": ("flag", "Filed under another category"),
-    "action.chosen": ("scale", "Another action was chosen"),
-    "action.until_changed": ("clock", "The silence has another end"),
-    "action.ended": ("circle-check", "The silence ended"),
-    "action.strike_added": ("flag", "The author got a strike"),
-    "action.strike_lifted": ("undo-2", "The author’s strike was lifted"),
-    "action.strike_step_observed": ("scan-eye", "The author’s strikes reached a step; nothing was done"),
-    "action.commented": ("message-square", "Message to moderators"),
-    "decision.held": ("hourglass", "Decision held"),
-    "decision.undone": ("undo-2", "Decision undone"),
-    "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
-    "claim.assigned": ("user", "Assigned"),
-    "claim.snoozed": ("clock", "Snoozed"),
-    "wave.stopped": ("hand", "Later posts alike wait in the queue"),
-    "claim.taken_over": ("hand", "Taken over from a colleague"),
-    "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
-    "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),
-    "note.needs_more_ratings": ("circle-dashed", "Rationale needs more ratings"),
-    "note.edited": ("refresh-cw", "Members are asked about the newest text"),
-    "note.locked": ("lock", "Rationale locked by staff"),
-    "request.pending": ("hourglass", "Scoring is tried again"),
-    "request.in_progress": ("scan-text", "Scoring began"),
-    "request.completed": ("check", "Request completed"),
-    "request.failed": ("triangle-alert", "Scoring failed"),
-    "request.decided": ("scale", "Decision recorded and announced"),
-    "request.test_sent": ("flask-conical", "Test post sent"),
-    "request.withdrawn": ("trash-2", "Submission withdrawn"),
-    "request.note_linked": ("pencil", "Note linked"),
+    "action.dismissed": ("circle-minus", lazy_gettext("Dismissed")),
+    "action.escalated": ("users", lazy_gettext("Sent to staff")),
+    "action.edited": ("pencil", lazy_gettext("The post was edited")),
+    "action.panel_opened": ("users", lazy_gettext("A panel is to be drawn")),
+    "action.panel_drawn": ("users", lazy_gettext("The panel was drawn")),
+    "action.panel_ended": ("scale", lazy_gettext("The panel ended")),
+    "action.filed": ("flag", lazy_gettext("Filed under another category")),
+    "action.chosen": ("scale", lazy_gettext("Another action was chosen")),
+    "action.until_changed": ("clock", lazy_gettext("The silence has another end")),
+    "action.ended": ("circle-check", lazy_gettext("The silence ended")),
+    "action.strike_added": ("flag", lazy_gettext("The author got a strike")),
+    "action.strike_lifted": ("undo-2", lazy_gettext("The author’s strike was lifted")),
+    "action.strike_step_observed": (
+        "scan-eye",
+        lazy_gettext("The author’s strikes reached a step; nothing was done"),
+    ),
+    "action.commented": ("message-square", lazy_gettext("Message to moderators")),
+    "decision.held": ("hourglass", lazy_gettext("Decision held")),
+    "decision.undone": ("undo-2", lazy_gettext("Decision undone")),
+    "hold.lapsed": ("triangle-alert", lazy_gettext("A decision was not carried out")),
+    "claim.assigned": ("user", lazy_gettext("Assigned")),
+    "claim.snoozed": ("clock", lazy_gettext("Snoozed")),
+    "wave.stopped": ("hand", lazy_gettext("Later posts alike wait in the queue")),
+    "claim.taken_over": ("hand", lazy_gettext("Taken over from a colleague")),
+    "note.currently_rated_helpful": ("thumbs-up", lazy_gettext("Rationale rated helpful")),
+    "note.currently_rated_not_helpful": ("thumbs-down", lazy_gettext("Rationale rated not helpful")),
+    "note.needs_more_ratings": ("circle-dashed", lazy_gettext("Rationale needs more ratings")),
+    "note.edited": ("refresh-cw", lazy_gettext("Members are asked about the newest text")),
+    "note.locked": ("lock", lazy_gettext("Rationale locked by staff")),
+    "request.pending": ("hourglass", lazy_gettext("Scoring is tried again")),
+    "request.in_progress": ("scan-text", lazy_gettext("Scoring began")),
+    "request.completed": ("check", lazy_gettext("Request completed")),
+    "request.failed": ("triangle-alert", lazy_gettext("Scoring failed")),
+    "request.decided": ("scale", lazy_gettext("Decision recorded and announced")),
+    "request.test_sent": ("flask-conical", lazy_gettext("Test post sent")),
+    "request.withdrawn": ("trash-2", lazy_gettext("Submission withdrawn")),
+    "request.note_linked": ("pencil", lazy_gettext("Note linked")),
 }
 
 
 _RESTORING: Mapping[str, tuple[str, str]] = {
-    "action.proposed": ("eye", "The platform is asked to show the post again"),
-    "action.applied": ("eye", "The platform showed the post again"),
-    "action.dismissed": ("circle-minus", "The post is not to be shown again after all"),
+    "action.proposed": ("eye", lazy_gettext("The platform is asked to show the post again")),
+    "action.applied": ("eye", lazy_gettext("The platform showed the post again")),
+    "action.dismissed": ("circle-minus", lazy_gettext("The post is not to be shown again after all")),
 }
 """Sentences for the steps of an action that undoes another."""
 _REOPENED: Mapping[str, tuple[str, str]] = {
-    "action.proposed": ("refresh-cw", "Reopened, and sent to the platform to act"),
-    "action.under_review": ("refresh-cw", "Reopened for review"),
+    "action.proposed": ("refresh-cw", lazy_gettext("Reopened, and sent to the platform to act")),
+    "action.under_review": ("refresh-cw", lazy_gettext("Reopened for review")),
 }
 """Sentences for the first step of an action that reopens a dismissed one."""
 _BY_STAFF: Mapping[str, tuple[str, str]] = {
-    "note.currently_rated_helpful": ("lock", "Rationale published"),
-    "note.currently_rated_not_helpful": ("lock", "Rationale dismissed"),
-    "note.locked": ("lock", "Rationale locked"),
+    "note.currently_rated_helpful": ("lock", lazy_gettext("Rationale published")),
+    "note.currently_rated_not_helpful": ("lock", lazy_gettext("Rationale dismissed")),
+    "note.locked": ("lock", lazy_gettext("Rationale locked")),
 }
 """The same changes made by a person. The reason is in the action's own entry, which follows."""
 
@@ -115,28 +120,28 @@ def events(
 def cause_words(cause: str) -> str:
     """Return the service's reason as readable text: without ids, and with the score in words."""
     if _RATING.fullmatch(cause):
-        return "After a new rating"
+        return _("After a new rating")
     if _INVITATION.fullmatch(cause):
-        return "By invitation"
+        return _("By invitation")
     if _RESTORATION.fullmatch(cause):
-        return "Because the action was overturned"
+        return _("Because the action was overturned")
     scored = _SCORE.fullmatch(cause)
     if scored:
         score, bound = scored.groups()
-        return f"Scored {float(score):g}, above {float(bound):g}"
+        return _("Scored %(score)s, above %(bound)s", score=f"{float(score):g}", bound=f"{float(bound):g}")
     return cause[:1].upper() + cause[1:]
 
 
 def filed_words(entry: HistoryEntry) -> str:
     """Return the sentence about a moderator's correction of the item's category."""
     before, after = (category_name(values.get("category")) for values in (entry.before, entry.after))
-    return f"Filed under {after} instead of {before}"
+    return _("Filed under %(category)s instead of %(before)s", category=after, before=before)
 
 
 def chosen_words(entry: HistoryEntry) -> str:
     """Return the sentence about an action that a moderator chose instead of the configured one."""
     before, after = (str(values.get("action_type", "")) for values in (entry.before, entry.after))
-    return f"Chose to {after} instead of {before}"
+    return _("Chose to %(action)s instead of %(before)s", action=after, before=before)
 
 
 def sentence_of(entry: HistoryEntry, *, restores: bool = False) -> str:
@@ -162,7 +167,7 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
 
 def actor_name(text: HistoryText) -> str:
     """Return the name of the person who acted, or "Erased" if the name was erased."""
-    return "Erased" if text.erased_at is not None else text.actor_name
+    return _("Erased") if text.erased_at is not None else text.actor_name
 
 
 def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UUID]) -> TimelineEvent:
@@ -191,11 +196,11 @@ def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UU
 
 
 DONE_TO_POST: Mapping[ActionType, tuple[str, str]] = {
-    ActionType.HIDE: ("Hidden", "eye-off"),
-    ActionType.UNHIDE: ("Shown again", "eye"),
-    ActionType.WARN: ("Author warned", "flag"),
-    ActionType.SILENCE: ("Author silenced", "user"),
-    ActionType.DELETE: ("Deleted", "trash-2"),
+    ActionType.HIDE: (lazy_gettext("Hidden"), "eye-off"),
+    ActionType.UNHIDE: (lazy_gettext("Shown again"), "eye"),
+    ActionType.WARN: (lazy_gettext("Author warned"), "flag"),
+    ActionType.SILENCE: (lazy_gettext("Author silenced"), "user"),
+    ActionType.DELETE: (lazy_gettext("Deleted"), "trash-2"),
 }
 
 

@@ -10,6 +10,8 @@ from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import holds
 from app.core.review.verbs import choosable
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
 
@@ -66,30 +68,30 @@ class VerbWords:
     on_several: OnSeveral | None = None
 
 
-_STANDS = "what was done to {} stands."
-_REVOKED = "what was done to {} is revoked."
-_UNCHANGED = "{} stays as it is."
-_NOT_SENT = "the platform is notified not to act on {}."
+_STANDS = lazy_gettext("what was done to {} stands.")
+_REVOKED = lazy_gettext("what was done to {} is revoked.")
+_UNCHANGED = lazy_gettext("{} stays as it is.")
+_NOT_SENT = lazy_gettext("the platform is notified not to act on {}.")
 
 WORDS: Mapping[ActionVerb, VerbWords] = {
     ActionVerb.DISMISS: VerbWords(
-        "Dismiss",
-        "Dismissing…",
+        lazy_gettext("Dismiss"),
+        lazy_gettext("Dismissing…"),
         "secondary",
         "D",
         effects={
             ActionType.HIDE: Effect("keep post", _UNCHANGED),
             ActionType.UNHIDE: Effect("keep post hidden", _UNCHANGED),
-            ActionType.WARN: Effect("do not warn", _UNCHANGED),
-            ActionType.SILENCE: Effect("do not silence", _UNCHANGED),
+            ActionType.WARN: Effect(lazy_gettext("do not warn"), _UNCHANGED),
+            ActionType.SILENCE: Effect(lazy_gettext("do not silence"), _UNCHANGED),
             ActionType.DELETE: Effect("keep post", _UNCHANGED),
         },
         on_note=OnNote(
             "destructive",
-            "This note will be dismissed and locked.",
-            "Dismiss: the note is not shown, whatever its ratings.",
+            lazy_gettext("This note will be dismissed and locked."),
+            lazy_gettext("Dismiss: the note is not shown, whatever its ratings."),
         ),
-        on_several=OnSeveral("Dismiss selected", "keep posts", "secondary", "dismissed"),
+        on_several=OnSeveral(lazy_gettext("Dismiss selected"), "keep posts", "secondary", "dismissed"),
     ),
     ActionVerb.FORCE_PUBLISH: VerbWords(
         "Force-publish",
@@ -99,22 +101,26 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
         effects={
             ActionType.HIDE: Effect("hide post", "{} will be hidden."),
             ActionType.UNHIDE: Effect("show post again", "{} will be shown again."),
-            ActionType.WARN: Effect("warn author", "{} will get a warning."),
+            ActionType.WARN: Effect("warn author", lazy_gettext("{} will get a warning.")),
             ActionType.SILENCE: Effect("silence author", "{} will get its author silenced."),
             ActionType.DELETE: Effect(
-                "delete post", "{} will be deleted.", "Not every platform can restore a deleted post."
+                "delete post",
+                "{} will be deleted.",
+                lazy_gettext("Not every platform can restore a deleted post."),
             ),
         },
         on_note=OnNote(
             "secondary",
-            "This note will be published and locked.",
-            "Force-publish: the note is shown with the post, whatever its ratings.",
+            lazy_gettext("This note will be published and locked."),
+            lazy_gettext("Force-publish: the note is shown with the post, whatever its ratings."),
         ),
-        on_several=OnSeveral("Hide selected", "hide posts", "destructive", "hidden", ActionType.HIDE),
+        on_several=OnSeveral(
+            lazy_gettext("Hide selected"), "hide posts", "destructive", "hidden", ActionType.HIDE
+        ),
     ),
     ActionVerb.CONFIRM: VerbWords(
-        "Confirm",
-        "Confirming…",
+        lazy_gettext("Confirm"),
+        lazy_gettext("Confirming…"),
         "secondary",
         "C",
         effects={
@@ -124,11 +130,13 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.SILENCE: Effect("keep silenced", _STANDS),
             ActionType.DELETE: Effect("keep deleted", _STANDS),
         },
-        on_several=OnSeveral("Confirm selected", "what was done stands", "secondary", "confirmed"),
+        on_several=OnSeveral(
+            lazy_gettext("Confirm selected"), "what was done stands", "secondary", "confirmed"
+        ),
     ),
     ActionVerb.OVERTURN: VerbWords(
-        "Overturn",
-        "Overturning…",
+        lazy_gettext("Overturn"),
+        lazy_gettext("Overturning…"),
         "destructive",
         "O",
         effects={
@@ -138,13 +146,15 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.SILENCE: Effect("end silence", _REVOKED),
             ActionType.DELETE: Effect(
                 "restore post",
-                "the platform will be asked to restore {}.",
-                "Not every platform can restore a deleted post.",
+                lazy_gettext("the platform will be asked to restore {}."),
+                lazy_gettext("Not every platform can restore a deleted post."),
             ),
         },
-        on_several=OnSeveral("Overturn selected", "take it back", "destructive", "overturned"),
+        on_several=OnSeveral(
+            lazy_gettext("Overturn selected"), lazy_gettext("take it back"), "destructive", "overturned"
+        ),
     ),
-    ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
+    ActionVerb.REOPEN: VerbWords(lazy_gettext("Reopen"), lazy_gettext("Reopening…")),
 }
 """In the order of the buttons."""
 CONSEQUENCES: Mapping[ActionType, str] = {
@@ -180,7 +190,11 @@ def outcome(
     ``act_as``: what the platform does instead of what is configured.
     """
     if verb is ActionVerb.REOPEN and to is not ReopenTo.ACT:
-        return f"{subject} will be reviewed again by {'moderators' if to is ReopenTo.STAFF else 'members'}."
+        return (
+            _("%(post)s will be reviewed again by moderators.", post=subject)
+            if to is ReopenTo.STAFF
+            else _("%(post)s will be reviewed again by members.", post=subject)
+        )
     if verb is ActionVerb.DISMISS and action.action_state is ActionState.PROPOSED:
         return _NOT_SENT.format(subject)
     # ReopenTo.ACT has the same effect as force-publishing.

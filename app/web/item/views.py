@@ -17,6 +17,8 @@ from app.core.notes.blindness import is_decided, is_settled
 from app.core.notes.ratings import Stats
 from app.core.questions import question_of
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import markup, veils
@@ -32,13 +34,17 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "unsure": HelpfulnessLevel.SOMEWHAT_HELPFUL,
 }
 """The rating of the action's rationale note for each answer (docs/develop/design-system.md)."""
-OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
+OPTIONS = (
+    ("yes", lazy_gettext("Yes"), "check"),
+    ("no", lazy_gettext("No"), "x"),
+    ("unsure", lazy_gettext("Not sure"), "circle-question-mark"),
+)
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 
-SAMPLE_ENDED = (
+SAMPLE_ENDED = lazy_gettext(
     "This question is closed. It was asked to learn from the answers: nothing was decided about this post."
 )
-NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have to agree."
+NUMBERS_ALONE = lazy_gettext("Numbers alone do not decide: people who usually disagree have to agree.")
 
 
 @dataclass(frozen=True)
@@ -88,8 +94,14 @@ class Progress:
     @property
     def words(self) -> str:
         if self.more:
-            return f"{self.count} of {self.needed} ratings. {self.more} more needed."
-        return f"{self.count} ratings."
+            return ngettext(
+                "%(count)s of %(needed)s ratings. %(num)s more needed.",
+                "%(count)s of %(needed)s ratings. %(num)s more needed.",
+                self.more,
+                count=self.count,
+                needed=self.needed,
+            )
+        return ngettext("%(num)s rating.", "%(num)s ratings.", self.count)
 
     @property
     def why_not_enough(self) -> str:
@@ -227,17 +239,17 @@ def sample_question(
 def timeline(action: Asked, request: Request, *, answered: bool) -> list[Step]:
     """Return the public steps, oldest first; until the reader has answered, only those before the review."""
     steps = [
-        Step("send", "Submitted", request.requested_at),
-        Step("messages-square", "Members were asked", action.created_at),
+        Step("send", _("Submitted"), request.requested_at),
+        Step("messages-square", _("Members were asked"), action.created_at),
     ]
     if isinstance(action, Action) and (answered or is_decided(action)):
         for icon, text, at in (
-            ("scale", "Decided: act", action.proposed_at if action.action_tier else None),
-            ("circle-check", "Carried out by the platform", action.applied_at),
-            ("scan-eye", "Second look began", action.retro_review_at),
-            ("badge-check", "Confirmed", action.confirmed_at),
-            ("undo-2", "Overturned", action.overturned_at),
-            ("circle-minus", "Decided: no action", action.dismissed_at),
+            ("scale", _("Decided: act"), action.proposed_at if action.action_tier else None),
+            ("circle-check", _("Carried out by the platform"), action.applied_at),
+            ("scan-eye", _("Second look began"), action.retro_review_at),
+            ("badge-check", _("Confirmed"), action.confirmed_at),
+            ("undo-2", _("Overturned"), action.overturned_at),
+            ("circle-minus", _("Decided: no action"), action.dismissed_at),
         ):
             if at is not None:
                 steps.append(Step(icon, text, at))

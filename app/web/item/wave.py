@@ -11,10 +11,10 @@ from app.core import clock
 from app.core.models import Action, Wave
 from app.core.permissions import Actor
 from app.core.review import waves
+from app.core.texts import ngettext
 from app.core.vocabulary import ActionState
 from app.web import veils
 from app.web.categories import HIDDEN
-from app.web.filters import counted
 
 SHOWN = 50
 
@@ -50,7 +50,10 @@ def wave_words(posts: int, authors: int) -> str:
     """How many posts are alike, and by how many authors; empty for one alone."""
     if posts < 2:
         return ""
-    return f"{posts:,} alike" + (f", {counted(authors, 'author')}" if authors else "")
+    alike = ngettext("%(num)s alike", "%(num)s alike", posts)
+    if not authors:
+        return alike
+    return ngettext("%(alike)s, %(num)s author", "%(alike)s, %(num)s authors", authors, alike=alike)
 
 
 def wave_of(session: Session, actor: Actor, action: Action) -> WaveView | None:

@@ -16,12 +16,14 @@ from app.core.notes.explanations import Explanation
 from app.core.panels import results
 from app.core.panels.results import Decided
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus, ReviewGroup
 from app.web import auth
 from app.web.viewpoints import StripView, draw_strip
 
-_NOTE_WORDS = ("Helpful", "Somewhat", "Not helpful")
-_ANSWER_WORDS = ("Yes", "Not sure", "No")
+_NOTE_WORDS = (lazy_gettext("Helpful"), lazy_gettext("Somewhat"), lazy_gettext("Not helpful"))
+_ANSWER_WORDS = (lazy_gettext("Yes"), lazy_gettext("Not sure"), lazy_gettext("No"))
 _TONES = ("for", "half", "against")
 
 
@@ -88,7 +90,7 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         note.rationale,
         words,
         _TONES,
-        Tally(counts, f"All raters: {answers}", _segments(counts)),
+        Tally(counts, _("All raters: %(answers)s", answers=answers), _segments(counts)),
         is_covered=not is_over,
         strip=draw_strip(strip, is_question=note.rationale) if strip is not None else None,
         draw=draw,
@@ -135,20 +137,62 @@ def missing_for(session: Session, action: Action) -> Sequence[Missing]:
 
 
 def _unheard(hearing: Hearing, action: Action) -> Missing:
-    what = "The webhook is disabled" if hearing.webhooks else "No webhook is registered"
-    mend = "enable it" if hearing.webhooks else "register one"
-    links = [("How to poll", url_for("docs_page.read_docs"))]
+    links = [(_("How to poll"), url_for("docs_page.read_docs"))]
     if auth.may(Permission.MANAGE_WEBHOOKS, action.community_id):
-        links.insert(0, ("Webhooks" if hearing.webhooks else "Register a webhook", url_for("web.endpoints")))
-        return Missing(
-            f"{what} and nobody polls: {mend} or poll. Until then the platform does nothing.", links
+        links.insert(
+            0, (_("Webhooks") if hearing.webhooks else _("Register a webhook"), url_for("web.endpoints"))
         )
-    return Missing(f"{what} and nobody polls, so the platform does nothing. An operator can {mend}.", links)
+        return Missing(
+            _(
+                "The webhook is disabled and nobody polls: enable it or poll. Until then the platform does nothing."
+            )
+            if hearing.webhooks
+            else _(
+                "No webhook is registered and nobody polls: register one or poll. Until then the platform does nothing."
+            ),
+            links,
+        )
+    return Missing(
+        _(
+            "The webhook is disabled and nobody polls, so the platform does nothing. An operator can enable it."
+        )
+        if hearing.webhooks
+        else _(
+            "No webhook is registered and nobody polls, so the platform does nothing. An operator can register one."
+        ),
+        links,
+    )
 
 
 def _too_few(raters: Raters, action: Action) -> Missing:
-    here = {0: "nobody can", 1: "only 1 person can"}.get(raters.count, f"only {raters.count} people can")
-    text = f"{raters.needed} ratings are needed, and {here} rate here: invite raters, or decide it yourself."
+    needed = raters.needed
     if auth.may(Permission.MANAGE_PEOPLE, action.community_id):
-        return Missing(text, [("Invite raters", url_for("web.people"))])
-    return Missing(text.replace("invite raters", "ask an admin to invite raters"))
+        text = _(
+            "%(needed)s ratings are needed, and nobody can rate here: invite raters, or decide it yourself.",
+            needed=needed,
+        )
+        if raters.count:
+            text = ngettext(
+                "%(needed)s ratings are needed, and only %(num)s person can rate here: invite raters, or decide it "
+                "yourself.",
+                "%(needed)s ratings are needed, and only %(num)s people can rate here: invite raters, or decide it "
+                "yourself.",
+                raters.count,
+                needed=needed,
+            )
+        return Missing(text, [(_("Invite raters"), url_for("web.people"))])
+    text = _(
+        "%(needed)s ratings are needed, and nobody can rate here: ask an admin to invite raters, or decide it "
+        "yourself.",
+        needed=needed,
+    )
+    if raters.count:
+        text = ngettext(
+            "%(needed)s ratings are needed, and only %(num)s person can rate here: ask an admin to invite raters, or "
+            "decide it yourself.",
+            "%(needed)s ratings are needed, and only %(num)s people can rate here: ask an admin to invite raters, or "
+            "decide it yourself.",
+            raters.count,
+            needed=needed,
+        )
+    return Missing(text)

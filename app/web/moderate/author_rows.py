@@ -8,10 +8,12 @@ from flask import url_for
 
 from app.core.models import Action, Report, Strike
 from app.core.review.author_timeline import Entry
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.vocabulary import ActionState, ActionType, ReportState
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filters import counted, full_time
+from app.web.filters import full_time
 from app.web.item.silence_forms import length_words
 from app.web.item.timeline import DONE_TO_POST
 
@@ -58,9 +60,9 @@ def row_of(entry: Entry) -> Row:
     if entry.note is not None:
         return Row(
             entry.at,
-            "Note",
+            _("Note"),
             "pencil",
-            entry.note.text or "Note taken back",
+            entry.note.text or _("Note taken back"),
             by=entry.note.account_name,
         )
     if entry.report is not None:
@@ -69,10 +71,14 @@ def row_of(entry: Entry) -> Row:
 
 
 def _strike_row(at: datetime, strike: Strike) -> Row:
-    lifted = f"Lifted by {strike.lifted_by_name}: {strike.lift_reason}" if strike.lifted_at else ""
+    lifted = (
+        _("Lifted by %(who)s: %(why)s", who=strike.lifted_by_name, why=strike.lift_reason)
+        if strike.lifted_at
+        else ""
+    )
     return Row(
         at,
-        f"Strike, {counted(strike.points, 'point')}",
+        ngettext("Strike, %(num)s point", "Strike, %(num)s points", strike.points),
         "flag",
         strike.reason,
         by=strike.account_name,
@@ -83,7 +89,14 @@ def _strike_row(at: datetime, strike: Strike) -> Row:
 def _report_row(at: datetime, report: Report) -> Row:
     state = REPORT_STATES[report.state]
     return Row(
-        at, f"Reported a post as {category_name(report.category).lower()}, {state}", "flag", report.text or ""
+        at,
+        _(
+            "Reported a post as %(category)s, %(state)s",
+            category=category_name(report.category).lower(),
+            state=state,
+        ),
+        "flag",
+        report.text or "",
     )
 
 
@@ -95,7 +108,7 @@ def _post_row(entry: Entry) -> Row:
     newest = entry.actions[-1] if entry.actions else None
     return Row(
         post.platform_timestamp or entry.at,
-        "Post",
+        _("Post"),
         "message-square",
         HIDDEN if is_hidden else post.content,
         url=url_for("web.item", action_id=newest.id) if newest is not None else None,
@@ -110,20 +123,24 @@ def _line(action: Action) -> ActionLine:
     words, icon = DONE_TO_POST[action.action_type]
     if action.applied_at is None:
         words = {
-            ActionType.WARN: "Warning",
-            ActionType.SILENCE: "Silence",
-            ActionType.DELETE: "Deletion",
-            ActionType.HIDE: "Hiding",
+            ActionType.WARN: _("Warning"),
+            ActionType.SILENCE: _("Silence"),
+            ActionType.DELETE: _("Deletion"),
+            ActionType.HIDE: _("Hiding"),
         }.get(action.action_type, words)
     if action.strike_step is not None:
-        words += ", because of strikes"
+        words = _("%(done)s, because of strikes", done=words)
     elif action.filed_under:
         words += f", {category_name(action.filed_under).lower()}"
     detail = ""
     if action.action_type is ActionType.SILENCE and action.applied_at is not None:
-        detail = f"ended {full_time(action.ended_at)}" if action.ended_at else length_words(action.until)
+        detail = (
+            _("ended %(at)s", at=full_time(action.ended_at))
+            if action.ended_at
+            else length_words(action.until)
+        )
     elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
-        detail = "after a second look"
+        detail = _("after a second look")
     url = url_for("web.item", action_id=action.id)
     return ActionLine(words, icon, action.action_state.value, url, detail)
 
@@ -138,4 +155,6 @@ def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:
         f"{category_name(category).lower()} {count} {REPORT_STATES[state]}"
         for (category, state), count in told.items()
     ]
-    return f"Reported {'once' if total == 1 else f'{total:,} times'}: {', '.join(parts)}"
+    return ngettext(
+        "Reported once: %(reasons)s", "Reported %(num)s times: %(reasons)s", total, reasons=", ".join(parts)
+    )

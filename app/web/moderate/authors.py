@@ -18,6 +18,8 @@ from app.core.permissions import Permission
 from app.core.review import author_pages, author_search, author_timeline, authors
 from app.core.review.author_pages import Figures
 from app.core.review.author_timeline import Cursor
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -35,20 +37,20 @@ class StrikeForm(Form):
     """A strike by hand."""
 
     points = IntegerField(
-        "Points",
+        lazy_gettext("Points"),
         [
-            InputRequired("Enter the points."),
-            NumberRange(1, limits.STRIKE_POINTS_MAX, f"Points must be from 1 to {limits.STRIKE_POINTS_MAX}."),
+            InputRequired(lazy_gettext("Enter the points.")),
+            NumberRange(1, limits.STRIKE_POINTS_MAX, lazy_gettext("Points must be from 1 to 10.")),
         ],
         default=1,
     )
-    category = SelectField("File under", validate_choice=False)
-    strike_reason = forms.reason_field("Reason for the strike")
+    category = SelectField(lazy_gettext("File under"), validate_choice=False)
+    strike_reason = forms.reason_field(lazy_gettext("Reason for the strike"))
 
     def offer(self, names: Sequence[str]) -> None:
         """Offer the community's categories."""
         self.category.choices = choices(
-            {"": "None in particular", **{name: category_name(name) for name in names}}
+            {"": _("None in particular"), **{name: category_name(name) for name in names}}
         )
 
 
@@ -97,7 +99,7 @@ def add_strike(profile_id: uuid.UUID) -> Response:
         return _show(profile_id, form, status=422)
     try:
         with wired().database.writing() as session:
-            _, author = author_pages.author_of(session, actor, community, profile_id)
+            _profile, author = author_pages.author_of(session, actor, community, profile_id)
             reason, category = Reason(form.strike_reason.data or ""), form.category.data or None
             strikes.add(
                 session, actor, community.id, author, form.points.data or 0, reason=reason, category=category
@@ -105,7 +107,7 @@ def add_strike(profile_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal, {"reason": "strike_reason"})
         return _show(profile_id, form, status=422)
-    return page.done(None, author_url(profile_id), "The strike is added.")
+    return page.done(None, author_url(profile_id), _("The strike is added."))
 
 
 @web.post("/authors/<uuid:profile_id>/strikes/<uuid:strike_id>/lift")
@@ -117,7 +119,7 @@ def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
         return _show(profile_id, form, status=422, lifting=strike_id)
     try:
         with wired().database.writing() as session:
-            _, author = author_pages.author_of(session, actor, community, profile_id)
+            _profile, author = author_pages.author_of(session, actor, community, profile_id)
             strike = strikes.find(session, actor, community.id, author, strike_id)
             strikes.lift(session, actor, strike, reason=Reason(form.lift_reason.data or ""))
     except Invalid as refusal:
@@ -125,7 +127,7 @@ def lift_strike(profile_id: uuid.UUID, strike_id: uuid.UUID) -> Response:
         return _show(profile_id, form, status=422, lifting=strike_id)
     except Conflict as refusal:
         return page.done(None, author_url(profile_id), sentence_end(refusal.detail), status=409)
-    return page.done(None, author_url(profile_id), "The strike is lifted.")
+    return page.done(None, author_url(profile_id), _("The strike is lifted."))
 
 
 @web.post("/authors/<uuid:profile_id>/note")
@@ -137,12 +139,12 @@ def note_author(profile_id: uuid.UUID) -> Response:
         return _show(profile_id, form, status=422)
     try:
         with wired().database.writing() as session:
-            _, author = author_pages.author_of(session, actor, community, profile_id)
+            _profile, author = author_pages.author_of(session, actor, community, profile_id)
             authors.write_note(session, actor, community.id, author, form.about_author.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal, {"text": "about_author"})
         return _show(profile_id, form, status=422)
-    message = "The note about the author is saved. Only moderators see it."
+    message = _("The note about the author is saved. Only moderators see it.")
     return page.done(None, author_url(profile_id), message)
 
 
@@ -202,7 +204,7 @@ def _note_form(current: AuthorNote | None) -> AuthorNoteForm:
 
 def _cursor() -> Cursor | None:
     """Return where the asked page of the timeline begins; None for the first, and for what cannot be read."""
-    moment, _, last = forms.query_arg("older").partition("~")
+    moment, _tilde, last = forms.query_arg("older").partition("~")
     row_id = parse_id(last)
     try:
         at = datetime.fromisoformat(moment)
@@ -216,4 +218,4 @@ def _silenced(figures: Figures) -> tuple[str, str] | None:
     action = figures.silenced
     if action is None:
         return None
-    return f"Silenced {length_words(action.until)}", url_for("web.item", action_id=action.id)
+    return _("Silenced %(until)s", until=length_words(action.until)), url_for("web.item", action_id=action.id)

@@ -9,6 +9,8 @@ from app.core.errors import Conflict, Invalid
 from app.core.history.reason import Reason
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, decision_trace
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import sentence_end, state_word
@@ -28,8 +30,12 @@ def take_over(action_id: uuid.UUID) -> Response:
     form = forms.posted(DecisionForm)
     with wired().database.writing() as session:
         name = claims.take_over(session, auth.current_actor(), moderation.find(session, action_id))
-    notified = f"{name} is notified. " if name else ""
-    return moderation.done(action_id, f"Taken over. {notified}Yours for 10 minutes.", form=form)
+    message = (
+        _("Taken over. %(who)s is notified. Yours for 10 minutes.", who=name)
+        if name
+        else _("Taken over. Yours for 10 minutes.")
+    )
+    return moderation.done(action_id, message, form=form)
 
 
 @web.get("/review/<uuid:action_id>/claim")
@@ -46,7 +52,7 @@ def claim_part(action_id: uuid.UUID) -> Response:
         if claim_view.seen(actor, action) == shown if shown else claims.is_held_by(actor, action):
             return make_response("", 204)
         panel = moderate_panel.panel(session, actor, action)
-        decision, claimant, *_ = [*shown.split("."), ""] if shown else panel.seen.split(".")
+        decision, claimant, *_rest = [*shown.split("."), ""] if shown else panel.seen.split(".")
         news = _news(session, panel) if panel.seen.split(".")[0] != decision else ""
     if not page.wants_part():
         return moderation.show(action_id)
@@ -54,20 +60,20 @@ def claim_part(action_id: uuid.UUID) -> Response:
         answer = page.render("item/item.html", moderation.PART, alert=news, panel=panel, swapped=True)
         answer.headers["HX-Retarget"] = "#moderator-panel"
         return answer
-    alert = f"{news} What you typed is still here." if news else None
+    alert = _("%(news)s What you typed is still here.", news=news) if news else None
     if panel.claim.taken_at is not None and (not shown or panel.seen.split(".")[1] != claimant):
-        alert = f"{panel.claim.name} took this over from you. What you typed is still here."
+        alert = _("%(who)s took this over from you. What you typed is still here.", who=panel.claim.name)
     return page.render("item/item.html", PART, alert=alert, panel=panel, news=news)
 
 
 def _news(session: Session, panel: ModeratorPanel) -> str:
     """Say what a colleague did to the item: "Dismissed by Sam, just now."."""
     if panel.is_held_by_me:
-        return "You have decided this already, in another window."
+        return _("You have decided this already, in another window.")
     if panel.held is not None:
-        return f"{panel.held.who} is deciding this right now."
+        return _("%(who)s is deciding this right now.", who=panel.held.who)
     by_whom = decision_trace.by_whom(session, panel.action.id)
-    state = state_word(panel.action.action_state) if not panel.is_waiting else "Changed"
+    state = state_word(panel.action.action_state) if not panel.is_waiting else _("Changed")
     return f"{state}{by_whom}."
 
 
@@ -79,7 +85,7 @@ def claim(action_id: uuid.UUID) -> Response:
             claims.claim(session, auth.current_actor(), moderation.find(session, action_id))
     except Conflict as refusal:
         return moderation.done(action_id, sentence_end(refusal.detail), status=409, form=form)
-    return moderation.done(action_id, "Claimed. Yours for 10 minutes.", form=form)
+    return moderation.done(action_id, _("Claimed. Yours for 10 minutes."), form=form)
 
 
 @web.post("/review/<uuid:action_id>/renew")
@@ -96,7 +102,7 @@ def release(action_id: uuid.UUID) -> Response:
     form = forms.posted(DecisionForm)
     with wired().database.writing() as session:
         claims.release(session, auth.current_actor(), moderation.find(session, action_id))
-    return moderation.done(action_id, "Released. Others can claim it.", form=form)
+    return moderation.done(action_id, _("Released. Others can claim it."), form=form)
 
 
 @web.post("/review/<uuid:action_id>/assign")
@@ -119,7 +125,9 @@ def assign(action_id: uuid.UUID) -> Response:
         return moderation.show(action_id, form, decision, status=422)
     except Conflict as refusal:
         return moderation.show(action_id, form, decision, status=409, alert=sentence_end(refusal.detail))
-    message = "Nobody is assigned now." if name is None else f"Assigned to {sentence_end(name)}"
+    message = (
+        _("Nobody is assigned now.") if name is None else _("Assigned to %(who)s", who=sentence_end(name))
+    )
     is_given_away = form.wanted not in {None, auth.current_actor().account_id}
     went_on = moderation.go_on(action_id, message, decision) if is_given_away else None
     return went_on or moderation.done(action_id, message, form=decision)
@@ -136,7 +144,7 @@ def snooze(action_id: uuid.UUID) -> Response:
             assignments.snooze(session, auth.current_actor(), action, form.wanted, version=version_of(form))
     except Conflict as refusal:
         return moderation.done(action_id, sentence_end(refusal.detail), status=409, form=decision)
-    message = "Snoozed. It returns to the queue by itself." if form.wanted else "Back in the queue."
+    message = _("Snoozed. It returns to the queue by itself.") if form.wanted else _("Back in the queue.")
     went_on = moderation.go_on(action_id, message, decision) if form.wanted else None
     return went_on or moderation.done(action_id, message, form=decision)
 
@@ -147,5 +155,5 @@ def stop_for_today() -> Response:
     """Release all claims of the moderator, so that nothing waits for an absent colleague."""
     with wired().database.writing() as session:
         count = claims.release_all(session, auth.current_actor())
-    released = {0: "You held nothing.", 1: "1 claim is released."}.get(count, f"{count} claims are released.")
-    return page.done(None, url_for("web.desk"), f"{released} Have a good rest.")
+    released = ngettext("%(num)s claim is released.", "%(num)s claims are released.", count)
+    return page.done(None, url_for("web.desk"), _("%(released)s Have a good rest.", released=released))

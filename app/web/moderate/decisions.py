@@ -16,10 +16,12 @@ from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import assignments, holds, second_looks, waves
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
-from app.web.filters import counted, sentence_end
+from app.web.filters import sentence_end
 from app.web.item import decision_forms, note_panel, notes, panel
 from app.web.item.decision_forms import DecisionForm, ReopenForm, TextQuestion, refused, version_of
 from app.web.moderate import moderation, row_lists
@@ -30,14 +32,17 @@ NOTE_PART = "moderate/_note_moderation.html"
 ESCALATE: Literal["escalate"] = "escalate"
 Verb = ActionVerb | Literal["escalate"]
 """What a button does: a verb of the table, or sending the item to staff, which changes no state."""
-HELD = "Decided. You can still undo it."
-CHOOSE = "Choose what to decide with one of the buttons."
+HELD = lazy_gettext("Decided. You can still undo it.")
+CHOOSE = lazy_gettext("Choose what to decide with one of the buttons.")
 AT_ONCE: Mapping[Verb, tuple[TextQuestion, str]] = {
     ActionVerb.OPEN_SECOND_LOOK: (
-        TextQuestion("Ask for a second look", "web.open_second_look"),
-        "The community is asked to look again.",
+        TextQuestion(lazy_gettext("Ask for a second look"), "web.open_second_look"),
+        lazy_gettext("The community is asked to look again."),
     ),
-    ESCALATE: (TextQuestion("Escalate", "web.escalate"), "Sent to staff. Operators have been notified."),
+    ESCALATE: (
+        TextQuestion(lazy_gettext("Escalate"), "web.escalate"),
+        lazy_gettext("Sent to staff. Operators have been notified."),
+    ),
 }
 """The verbs that decide nothing, so that there is no undo: what is asked before, and what is said afterwards."""
 
@@ -144,7 +149,10 @@ def _next(session: Session, action: Action, message: str) -> Done:
     following = moderation.claim_following(session, action)
     is_held = message == HELD
     if following is None:
-        return Done(f"{'Decided.' if is_held else message} The queue is empty.", row_lists.origin().url())
+        return Done(
+            _("Decided. The queue is empty.") if is_held else _("%(done)s The queue is empty.", done=message),
+            row_lists.origin().url(),
+        )
     return Done("" if is_held else message, moderation.item_url(following.id, next="1"))
 
 
@@ -179,7 +187,7 @@ def stop_wave(action_id: uuid.UUID) -> Response:
     """Let no later post be decided as the posts alike were."""
     with wired().database.writing() as session:
         waves.stop(session, auth.current_actor(), moderation.find(session, action_id))
-    return moderation.done(action_id, "Later posts alike wait in the queue.")
+    return moderation.done(action_id, _("Later posts alike wait in the queue."))
 
 
 @web.post("/review/<uuid:action_id>/reopen")
@@ -282,8 +290,8 @@ def undo(hold_id: uuid.UUID) -> Response:
             raise
         return moderation.done(seen, late, status=409)
     if held.action_id is None:
-        return page.done(None, url_for("web.note", note_id=held.note_id), "Undone. Nothing was sent.")
-    return moderation.done(held.action_id, "Undone. Nothing was sent.")
+        return page.done(None, url_for("web.note", note_id=held.note_id), _("Undone. Nothing was sent."))
+    return moderation.done(held.action_id, _("Undone. Nothing was sent."))
 
 
 @web.post("/holds/undo")
@@ -303,7 +311,13 @@ def undo_several() -> Response:
             except Refused:
                 late += 1
     undone = len(form.hold.data) - late
-    message = f"{counted(undone, 'decision')} undone. Nothing was sent."
+    message = ngettext(
+        "%(num)s decision undone. Nothing was sent.", "%(num)s decisions undone. Nothing was sent.", undone
+    )
     if late:
-        message = f"{undone} undone. {late} could not be: too late, already carried out."
+        message = _(
+            "%(undone)s undone. %(late)s could not be: too late, already carried out.",
+            undone=undone,
+            late=late,
+        )
     return page.done(None, url, message, status=409 if late else 200)

@@ -14,6 +14,7 @@ from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
 from app.core.review import authors, claims, queue
+from app.core.texts import gettext as _
 from app.web import auth, forms, list_filters, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -62,7 +63,7 @@ def write_message(action_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal, {"comment": "message"})
         return show(action_id, form, status=422)
-    return done(action_id, "Your message is saved. Only moderators see it.", part=TIMELINE)
+    return done(action_id, _("Your message is saved. Only moderators see it."), part=TIMELINE)
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
@@ -96,7 +97,7 @@ def open_next(row_list: RowList) -> Response:
         after = _release_left(session, actor)
         action = row_list.claim_next(session, actor, community_id, row_list.filters(), after=after)
     if action is None:
-        return page.done(None, row_list.url(), "The queue has nothing that you could claim.")
+        return page.done(None, row_list.url(), _("The queue has nothing that you could claim."))
     query = encoded({**row_list.query(), **row_list.origin, "next": "1"})
     return make_response(redirect(f"{url_for('web.item', action_id=action.id)}?{query}", 303))
 
@@ -109,7 +110,7 @@ def go_on(action_id: uuid.UUID, message: str, form: DecisionForm) -> Response | 
     with wired().database.writing() as session:
         following = claim_following(session, find(session, action_id))
     if following is None:
-        return page.done(None, row_lists.origin().url(), f"{message} The queue is empty.")
+        return page.done(None, row_lists.origin().url(), _("%(done)s The queue is empty.", done=message))
     return page.done(None, item_url(following.id, next="1"), message)
 
 
@@ -206,7 +207,7 @@ def lift(action_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal, {"reason": "lift_reason"})
         return show(action_id, form, status=422)
-    return done(action_id, "The silence is lifted.")
+    return done(action_id, _("The silence is lifted."))
 
 
 AUTHOR_NOTE_PART = "moderate/_author_note.html"
@@ -215,7 +216,7 @@ AUTHOR_NOTE_PART = "moderate/_author_note.html"
 @web.post("/review/<uuid:action_id>/author-note")
 def write_author_note(action_id: uuid.UUID) -> Response:
     form = forms.posted(AuthorNoteForm)
-    status, message = 200, "The note about the author is saved. Only moderators see it."
+    status, message = 200, _("The note about the author is saved. Only moderators see it.")
     try:
         if form.validate():
             with wired().database.writing() as session:
