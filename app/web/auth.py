@@ -34,11 +34,21 @@ from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles, sessions
 from app.core.permissions import Actor, Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
+from app.core.vocabulary import Role
 from app.process import replica_reads
 from app.web import community_choice, page, reader_language, security
 from app.web.blueprint import web
 from app.wiring import own_path, wired
 
+ROLE_WORDS = {
+    Role.RATER: lazy_gettext("rater"),
+    Role.MODERATOR: lazy_gettext("moderator"),
+    Role.OPERATOR: lazy_gettext("operator"),
+    Role.ADMIN: lazy_gettext("admin"),
+}
+"""The roles within a sentence."""
 View = TypeVar("View", bound=Callable[..., Any])
 
 
@@ -46,7 +56,7 @@ class SignedOut(Unauthenticated):
     """A form of the dashboard was sent without a sign-in."""
 
     def __init__(self) -> None:
-        super().__init__("You are signed out, so nothing was changed")
+        super().__init__(_("You are signed out, so nothing was changed"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +171,7 @@ def for_service_admins(view: View) -> View:
     @wraps(view)
     def checked_view(**values: Any) -> Any:
         if not current_actor().service_admin:
-            raise Forbidden("This needs a service admin")
+            raise Forbidden(_("This needs a service admin"))
         return view(**values)
 
     return checked_view  # type: ignore[return-value]
@@ -181,8 +191,18 @@ def require(permission: Permission, community_id: uuid.UUID) -> None:
         if permissions.is_closed(actor, permission, community_id):
             raise Forbidden(permissions.ARCHIVED)
         needed, role = permissions.least_role(permission), actor.role_in(community_id)
-        yours = f"Your role in this community is {role}" if role else "You have no role in this community"
-        raise Forbidden(f"This needs the role {needed} or a higher one. {yours}")
+        if role:
+            why = _(
+                "This needs the role %(needed)s or a higher one. Your role in this community is %(role)s",
+                needed=ROLE_WORDS[needed],
+                role=ROLE_WORDS[role],
+            )
+        else:
+            why = _(
+                "This needs the role %(needed)s or a higher one. You have no role in this community",
+                needed=ROLE_WORDS[needed],
+            )
+        raise Forbidden(why)
 
 
 def may(permission: Permission, community_id: uuid.UUID) -> bool:
@@ -258,7 +278,7 @@ def choose_language() -> None:
 def current_reader() -> Reader:
     who = reader()
     if who is None:
-        raise Unauthenticated("Sign in first")
+        raise Unauthenticated(_("Sign in first"))
     return who
 
 

@@ -8,6 +8,8 @@ from flask import Response, g, make_response, render_template, request, url_for
 
 from app.core.errors import IllegalMove
 from app.core.limits import DATASET_FILE_TOO_LARGE
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.errors import explain
 from app.web import auth, page
 from app.web.blueprint import web
@@ -15,17 +17,35 @@ from app.web.filters import state_phrase
 from app.wiring import own_path
 
 WORDS: Mapping[int, tuple[str, str]] = {
-    400: ("We could not read that", "Nothing was changed. Copy what you typed before you reload the form."),
-    401: ("Sign in to continue", "You are signed out. Nothing was changed."),
-    403: ("You cannot do this", "Your role does not allow it."),
-    404: ("Page not found", "It may have been removed, or the address is not quite right."),
-    405: ("This address cannot do that", "Go back and use the button on the page."),
-    409: ("Changed meanwhile", "This changed while you were looking at it. Go back and reload to see it."),
-    413: ("That is too much text", "Shorten it, then send it again."),
-    422: ("Something is not right yet", "Go back and check what you entered."),
-    429: ("Too many tries", "Wait a minute, then try again."),
-    500: ("Something went wrong on our side", "Nothing was lost. Try again in a moment."),
-    503: ("Not available right now", "The service is busy or restarting. Try again in a moment."),
+    400: (
+        lazy_gettext("We could not read that"),
+        lazy_gettext("Nothing was changed. Copy what you typed before you reload the form."),
+    ),
+    401: (lazy_gettext("Sign in to continue"), lazy_gettext("You are signed out. Nothing was changed.")),
+    403: (lazy_gettext("You cannot do this"), lazy_gettext("Your role does not allow it.")),
+    404: (
+        lazy_gettext("Page not found"),
+        lazy_gettext("It may have been removed, or the address is not quite right."),
+    ),
+    405: (
+        lazy_gettext("This address cannot do that"),
+        lazy_gettext("Go back and use the button on the page."),
+    ),
+    409: (
+        lazy_gettext("Changed meanwhile"),
+        lazy_gettext("This changed while you were looking at it. Go back and reload to see it."),
+    ),
+    413: (lazy_gettext("That is too much text"), lazy_gettext("Shorten it, then send it again.")),
+    422: (lazy_gettext("Something is not right yet"), lazy_gettext("Go back and check what you entered.")),
+    429: (lazy_gettext("Too many tries"), lazy_gettext("Wait a minute, then try again.")),
+    500: (
+        lazy_gettext("Something went wrong on our side"),
+        lazy_gettext("Nothing was lost. Try again in a moment."),
+    ),
+    503: (
+        lazy_gettext("Not available right now"),
+        lazy_gettext("The service is busy or restarting. Try again in a moment."),
+    ),
 }
 
 
@@ -33,7 +53,9 @@ WORDS: Mapping[int, tuple[str, str]] = {
 def answer(error: Exception) -> Response:
     """Return the error page for an exception in a view. ``app.errors`` maps the exception to status and detail."""
     if isinstance(error, IllegalMove):
-        return render_error(409, f"By now this is {state_phrase(error.current)}. Reload the page to see it")
+        return render_error(
+            409, _("By now this is %(state)s. Reload the page to see it", state=state_phrase(error.current))
+        )
     explained = explain(error)
     is_file = (
         explained.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and request.endpoint == "web.import_dataset"
@@ -54,7 +76,7 @@ def render_error(status: int, detail: str | None = None) -> Response:
         with suppress(Exception):  # without a database it is what the browser asks for
             auth.choose_language()
     title, usual = WORDS.get(status, WORDS[500])
-    explanation = _sentence(detail) if detail and _says_more(status, detail) else usual
+    explanation = _sentence(str(detail)) if detail and _says_more(status, detail) else usual
     if page.wants_part():
         # htmx swaps 409 and 422. Typed text stays on the page, and the explanation goes to the alert region.
         response = make_response(render_template("_alert.html", text=explanation), status)
@@ -82,11 +104,11 @@ def _next(status: int) -> dict[str, str]:
     if status == 401:
         back = own_path(request.headers.get("Referer", ""))
         url = url_for("web.sign_in", next=auth.safe_next(back))
-        return {"next_url": url, "next_label": "Sign in"}
+        return {"next_url": url, "next_label": _("Sign in")}
     again = auth.safe_next(request.full_path.rstrip("?")) if request.method == "GET" else None
     if again and (status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500):
-        return {"next_url": again, "next_label": "Try again"}
-    return {"next_url": "/", "next_label": "Go to the start page"}
+        return {"next_url": again, "next_label": _("Try again")}
+    return {"next_url": "/", "next_label": _("Go to the start page")}
 
 
 def _says_more(status: int, detail: str) -> bool:

@@ -11,10 +11,12 @@ from wtforms.fields.choices import SelectFieldBase
 from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.web import reader_zone
 from app.web.filters import full_time
 
-ALL = {"": "All"}
+ALL = {"": lazy_gettext("All")}
 """The choice without a filter."""
 NAMED = 2
 """How many values a closed ``SeveralField`` lists by name; if there are more, it shows their number."""
@@ -43,15 +45,25 @@ class SeveralField(SelectMultipleField):
         known = {value for value, *_ in self.iter_choices()} if self.validate_choice else set(self.data or [])
         for value in self.data or []:
             if value not in known:
-                raise ValidationError(f"{self.label.text} cannot be “{value[:50]}”. Choose from the list.")
+                raise ValidationError(
+                    _(
+                        "%(field)s cannot be “%(value)s”. Choose from the list.",
+                        field=self.label.text,
+                        value=value[:50],
+                    )
+                )
 
     @property
     def in_words(self) -> str:
         """The ticked values in short: "All", "Hide", "Hide, Warn", "3 chosen"."""
-        chosen = [label for _, label, selected, _ in self.iter_choices() if selected]
+        chosen = [str(label) for _, label, selected, _ in self.iter_choices() if selected]
         if not self.data:
-            return "All"
-        return ", ".join(chosen) if len(chosen) <= NAMED else f"{len(chosen)} chosen"
+            return _("All")
+        return (
+            ", ".join(chosen)
+            if len(chosen) <= NAMED
+            else ngettext("%(num)s chosen", "%(num)s chosen", len(chosen))
+        )
 
 
 class MomentField(HiddenField):
@@ -118,7 +130,7 @@ class Days:
     def validate_to_day(self, field: DateField) -> None:
         check_year(field)
         if field.data and self.from_day.data and field.data < self.from_day.data:
-            raise ValidationError("To must not be before From.")
+            raise ValidationError(_("To must not be before From."))
 
     @property
     def since(self) -> datetime | None:
@@ -145,7 +157,7 @@ def check_year(field: DateField) -> None:
     """Refuse years outside of 1970 to 2999."""
     # Midnight in the reader's time zone must be a time that databases can store.
     if field.data and not 1970 <= field.data.year <= 2999:
-        raise ValidationError(f"{field.label.text} must be from 1970 to 2999.")
+        raise ValidationError(_("%(field)s must be from 1970 to 2999.", field=field.label.text))
 
 
 def reader_day(moment: datetime) -> date:

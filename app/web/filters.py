@@ -269,6 +269,7 @@ def register(app: Flask) -> None:
         score=score,
         state_word=state_word,
         channel=channel,
+        state_phrase=state_phrase,
         state_words=state_words,
         when=when,
         number=texts.number,

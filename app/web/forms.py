@@ -10,9 +10,11 @@ from wtforms import Field, Form, StringField, TextAreaField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 from wtforms.validators import InputRequired
 
-from app.core import limits
+from app.core import limits, texts
 from app.core.errors import Invalid
 from app.core.history.reason import Reason
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 
@@ -99,7 +101,14 @@ def at_most(most: int, name: str) -> Callable[[Form, Field], None]:
     def check(_form: Form, field: Field) -> None:
         length = len(field.data or "")
         if length > most:
-            raise ValidationError(f"{name} must be at most {most:,} characters; it has {length:,}.")
+            raise ValidationError(
+                _(
+                    "%(field)s must be at most %(most)s characters; it has %(length)s.",
+                    field=name,
+                    most=texts.number(most),
+                    length=texts.number(length),
+                )
+            )
 
     return check
 
@@ -109,7 +118,7 @@ def mail_address(_form: Form, field: Field) -> None:
     try:
         validate_email(field.data or "", check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError:
-        raise ValidationError("Enter an email address such as name@example.org.") from None
+        raise ValidationError(_("Enter an email address such as name@example.org.")) from None
 
 
 def choices(words: Mapping[Any, str]) -> list[SelectChoice]:
@@ -127,9 +136,20 @@ def whole_lines(text: str | None) -> str | None:
     return text.replace("\r\n", "\n").replace("\r", "\n") if text else text
 
 
-def reason_field(label: str = "Reason", *, required: bool = True, **more: Any) -> TextAreaField:
-    """Return a field for the reason of a change; ``label`` begins with "Reason"."""
-    wanted = [InputRequired(f"Enter a {label[0].lower()}{label[1:]}.")] if required else []
+REASON = lazy_gettext("Reason")
+_MISSING: Mapping[str, str] = {
+    REASON: lazy_gettext("Enter a reason."),
+    "Reason for the change": lazy_gettext("Enter a reason for the change."),
+    "Reason for the strike": lazy_gettext("Enter a reason for the strike."),
+    "Reason to lift it": lazy_gettext("Enter a reason to lift it."),
+    "Reason to revert": lazy_gettext("Enter a reason to revert."),
+}
+"""What is said where the reason is missing, by the field's label."""
+
+
+def reason_field(label: str = REASON, *, required: bool = True, **more: Any) -> TextAreaField:
+    """Return a field for the reason of a change; ``label`` is one of ``_MISSING``."""
+    wanted = [InputRequired(_MISSING[label])] if required else []
     return TextAreaField(label, [*wanted, at_most(limits.REASON_MAX, label)], filters=[whole_lines], **more)
 
 
@@ -138,11 +158,11 @@ class ReasonForm(Form):
 
     reason = reason_field()
     comment = TextAreaField(
-        "Comment",
-        [at_most(limits.REASON_MAX, "Comment")],
+        lazy_gettext("Comment"),
+        [at_most(limits.REASON_MAX, lazy_gettext("Comment"))],
         filters=[whole_lines],
     )
-    version = StringField("Version")
+    version = StringField()
 
     @property
     def typed_texts(self) -> list[str]:

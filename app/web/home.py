@@ -13,6 +13,8 @@ from app.core.insights import concerns
 from app.core.insights.concerns import Concern, Matter
 from app.core.people import invitations
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms, navigation, page, reader_zone
 from app.web.account import sessions, sign_up
 from app.web.administer import first_admin, getting_started
@@ -74,21 +76,26 @@ def desk() -> Response:
 def _greeting() -> str:
     """Return a greeting by the time of day where the reader is; one that fits always where that is not known."""
     if not reader_zone.is_known():
-        return "Hello."
+        return _("Hello.")
     hour = clock.now().astimezone(reader_zone.zone()).hour
-    return "Good morning." if 4 <= hour < 12 else "Good afternoon." if 12 <= hour < 18 else "Good evening."
+    if 4 <= hour < 12:
+        return _("Good morning.")
+    return _("Good afternoon.") if 12 <= hour < 18 else _("Good evening.")
 
 
 def _matters(found: Sequence[Matter]) -> Sequence[tuple[str, str, str]]:
     """What an operator should look at, but for what the page says anyway: icon, sentence, address."""
     words = {
-        Concern.WEBHOOK_DISABLED: ("circle-x", "The webhook to {} is disabled and gets nothing."),
-        Concern.WEBHOOK_FAILING: ("triangle-alert", "The webhook to {} is failing."),
+        Concern.WEBHOOK_DISABLED: (
+            "circle-x",
+            lazy_gettext("The webhook to %(place)s is disabled and gets nothing."),
+        ),
+        Concern.WEBHOOK_FAILING: ("triangle-alert", lazy_gettext("The webhook to %(place)s is failing.")),
     }
     return [
         (
             words[matter.concern][0],
-            words[matter.concern][1].format(urlsplit(matter.name).netloc or matter.name),
+            _(words[matter.concern][1].english, place=urlsplit(matter.name).netloc or matter.name),
             url_for("web.webhook_page", webhook_id=matter.webhook_id),
         )
         for matter in found

@@ -8,6 +8,8 @@ from app.core.communities import founding
 from app.core.models import Community
 from app.core.people import dashboard
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, list_filters
 from app.web.moderate import open_counts
 from app.web.page import NavItem
@@ -19,46 +21,46 @@ Entry = tuple[str, str, str, Permission | Literal["service admin"] | None]
 """What it is called, its view, its icon, and what one must be allowed, or be, to see it."""
 
 GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    ("", (("Home", "web.desk", "house", Permission.RATE),)),
+    ("", ((lazy_gettext("Home"), "web.desk", "house", Permission.RATE),)),
     (
-        "Rate",
+        lazy_gettext("Rate"),
         (
-            ("Help needed", "web.help_needed", "hand-helping", Permission.RATE),
-            ("My impact", "web.my_impact", "trending-up", Permission.RATE),
+            (lazy_gettext("Help needed"), "web.help_needed", "hand-helping", Permission.RATE),
+            (lazy_gettext("My impact"), "web.my_impact", "trending-up", Permission.RATE),
         ),
     ),
     (
-        "Moderate",
+        lazy_gettext("Moderate"),
         (
-            ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
-            ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
-            ("Authors", "web.authors_page", "users", Permission.SEE_HISTORY),
-            ("Reports", "web.reports_page", "message-square", Permission.SEE_QUEUE),
-            ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),
-            ("Insights", "web.insights_page", "chart-column", Permission.SEE_HISTORY),
+            (lazy_gettext("Review queue"), "web.review", "inbox", Permission.SEE_QUEUE),
+            (lazy_gettext("Second look"), "web.second_look", "scan-eye", Permission.SEE_QUEUE),
+            (lazy_gettext("Authors"), "web.authors_page", "users", Permission.SEE_HISTORY),
+            (lazy_gettext("Reports"), "web.reports_page", "message-square", Permission.SEE_QUEUE),
+            (lazy_gettext("Action history"), "web.history_page", "history", Permission.SEE_HISTORY),
+            (lazy_gettext("Insights"), "web.insights_page", "chart-column", Permission.SEE_HISTORY),
         ),
     ),
     (
-        "Operate",
+        lazy_gettext("Operate"),
         (
-            ("Thresholds", "web.thresholds", "sliders-horizontal", Permission.REVISE_POLICY),
-            ("Classifiers", "web.classifiers", "scan-text", Permission.REVISE_POLICY),
-            ("Datasets", "web.list_datasets", "database", Permission.REVISE_POLICY),
-            ("Webhooks", "web.endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
-            ("Deliveries", "web.deliveries_page", "send", Permission.MANAGE_WEBHOOKS),
-            ("Reasons and policies", "web.reasons", "scale", Permission.REVISE_POLICY),
-            ("Community", "web.community_page", "landmark", Permission.SEE_SETTINGS),
+            (lazy_gettext("Thresholds"), "web.thresholds", "sliders-horizontal", Permission.REVISE_POLICY),
+            (lazy_gettext("Classifiers"), "web.classifiers", "scan-text", Permission.REVISE_POLICY),
+            (lazy_gettext("Datasets"), "web.list_datasets", "database", Permission.REVISE_POLICY),
+            (lazy_gettext("Webhooks"), "web.endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
+            (lazy_gettext("Deliveries"), "web.deliveries_page", "send", Permission.MANAGE_WEBHOOKS),
+            (lazy_gettext("Reasons and policies"), "web.reasons", "scale", Permission.REVISE_POLICY),
+            (lazy_gettext("Community"), "web.community_page", "landmark", Permission.SEE_SETTINGS),
         ),
     ),
     (
-        "Administer",
+        lazy_gettext("Administer"),
         (
-            ("API keys", "web.keys_page", "key-round", Permission.MANAGE_KEYS),
-            ("People", "web.people", "users", Permission.MANAGE_PEOPLE),
-            ("Sign-in", "web.sign_in_methods", "lock", SERVICE_ADMIN),
+            (lazy_gettext("API keys"), "web.keys_page", "key-round", Permission.MANAGE_KEYS),
+            (lazy_gettext("People"), "web.people", "users", Permission.MANAGE_PEOPLE),
+            (lazy_gettext("Sign-in"), "web.sign_in_methods", "lock", SERVICE_ADMIN),
         ),
     ),
-    ("You", (("Settings", "web.settings", "settings", None),)),
+    (lazy_gettext("You"), ((lazy_gettext("Settings"), "web.settings", "settings", None),)),
 )
 
 
@@ -133,7 +135,9 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
     groups = []
     if community is not None and offers_first_steps(community):
         first = url_for("web.getting_started_page")
-        groups.append(("", [NavItem("Getting started", first + query, "circle-dashed", _is_current(first))]))
+        groups.append(
+            ("", [NavItem(_("Getting started"), first + query, "circle-dashed", _is_current(first))])
+        )
     for title, entries in GROUPS:
         items = [
             NavItem(

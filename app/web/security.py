@@ -20,6 +20,8 @@ from wtforms.validators import ValidationError
 from app.core import limits, security_events
 from app.core.errors import Forbidden
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.settings import Settings
 from app.web import icons
 from app.web.blueprint import web
@@ -57,7 +59,7 @@ HEADERS = {
 class StaleToken(BadRequest):
     """The token of a form is missing, or belongs to another browser or another person."""
 
-    description = (
+    description = lazy_gettext(
         "This form was opened by another person or in another browser, or your browser refuses cookies. "
         "Nothing was changed. Copy what you typed before you reload the form."
     )
@@ -157,7 +159,7 @@ def check_origin(*, null_is_ours: bool = False) -> None:
         foreign = not is_asked and (parts.scheme, parts.netloc) != (public.scheme, public.netloc)
     if foreign:
         security_events.log(SecurityEvent.CROSS_SITE, refused="origin", client_ip=request.remote_addr)
-        raise Forbidden("This was sent from another site, so it was not carried out")
+        raise Forbidden(_("This was sent from another site, so it was not carried out"))
 
 
 def check_token(*, signs_in: bool = False) -> None:

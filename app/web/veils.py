@@ -13,14 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms
 from app.web.categories import content_name, is_veiled
 
 SEEN = "seen"
 SHOW = "show"
-UNSEEN = "Choose “Show content” first: you cannot judge a post that you have not seen."
+UNSEEN = lazy_gettext("Choose “Show content” first: you cannot judge a post that you have not seen.")
 """Why a shortcut or a form is refused. Script and server use the same text."""
-UNREAD = "Read the note first: you cannot judge what you have not read."
+UNREAD = lazy_gettext("Read the note first: you cannot judge what you have not read.")
 """The same for a note."""
 _OWN_PLACE = frozenset({SHOW, "at", "item", "note"})
 
@@ -57,7 +59,7 @@ def for_action(action: Asked, url: str, *, form: str | None = None) -> Veil | No
     others = [(SHOW, other_id) for other_id in forms.query_args(SHOW) if other_id != str(action.id)]
     return Veil(
         post_id=action.id,
-        warning=f"{content_name(action.category)}. Hidden by your settings.",
+        warning=_("%(content)s. Hidden by your settings.", content=content_name(action.category)),
         is_shown=str(action.id)
         in {*forms.query_args(SHOW), *forms.posted_values(SEEN), *forms.posted_values(SHOW)},
         url=url,

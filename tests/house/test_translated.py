@@ -17,19 +17,19 @@ NOT_YET = {
         "account",
         "administer",
         "community",
-        "history",
     }
-    | {"macros", "moderate", "parts", "rate", "webhooks"},
+    | {"moderate", "rate", "webhooks"},
     "app/web": {
         "",
         "account",
         "administer",
         "community",
-        "history",
     }
     | {"moderate", "rate", "webhooks"},
 }
 """Folders whose texts are not marked yet; "" is the folder itself."""
+ENGLISH = "api_docs.html"
+"""The reference of the API, which is English."""
 MARKS = {"_", "gettext", "ngettext", "pgettext", "lazy_gettext"}
 UNSEEN = {
     "Bridgenote",
@@ -45,8 +45,25 @@ UNSEEN = {
     "CSV",
     "API",
     "URL",
+    "Ctrl + K",
+    "Ctrl + Enter",
+    "HX-Request",
+    "HiddenField",
+    "CSRFTokenField",
+    "BooleanField",
+    "RadioField",
+    "SelectMultipleField",
+    "MultiCheckboxField",
+    "ListWidget",
+    "Lax",
+    "Strict-Transport-Security",
+    "Bearer {}",
+    "bytes {}-{}/{}",
+    "Contact: {}",
+    "Expires: {}",
+    "Canonical: {}{}",
 }
-"""Names and keys, which stay as they are."""
+"""Names, keys and what programs read, which stay as they are."""
 SPEAKING_ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "label", "data-say", "data-confirm")
 
 _TAG = re.compile(r"<[^<>]*>")
@@ -61,7 +78,7 @@ _SENTENCE = re.compile(
 
 
 def _templates(folder: str) -> list[Path]:
-    return sorted((TEMPLATES / folder).glob("*.html"))
+    return sorted(path for path in (TEMPLATES / folder).glob("*.html") if path.name != ENGLISH)
 
 
 def _web_modules(folder: str) -> list[Path]:
@@ -120,7 +137,7 @@ def unmarked_in_template(source: str) -> list[str]:
 
 
 _QUIET_CALLS = re.compile(
-    r"(?:^|\.)(?:getLogger|info|warning|error|exception|debug|compile|RuntimeError|TypeVar|get|headers)$"
+    r"(?:^|\.)(?:getLogger|info|warning|error|exception|debug|compile|RuntimeError|LookupError|TypeVar|get|headers)$"
 )
 
 
@@ -142,6 +159,8 @@ def unmarked_in_module(source: str) -> list[str]:
             return
         if isinstance(node, ast.JoinedStr):
             text = "".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)  # type: ignore[misc]
+            if text in UNSEEN:
+                return
             if _SENTENCE.search(text) or re.search(r"[a-z]{2,} \{\}|\{\} [a-z]{2,}", text):
                 found.append(text)
             return

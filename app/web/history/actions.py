@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, url_for
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.history.pages import HistoryPage
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
@@ -14,7 +14,9 @@ from app.core.review import action_history, post_search, reopening
 from app.core.review.action_history import ActionChange
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
-from app.core.vocabulary import ActionVerb
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
+from app.core.vocabulary import ActionType, ActionVerb
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filter_forms, filters, forms, page
 from app.web.blueprint import web
@@ -96,6 +98,7 @@ def history_page() -> Response:
         verbs=NAMES,
         actor_name=actor_name,
         category_name=category_name,
+        type_words=type_words,
         cause_words=cause_words,
         hidden=_hidden,
         chips=filter_forms.chips(form, path),
@@ -116,8 +119,9 @@ def list_context(
         "links": page.PageLinks(
             previous=list_url(path, query, newer=found.newer),
             next=list_url(path, query, older=found.older),
-            summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
-            f"{'change' if found.count == 1 else 'changes'}",
+            summary=_("More than %(count)s changes", count=texts.number(found.count))
+            if found.is_more
+            else ngettext("%(num)s change", "%(num)s changes", found.count),
         ),
         "query": f"?{encoded(query)}" if query else "",
         "clear_url": list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
@@ -142,6 +146,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
     return page.render(
         "history/history_entry.html",
         change=change,
+        type_words=type_words,
         what=filed_words(entry)
         if entry.what == "action.filed"
         else sentence_of(entry, restores=action.restores_id is not None),
@@ -186,10 +191,26 @@ def tabs(
     return [
         (words, list_url(one, shared, always=True), one == path)
         for words, one in (
-            ("Actions", url_for("web.history_page")),
-            ("Settings", url_for("web.setting_history_page")),
+            (_("Actions"), url_for("web.history_page")),
+            (_("Settings"), url_for("web.setting_history_page")),
         )
     ]
+
+
+TYPES = {
+    ActionType.DELETE: lazy_gettext("Delete"),
+    ActionType.HIDE: lazy_gettext("Hide"),
+    ActionType.SILENCE: lazy_gettext("Silence"),
+    ActionType.UNHIDE: lazy_gettext("Unhide"),
+    ActionType.WARN: lazy_gettext("Warn"),
+}
+
+
+def type_words(action: Action) -> str:
+    """Return the type of an action, with its tier if it has one: "Hide, Tier 1"."""
+    if action.action_tier is None:
+        return str(TYPES[action.action_type])
+    return _("%(type)s, Tier %(tier)s", type=TYPES[action.action_type], tier=action.action_tier.number)
 
 
 def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
@@ -201,7 +222,7 @@ def _names(rows: Sequence[ActionChange]) -> list[tuple[str, str]]:
         author = row.request.platform_author_id
         facts = (
             filters.state_word(row.kind).lower(),
-            f"by {author}" if author else "",
+            _("by %(author)s", author=author) if author else "",
             filters.full_time(row.entry.at),
         )
         links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from flask import url_for
@@ -10,19 +11,21 @@ from flask import url_for
 from app.core.communities.settings import SETTINGS
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds.drafts import FIELDS
 from app.web.categories import category_name
 from app.web.community.changes import SENTENCES, labels
-from app.web.filters import state_word
+from app.web.filters import full_time, state_word
 
 AREAS: Mapping[Area, str] = {
-    Area.COMMUNITY: "Community",
-    Area.THRESHOLDS: "Thresholds",
-    Area.CLASSIFIERS: "Classifiers",
-    Area.WEBHOOKS: "Webhooks",
-    Area.REASONS: "Reasons and policies",
-    Area.KEYS: "API keys",
-    Area.PEOPLE: "People",
+    Area.COMMUNITY: lazy_gettext("Community"),
+    Area.THRESHOLDS: lazy_gettext("Thresholds"),
+    Area.CLASSIFIERS: lazy_gettext("Classifiers"),
+    Area.WEBHOOKS: lazy_gettext("Webhooks"),
+    Area.REASONS: lazy_gettext("Reasons and policies"),
+    Area.KEYS: lazy_gettext("API keys"),
+    Area.PEOPLE: lazy_gettext("People"),
 }
 PAGES: Mapping[Area, str] = {
     Area.COMMUNITY: "web.community_page",
@@ -36,68 +39,68 @@ PAGES: Mapping[Area, str] = {
 """The view of the page that changes each area."""
 _SENTENCES: Mapping[str, str] = {
     **SENTENCES,
-    "policy.revised": "Thresholds saved",
-    "rules.revised": "Rules put in force",
-    "learning.put_in_force": "Own model put in force",
-    "learning.taken_out": "Own model taken out of force",
-    "learning.switched": "Learning from decisions switched",
-    "service.added": "Service added",
-    "service.changed": "Service changed",
-    "service.version_put_in_force": "Version of a service put in force",
-    "service.measured": "Service measured on examples",
-    "service.counted": "Scores of a service count",
-    "service.observed": "Service only observed",
-    "service.switched_off": "Service switched off",
-    "service.key_replaced": "Key of a service replaced",
-    "service.removed": "Service removed",
-    "service.model_changed": "Model of a service changed",
-    "webhook.registered": "Webhook registered",
-    "webhook.changed": "Webhook changed",
-    "webhook.disabled": "Webhook disabled",
-    "webhook.removed": "Webhook removed",
-    "webhook.fails": "Operators were notified that a webhook fails",
-    "webhook.tested": "Test event sent",
-    "delivery.replayed": "Delivery replayed",
-    "delivery.range_replayed": "Deliveries replayed",
-    "reason.added": "Reason added",
-    "reason.revised": "Reason changed",
-    "reason.retired": "Reason retired",
-    "reason.restored": "Reason brought back",
-    "dataset.imported": "Fact-checks imported",
-    "dataset.item_retired": "Fact-check retired",
-    "dataset.item_restored": "Fact-check brought back",
-    "dataset.feed_added": "Feed of fact-checks added",
-    "dataset.feed_changed": "Feed of fact-checks changed",
-    "dataset.feed_paused": "Feed of fact-checks paused",
-    "dataset.feed_resumed": "Feed of fact-checks resumed",
-    "dataset.feed_removed": "Feed of fact-checks removed",
-    "filter.deleted": "Shared filter deleted",
-    "reporter.muted": "Reporter muted",
-    "reporter.unmuted": "Reporter unmuted",
-    "strike.added": "Strike added to an author",
-    "strike.lifted": "Strike of an author lifted",
-    "strike.step_observed": "Strikes of an author reached a step; nothing was done",
-    "community.restored": "Service restored from a backup",
-    "content.removed": "Old content removed",
-    "history.removed": "Old history removed",
+    "policy.revised": lazy_gettext("Thresholds saved"),
+    "rules.revised": lazy_gettext("Rules put in force"),
+    "learning.put_in_force": lazy_gettext("Own model put in force"),
+    "learning.taken_out": lazy_gettext("Own model taken out of force"),
+    "learning.switched": lazy_gettext("Learning from decisions switched"),
+    "service.added": lazy_gettext("Service added"),
+    "service.changed": lazy_gettext("Service changed"),
+    "service.version_put_in_force": lazy_gettext("Version of a service put in force"),
+    "service.measured": lazy_gettext("Service measured on examples"),
+    "service.counted": lazy_gettext("Scores of a service count"),
+    "service.observed": lazy_gettext("Service only observed"),
+    "service.switched_off": lazy_gettext("Service switched off"),
+    "service.key_replaced": lazy_gettext("Key of a service replaced"),
+    "service.removed": lazy_gettext("Service removed"),
+    "service.model_changed": lazy_gettext("Model of a service changed"),
+    "webhook.registered": lazy_gettext("Webhook registered"),
+    "webhook.changed": lazy_gettext("Webhook changed"),
+    "webhook.disabled": lazy_gettext("Webhook disabled"),
+    "webhook.removed": lazy_gettext("Webhook removed"),
+    "webhook.fails": lazy_gettext("Operators were notified that a webhook fails"),
+    "webhook.tested": lazy_gettext("Test event sent"),
+    "delivery.replayed": lazy_gettext("Delivery replayed"),
+    "delivery.range_replayed": lazy_gettext("Deliveries replayed"),
+    "reason.added": lazy_gettext("Reason added"),
+    "reason.revised": lazy_gettext("Reason changed"),
+    "reason.retired": lazy_gettext("Reason retired"),
+    "reason.restored": lazy_gettext("Reason brought back"),
+    "dataset.imported": lazy_gettext("Fact-checks imported"),
+    "dataset.item_retired": lazy_gettext("Fact-check retired"),
+    "dataset.item_restored": lazy_gettext("Fact-check brought back"),
+    "dataset.feed_added": lazy_gettext("Feed of fact-checks added"),
+    "dataset.feed_changed": lazy_gettext("Feed of fact-checks changed"),
+    "dataset.feed_paused": lazy_gettext("Feed of fact-checks paused"),
+    "dataset.feed_resumed": lazy_gettext("Feed of fact-checks resumed"),
+    "dataset.feed_removed": lazy_gettext("Feed of fact-checks removed"),
+    "filter.deleted": lazy_gettext("Shared filter deleted"),
+    "reporter.muted": lazy_gettext("Reporter muted"),
+    "reporter.unmuted": lazy_gettext("Reporter unmuted"),
+    "strike.added": lazy_gettext("Strike added to an author"),
+    "strike.lifted": lazy_gettext("Strike of an author lifted"),
+    "strike.step_observed": lazy_gettext("Strikes of an author reached a step; nothing was done"),
+    "community.restored": lazy_gettext("Service restored from a backup"),
+    "content.removed": lazy_gettext("Old content removed"),
+    "history.removed": lazy_gettext("Old history removed"),
 }
 _LABELS: Mapping[str, str] = {
-    "is_active": "Active",
-    "points": "Points",
-    "step": "Step",
-    "expires_at": "Counts until",
-    "until": "Until",
-    "url": "URL",
-    "days": "Days until it expires",
-    "platform_community_server_id": "Community on its platform",
-    "posts_are_sent_to": "Posts are sent to",
-    "may_act": "May act by itself (Tier 1)",
-    "starter_off": "Shipped rules switched off",
-    "learning": "Learns from decisions",
-    "asks_first": "Asks before a new version scores",
-    "samples": "Other posts that raters are asked about",
-    "may_assert_staff": "May speak for staff",
-    "serves_all": "Serves every community",
+    "is_active": lazy_gettext("Active"),
+    "points": lazy_gettext("Points"),
+    "step": lazy_gettext("Step"),
+    "expires_at": lazy_gettext("Counts until"),
+    "until": lazy_gettext("Until"),
+    "url": lazy_gettext("URL"),
+    "days": lazy_gettext("Days until it expires"),
+    "platform_community_server_id": lazy_gettext("Community on its platform"),
+    "posts_are_sent_to": lazy_gettext("Posts are sent to"),
+    "may_act": lazy_gettext("May act by itself (Tier 1)"),
+    "starter_off": lazy_gettext("Shipped rules switched off"),
+    "learning": lazy_gettext("Learns from decisions"),
+    "asks_first": lazy_gettext("Asks before a new version scores"),
+    "samples": lazy_gettext("Other posts that raters are asked about"),
+    "may_assert_staff": lazy_gettext("May speak for staff"),
+    "serves_all": lazy_gettext("Serves every community"),
 }
 _LEADS_TO: Mapping[str, tuple[str, str]] = {
     "delivery": ("web.delivery_page", "delivery_id"),
@@ -121,22 +124,26 @@ class Difference:
 
     def __str__(self) -> str:
         if self.is_group:
-            return f"{self.label} {'added' if self.after else 'removed'}"
+            if self.after:
+                return _("%(setting)s added", setting=self.label)
+            return _("%(setting)s removed", setting=self.label)
         if self.before and self.after:
             return f"{self.label}: {self.before} → {self.after}"
-        return f"{self.label}: {self.after or f'{self.before} → none'}"
+        if self.after:
+            return f"{self.label}: {self.after}"
+        return _("%(setting)s: %(before)s → none", setting=self.label, before=self.before)
 
 
 def sentence(entry: HistoryEntry) -> str:
     """Return what happened, without the object, the person and the reason."""
-    return _SENTENCES.get(entry.what, entry.what.replace(".", " ").replace("_", " ").capitalize())
+    return str(_SENTENCES.get(entry.what) or entry.what.replace(".", " ").replace("_", " ").capitalize())
 
 
 def subject_name(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
     """Return the changed object's current name, or its name in the entry; empty if the sentence contains it."""
     version = entry.after.get("version")
     if AREA_OF[entry.object_type] in (Area.THRESHOLDS, Area.CLASSIFIERS) and version is not None:
-        return f"version {version}"
+        return _("version %(version)s", version=version)
     if entry.object_type == "community":
         return ""
     recorded_name = next(
@@ -188,7 +195,7 @@ def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Diffe
     parts = sorted(part for part in old.keys() | new.keys() if old.get(part) != new.get(part))
     return [
         Difference(
-            f"{called}, {_labels().get(part) or _label(part).lower()}",
+            f"{called}, {_labels().get(part) or part.replace('_', ' ')}",
             words(old.get(part)),
             words(new.get(part)),
         )
@@ -224,9 +231,9 @@ def words(value: Any, is_there: bool = True) -> str:
     if not is_there:
         return ""
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return _("on") if value else _("off")
     if value is None or value in ("", []):
-        return "none"
+        return _("none")
     if isinstance(value, dict):
         return _inline(value)
     if isinstance(value, list):
@@ -234,7 +241,9 @@ def words(value: Any, is_there: bool = True) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     moment = _MOMENT.fullmatch(str(value))
-    return f"{moment[1]} {moment[2]} UTC" if moment else str(value)
+    if moment is None:
+        return str(value)
+    return full_time(datetime.fromisoformat(f"{moment[1]}T{moment[2]}+00:00"))
 
 
 def _labels() -> dict[str, str]:
@@ -244,7 +253,7 @@ def _labels() -> dict[str, str]:
 
 
 def _label(name: str) -> str:
-    return _labels().get(name) or name.replace("_", " ").capitalize()
+    return str(_labels().get(name) or name.replace("_", " ").capitalize())
 
 
 def _is_id(value: Any) -> bool:

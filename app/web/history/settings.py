@@ -13,6 +13,7 @@ from app.core.history import settings as setting_history
 from app.core.history.settings import AREA_OF, Area, SettingFilter
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission
+from app.core.texts import lazy_gettext
 from app.process.replica_reads import may_be_old
 from app.web import auth, csv_files, filters, forms, page
 from app.web.blueprint import web
@@ -48,11 +49,11 @@ CELLS: Mapping[str, Callable[[HistoryEntry, HistoryText, Difference], object]] =
 class SettingHistoryForm(Days, FilterForm):
     """The filters in the URL. From and To are whole days in the reader's time zone."""
 
-    q = SearchField("Reason", [forms.at_most(200, "Reason")])
-    area = SelectField("Settings of", default="")
-    actor = StringField("Actor", [forms.at_most(200, "Actor")])
-    from_day = DateField("From", [Optional()], name="from")
-    to_day = DateField("To", [Optional()], name="to")
+    q = SearchField(lazy_gettext("Reason"), [forms.at_most(200, lazy_gettext("Reason"))])
+    area = SelectField(lazy_gettext("Settings of"), default="")
+    actor = StringField(lazy_gettext("Actor"), [forms.at_most(200, lazy_gettext("Actor"))])
+    from_day = DateField(lazy_gettext("From"), [Optional()], name="from")
+    to_day = DateField(lazy_gettext("To"), [Optional()], name="to")
     community = HiddenField()
 
     def offer(self, areas: list[Area]) -> None:

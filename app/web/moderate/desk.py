@@ -14,6 +14,8 @@ from app.core.models import Community
 from app.core.permissions import Actor
 from app.core.review import desk, queue
 from app.core.review.desk import Desk
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, community_choice
 from app.web.categories import category_name, in_sentence
 from app.web.filter_forms import encoded, midnight, reader_day
@@ -24,11 +26,22 @@ from app.web.moderate import open_counts, queue_rows, saved_filters
 from app.web.moderate.saved_filters import FilterLink
 
 NEWS = {
-    desk.CAME: "Came to review",
-    desk.ACTED: "Acted on",
-    desk.KEPT: "Dismissed",
-    desk.OVERTURNED: "Overturned",
+    desk.CAME: lazy_gettext("Came to review"),
+    desk.ACTED: lazy_gettext("Acted on"),
+    desk.KEPT: lazy_gettext("Dismissed"),
+    desk.OVERTURNED: lazy_gettext("Overturned"),
 }
+
+
+DAYS = (
+    lazy_gettext("Mon"),
+    lazy_gettext("Tue"),
+    lazy_gettext("Wed"),
+    lazy_gettext("Thu"),
+    lazy_gettext("Fri"),
+    lazy_gettext("Sat"),
+    lazy_gettext("Sun"),
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class Figure:
 class Bar:
     """One day of the reader's week. ``height`` is 2 to 100, the busiest day's 100."""
 
-    day: datetime
+    name: str
     count: int
     height: int
     url: str | None
@@ -85,8 +98,8 @@ def context(
             for one in found.colleagues
         ],
         "lists": [
-            ("Yours", queue_rows.rows(session, found.my_items, actor)),
-            ("Overdue", queue_rows.rows(session, found.overdue_items, actor)),
+            (_("Yours"), queue_rows.rows(session, found.my_items, actor)),
+            (_("Overdue"), queue_rows.rows(session, found.overdue_items, actor)),
         ],
     }
 
@@ -110,10 +123,10 @@ def _figure(label: str, count: int, url: str) -> Figure:
 
 def _tiles(found: Desk) -> Sequence[Figure]:
     return [
-        _figure("Yours", found.mine, _queue_url(claimed_by="me")),
-        _figure("Unclaimed", found.unclaimed, _queue_url(claimed_by="nobody")),
-        _figure("Overdue", found.overdue, _queue_url(overdue="1")),
-        _figure("Overturned in 7 days", found.overturned, url_for("web.notices_page", show="overturned")),
+        _figure(_("Yours"), found.mine, _queue_url(claimed_by="me")),
+        _figure(_("Unclaimed"), found.unclaimed, _queue_url(claimed_by="nobody")),
+        _figure(_("Overdue"), found.overdue, _queue_url(overdue="1")),
+        _figure(_("Overturned in 7 days"), found.overturned, url_for("web.notices_page", show="overturned")),
     ]
 
 
@@ -152,18 +165,18 @@ def _week(session: Session, actor: Actor, community: Community) -> Sequence[Bar]
         return []
     return [
         Bar(
-            begin,
+            DAYS[day.weekday()],
             count,
             max(2, round(100 * count / most)),
             _history_url(**{"mine": "1", "from": day.isoformat(), "to": day.isoformat()}) if count else None,
         )
-        for day, begin, count in zip(days, midnights, counts, strict=False)
+        for day, count in zip(days, counts, strict=True)
     ]
 
 
 def _queues(found: Desk, links: Sequence[FilterLink]) -> Sequence[Figure]:
     counts = open_counts.in_navigation(auth.current_community())
-    lists = (("Review queue", "web.review"), ("Second look", "web.second_look"))
+    lists = ((lazy_gettext("Review queue"), "web.review"), (lazy_gettext("Second look"), "web.second_look"))
     carried = community_choice.carried()
     return [
         *(Figure(label, counts[view][0] or "0", url_for(view, **carried)) for label, view in lists),

@@ -9,6 +9,7 @@ from app.core.models import Community
 from app.core.permissions import Actor
 from app.core.raters import help_needed, impact, run
 from app.core.raters.impact import NoteOutcome, RatingOutcome
+from app.core.texts import gettext as _
 from app.web import auth, community_choice
 from app.web.rate.impact import rows_url
 
@@ -19,14 +20,15 @@ def context(session: Session, actor: Actor, community: Community) -> dict[str, A
     figures = impact.for_actor(session, actor, community.id)
     waiting = run.left(session, actor, community.id, profile_id)
     return {
-        "waiting": f"{waiting}+" if waiting >= help_needed.MOST_COUNTED else str(waiting or ""),
+        "waiting": waiting,
+        "waiting_words": f"{waiting}+" if waiting >= help_needed.MOST_COUNTED else str(waiting),
         "drawn": len(run.drawn_items(session, community.id, profile_id)),
         "help_url": url_for("web.help_needed", **community_choice.carried()),
         "ratings": [
-            ("Same view as others", figures.matched, rows_url(RatingOutcome.MATCHED)),
-            ("Opposite view", figures.mismatched, rows_url(RatingOutcome.MISMATCHED)),
-            ("No status yet", figures.waiting, rows_url(RatingOutcome.WAITING)),
-            ("Your notes rated helpful", figures.notes_helpful, rows_url(f"notes-{NoteOutcome.HELPFUL}")),
+            (_("Same view as others"), figures.matched, rows_url(RatingOutcome.MATCHED)),
+            (_("Opposite view"), figures.mismatched, rows_url(RatingOutcome.MISMATCHED)),
+            (_("No status yet"), figures.waiting, rows_url(RatingOutcome.WAITING)),
+            (_("Your notes rated helpful"), figures.notes_helpful, rows_url(f"notes-{NoteOutcome.HELPFUL}")),
         ]
         if figures.has_begun
         else [],
