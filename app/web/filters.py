@@ -13,7 +13,7 @@ from app.core import clock, texts
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.web import markup, reader_language, reader_zone
-from app.web.icons import asset, icon_address, script_modules
+from app.web.icons import asset, drawing, icon_address, script_modules
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,11 @@ def register(app: Flask) -> None:
         number=texts.number,
     )
     app.jinja_env.globals.update(
-        asset=asset, icon_address=icon_address, reader_zone=reader_zone, script_modules=script_modules
+        asset=asset,
+        drawing=drawing,
+        icon_address=icon_address,
+        reader_zone=reader_zone,
+        script_modules=script_modules,
     )
     app.jinja_env.globals.update(
         _=_for_templates(texts.gettext),

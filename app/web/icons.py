@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from flask import Flask, Response, current_app, g, send_from_directory, url_for
+from markupsafe import Markup
 
 File = tuple[Path, int]
 """A file and its modification time in ns, which is part of cache keys, so that edits take effect at once."""
@@ -68,6 +69,17 @@ def asset(filename: str) -> str:
         else:
             known[filename] = url_for("static", filename=filename, v=_digest(file))
     return known[filename]
+
+
+def drawing(name: str) -> Markup:
+    """Return the shapes of a drawing in `static/pictures`, for an `<svg>` of the page."""
+    return _shapes(*_static(f"pictures/{name}.svg"))
+
+
+@cache
+def _shapes(path: Path, changed: int) -> Markup:
+    text = path.read_text()
+    return Markup(text[text.index("<g") : text.index("</svg>")])  # noqa: S704 - a file of ours
 
 
 def icon_address(name: str) -> str:

@@ -128,5 +128,5 @@ def test_a_drawing_is_small_and_takes_the_colour_of_its_page() -> None:
     for path in drawings:
         drawing = path.read_text()
         assert len(drawing.encode()) <= 2_048
-        assert '<g id="picture"' in drawing
+        assert '<g fill="none" stroke="currentColor"' in drawing
         assert "#" not in drawing, "a colour of its own would not follow the theme"
