@@ -96,7 +96,7 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
 
 
 MISTAKES: list[tuple[dict[str, str], str]] = [
-    ({"name": ""}, "Enter a name."),
+    ({"name": ""}, "Name must not be empty."),
     ({"name": "   "}, "Name must not be blank."),
     ({"name": "x" * 256}, "Name must be at most 255 characters; it has 256."),
     ({"description": "x" * 5_001}, "Description must be at most 5,000 characters; it has 5,001."),

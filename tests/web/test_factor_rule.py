@@ -289,7 +289,7 @@ def test_a_service_admin_sets_it_for_every_community(
     said = admin.post("/sign-in-methods/second-factor", factor_role="moderator")
     assert (said.status_code, said.location) == (303, "/sign-in-methods")
     page = admin.get("/sign-in-methods").text
-    assert "A second factor is asked of moderators and up." in page
+    assert "Second factor or passkey: Moderators and up." in page
     assert BANNER in moderator.get("/settings").text
     admin.post("/sign-in-methods/second-factor", factor_role="everyone")
     assert BANNER in moderator.get("/settings").text, "what is no role changes nothing"

@@ -65,7 +65,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
         "Prepare reasons": False,
     }
     assert "No webhook is registered and nobody polls" in page
-    assert "5 ratings decide a review, and 1 person can rate so far. 4 more are needed." in page
+    assert "A review is decided by 5 ratings. 1 person can rate so far. 4 more are needed." in page
     with wiring.database.writing() as session:
         key = keys.mint(session, SYSTEM, "Reader", KeyTemplate.READ_ONLY, [community.id])
     assert not _standing(wiring, community).has_key, "it cannot submit"
@@ -93,7 +93,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
         for number in range(4):
             invitations.invite(session, actor, community.id, f"{number}@example.org", Role.RATER)
     page = visitor.get("/getting-started").text
-    assert "4 more are needed; 4 invited." in page
+    assert "4 more are needed. 4 are invited." in page
     assert [title for title, done in _done(page).items() if not done] == ["Invite raters"]
     with wiring.database.writing() as session:
         for number in range(4):

@@ -10,6 +10,8 @@ from app.core.errors import Conflict, Invalid, TooMany
 from app.core.mail import Kind
 from app.core.people import accounts, credentials, dashboard, passwords, sessions
 from app.core.raters import digests
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import erasure
 from app.core.vocabulary import SessionEnd
 from app.web import auth, forms, page
@@ -20,10 +22,10 @@ from app.web.account.sign_up import too_many_page
 from app.web.blueprint import web
 from app.wiring import wired
 
-WRONG = "This is not your current password."
+WRONG = lazy_gettext("This is not your current password.")
 STOPPED_MAIL = {
-    Kind.DIGEST: "Mail about posts that need help",
-    Kind.ATTENTION: "Mail when something needs an operator",
+    Kind.DIGEST: lazy_gettext("Mail about posts that need help"),
+    Kind.ATTENTION: lazy_gettext("Mail when something needs an operator"),
 }
 """The headings of the page that stops each kind of mail."""
 
@@ -43,14 +45,17 @@ def change_email() -> Response:
                 session, accounts.get(session, account.id), form.email.data or ""
             )
     except TooMany as refusal:
-        return too_many_page(refusal, "Too many mails were asked for.")
+        return too_many_page(refusal, _("Too many mails were asked for."))
     except Invalid as refusal:
         forms.explain(form, refusal)
         return show("account", mine=account_forms, status=422)
     return page.done(
         None,
         url_for("web.settings", part="account"),
-        f"We have sent a mail to {email}. Open the link in it; until then your address stays as it is.",
+        _(
+            "We have sent a mail to %(email)s. Open the link in it; until then your address stays as it is.",
+            email=email,
+        ),
     )
 
 
@@ -75,7 +80,7 @@ def change_password() -> Response:
     return page.done(
         None,
         url_for("web.settings", part="account"),
-        "Your password is changed. Every other browser is signed out.",
+        _("Your password is changed. Every other browser is signed out."),
     )
 
 
@@ -85,12 +90,12 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
     if sign_in_id == who.sign_in.id:
         response = make_response(redirect(url_for("web.sign_in"), 303))
         session_cookie.end(response)
-        flash("You are signed out.", "status")
+        flash(_("You are signed out."), "status")
         return response
     with wired().database.writing() as session:
         sessions.end_one(session, who.account.id, sign_in_id)
     return page.done(
-        None, url_for("web.settings", part="account", _anchor="sessions"), "That browser is signed out."
+        None, url_for("web.settings", part="account", _anchor="sessions"), _("That browser is signed out.")
     )
 
 
@@ -99,7 +104,9 @@ def end_other_sessions() -> Response:
     who = auth.current_reader()
     with wired().database.writing() as session:
         ended = sessions.end_all(session, who.account.id, reason=SessionEnd.ELSEWHERE, but=who.sign_in.id)
-    message = "Every other browser is signed out." if ended else "You are signed in on this browser only."
+    message = (
+        _("Every other browser is signed out.") if ended else _("You are signed in on this browser only.")
+    )
     return page.done(None, url_for("web.settings", part="account", _anchor="sessions"), message)
 
 
@@ -120,7 +127,7 @@ def delete_account() -> Response:
         return show("account", mine=account_forms, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect(url_for("web.home"), 303))
     session_cookie.end(response)
-    flash("Your account is deleted.", "status")
+    flash(_("Your account is deleted."), "status")
     return response
 
 
@@ -151,7 +158,7 @@ def _unsubscribe_page(kind: Kind | None, *, is_done: bool) -> Response:
         status=200 if kind is not None else 404,
         valid=kind is not None,
         is_done=is_done,
-        title=STOPPED_MAIL[kind] if kind is not None else "Mail from this service",
+        title=STOPPED_MAIL[kind] if kind is not None else _("Mail from this service"),
     )
 
 
@@ -169,7 +176,7 @@ def _unproven(form: Form, field: str, account_forms: AccountForms) -> Response |
     try:
         wired().throttle.hit("sign_in", account.sign_in_name, auth.client_ip())
     except TooMany as refusal:
-        return too_many_page(refusal, "Too many tries.")
+        return too_many_page(refusal, _("Too many tries."))
     if not passwords.has_password(account, password.data or ""):
         password.errors = [WRONG]
         return show("account", mine=account_forms, status=422)

@@ -15,6 +15,8 @@ from app.core.communities import sign_in_rules
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.models import Account, Passkey
 from app.core.people import accounts, browsers, passkeys, second_factors, ways_in
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import SignInStepPurpose
 from app.web import auth, forms, page
 from app.web.account import passkeys as ceremonies
@@ -25,7 +27,7 @@ from app.web.blueprint import web
 from app.wiring import base_url, wired
 
 PURPOSE = SignInStepPurpose.ADD_PASSKEY
-NOT_ADDED = (
+NOT_ADDED = lazy_gettext(
     "The passkey was not added: the answer of your browser was not valid, or it came too late. Try again."
 )
 
@@ -34,7 +36,11 @@ class PasskeyNameForm(Form):
     """The name of a passkey, and for a new one what the browser made (``credential``)."""
 
     name = StringField(
-        "Name", [DataRequired("Enter a name."), forms.at_most(limits.PASSKEY_NAME_MAX, "Name")]
+        lazy_gettext("Name"),
+        [
+            DataRequired(lazy_gettext("Enter a name.")),
+            forms.at_most(limits.PASSKEY_NAME_MAX, lazy_gettext("Name")),
+        ],
     )
     credential = HiddenField()
 
@@ -42,7 +48,9 @@ class PasskeyNameForm(Form):
 class CodeForm(Form):
     """A code of the app."""
 
-    code = StringField("Code", [InputRequired("Enter the code that your app shows.")])
+    code = StringField(
+        lazy_gettext("Code"), [InputRequired(lazy_gettext("Enter the code that your app shows."))]
+    )
 
 
 @web.get("/security")
@@ -67,7 +75,7 @@ def add_passkey() -> Response:
     if not form.validate():
         return _show(form, status=422)
     if not form.credential.data:
-        form.form_errors.append("Passkeys need JavaScript, which your browser has switched off.")
+        form.form_errors.append(_("Passkeys need JavaScript, which your browser has switched off."))
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -85,7 +93,7 @@ def add_passkey() -> Response:
     if added is None:
         form.form_errors.append(NOT_ADDED)
         return _show(form, status=422)
-    response = _done(f"The passkey “{added.name}” is added.")
+    response = _done(_("The passkey “%(name)s” is added.", name=added.name))
     session_cookie.end_step(response, PURPOSE)
     return response
 
@@ -98,7 +106,7 @@ def rename_passkey(passkey_id: uuid.UUID) -> Response:
             with wired().database.writing() as session:
                 account = _own_account(session)
                 passkey = passkeys.rename(session, account, passkey_id, form.name.data or "")
-            return _done(f"The passkey is named “{passkey.name}”.")
+            return _done(_("The passkey is named “%(name)s”.", name=passkey.name))
         except Invalid as refusal:
             forms.explain(form, refusal)
     return _show(renamed=(passkey_id, form), status=422)
@@ -114,7 +122,7 @@ def remove_passkey(passkey_id: uuid.UUID) -> Response:
             _require_one_left(session, account)
     except Conflict as refusal:
         return _show(status=409, alert=f"{refusal.detail}.")
-    return _done(f"The passkey “{passkey.name}” is removed.")
+    return _done(_("The passkey “%(name)s” is removed.", name=passkey.name))
 
 
 @web.post("/security/codes/begin")
@@ -144,17 +152,17 @@ def confirm_codes() -> Response:
     try:
         wired().throttle.hit("sign_in", auth.current_reader().account.sign_in_name, auth.client_ip())
     except TooMany as refusal:
-        return sign_up.too_many_page(refusal, "Too many tries.")
+        return sign_up.too_many_page(refusal, _("Too many tries."))
     with wired().database.writing() as session:
         account = _own_account(session)
         if not second_factors.confirm_codes(session, wired().sealer, account, form.code.data or ""):
             form.code.errors = [
-                "This code is wrong. Check the clock of your device, then enter the next code."
+                _("This code is wrong. Check the clock of your device, then enter the next code.")
             ]
             return _show_secret(form, 422)
         has_recovery = second_factors.of_account(session, account).recovery_codes > 0
         recovery = [] if has_recovery else second_factors.new_recovery_codes(session, account)
-    message = "Codes are set up. Signing in with your password asks for one from now on."
+    message = _("Codes are set up. Signing in with your password asks for one from now on.")
     if not recovery:
         return _done(message)
     page.say(message)
@@ -170,7 +178,7 @@ def end_codes() -> Response:
     try:
         refused = second_step.check(who.account, form.code.data or "", "")
     except TooMany as refusal:
-        return sign_up.too_many_page(refusal, "Too many tries.")
+        return sign_up.too_many_page(refusal, _("Too many tries."))
     if refused:
         form.code.errors = [refused]
         return _show(off=form, status=422)
@@ -181,7 +189,7 @@ def end_codes() -> Response:
             _require_one_left(session, account)
     except Conflict as refusal:
         return _show(status=409, alert=f"{refusal.detail}.")
-    return _done("Codes are switched off.")
+    return _done(_("Codes are switched off."))
 
 
 @web.post("/security/recovery-codes")
@@ -191,7 +199,7 @@ def make_recovery_codes() -> Response:
     with wired().database.writing() as session:
         account = _own_account(session)
         if not second_factors.has_strong(session, account):
-            raise Conflict("Add a passkey or set up codes first")
+            raise Conflict(_("Add a passkey or set up codes first"))
         recovery = second_factors.new_recovery_codes(session, account)
     return _show(recovery=recovery)
 
@@ -208,7 +216,7 @@ def _require_one_left(session: Session, account: Account) -> None:
         Conflict: it was the only way to sign in, or the last second factor of a role that requires one.
     """
     if not ways_in.has_way_in(session, account):
-        raise Conflict("This is your only way to sign in. Add another one first")
+        raise Conflict(_("This is your only way to sign in. Add another one first"))
     sign_in_rules.require_factor(session, account)
 
 
@@ -226,7 +234,7 @@ def _show(
     off = off or CodeForm()
     off.code.id = off.code.label.field_id = "off-code"
     form = form or PasskeyNameForm(name=browsers.device(request.headers.get("User-Agent", "")))
-    form.name.label.text = "Name of the new passkey"
+    form.name.label.text = _("Name of the new passkey")
     with wired().database.reading() as session:
         account = accounts.get(session, who.account.id)
         present = passkeys.of_account(session, account.id)
@@ -262,7 +270,13 @@ def _row(
 def _file(codes: list[str]) -> str:
     """The recovery codes as a text file, in an address that can be downloaded without asking the service again."""
     name = auth.current_reader().account.sign_in_name
-    lines = [f"Recovery codes of {name} at {base_url()}", "Each works once.", "", *codes, ""]
+    lines = [
+        _("Recovery codes of %(name)s at %(base_url)s", name=name, base_url=base_url()),
+        _("Each works once."),
+        "",
+        *codes,
+        "",
+    ]
     return "data:text/plain;charset=utf-8," + quote("\r\n".join(lines))
 
 
@@ -274,7 +288,9 @@ def _show_secret(form: CodeForm, status: int = 200) -> Response:
     if secret is None:
         return make_response(redirect(url_for("web.security_page"), 303))
     address = second_factors.address(secret, account)
-    picture = segno.make(address, error="m").svg_inline(scale=4, light="#fff", title="QR code of the secret")
+    picture = segno.make(address, error="m").svg_inline(
+        scale=4, light="#fff", title=_("QR code of the secret")
+    )
     return page.render(
         "account/codes.html",
         status=status,

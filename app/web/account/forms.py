@@ -14,64 +14,76 @@ from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
 from app.core.people import passwords
+from app.core.texts import lazy_gettext
 from app.web import auth, forms
 
-ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
+ADDRESS = [InputRequired(lazy_gettext("Enter your email address.")), forms.mail_address]
 
 
 class NameForm(Form):
     """Change the display name."""
 
     display_name = StringField(
-        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
+        lazy_gettext("Name"),
+        [DataRequired(lazy_gettext("Enter a name.")), forms.at_most(limits.NAME_MAX, lazy_gettext("Name"))],
     )
 
 
 class SignUpForm(NameForm):
     """Create an account."""
 
-    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
-    password = PasswordField("Password", [InputRequired("Enter a password.")])
+    email = EmailField(lazy_gettext("Email"), ADDRESS, filters=[forms.trimmed])
+    password = PasswordField(lazy_gettext("Password"), [InputRequired(lazy_gettext("Enter a password."))])
 
 
 class JoinForm(NameForm):
     """Create the account for an invitation; its address is already known."""
 
-    password = PasswordField("Password", [InputRequired("Enter a password.")])
+    password = PasswordField(lazy_gettext("Password"), [InputRequired(lazy_gettext("Enter a password."))])
 
 
 class ForgotForm(Form):
     """Request a link for choosing a new password."""
 
-    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
+    email = EmailField(lazy_gettext("Email"), ADDRESS, filters=[forms.trimmed])
 
 
 class ResetForm(Form):
     """Choose a new password. ``username`` is only for password managers; the server does not read it."""
 
     username = HiddenField()
-    password = PasswordField("New password", [InputRequired("Enter a new password.")])
+    password = PasswordField(
+        lazy_gettext("New password"), [InputRequired(lazy_gettext("Enter a new password."))]
+    )
 
 
 class NewEmailForm(Form):
     """Change the address for signing in."""
 
-    email = EmailField("New email", ADDRESS, filters=[forms.trimmed])
-    email_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
+    email = EmailField(lazy_gettext("New email"), ADDRESS, filters=[forms.trimmed])
+    email_password = PasswordField(
+        lazy_gettext("Current password"), [InputRequired(lazy_gettext("Enter your current password."))]
+    )
 
 
 class NewPasswordForm(Form):
     """Change the password."""
 
-    current_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
-    new_password = PasswordField("New password", [InputRequired("Enter a new password.")])
+    current_password = PasswordField(
+        lazy_gettext("Current password"), [InputRequired(lazy_gettext("Enter your current password."))]
+    )
+    new_password = PasswordField(
+        lazy_gettext("New password"), [InputRequired(lazy_gettext("Enter a new password."))]
+    )
 
 
 class DeleteForm(Form):
     """Delete the account."""
 
-    delete_password = PasswordField("Password", [InputRequired("Enter your password.")])
-    note_texts = BooleanField("Erase the texts of my notes too")
+    delete_password = PasswordField(
+        lazy_gettext("Password"), [InputRequired(lazy_gettext("Enter your password."))]
+    )
+    note_texts = BooleanField(lazy_gettext("Erase the texts of my notes too"))
 
 
 @dataclass

@@ -13,6 +13,7 @@ from app.core.factcheck.reading import unpacked
 from app.core.models import OwnDataFile
 from app.core.people import own_data_files
 from app.core.permissions import Actor
+from app.core.texts import gettext as _
 from app.web import auth, page
 from app.web.account.sign_up import too_many_page
 from app.web.blueprint import web
@@ -32,7 +33,7 @@ def my_data_progress() -> Response:
     if found is not None and own_data_files.is_being_made(found):
         return Response(status=204)
     is_ready = found is not None and found.made_at is not None
-    message = "Your file is ready." if is_ready else "The file could not be made."
+    message = _("Your file is ready.") if is_ready else _("The file could not be made.")
     return page.done("account/_my_data.html", url_for("web.my_data"), message, **_shown(found))
 
 
@@ -45,8 +46,8 @@ def make_my_data() -> Response:
         with wired().database.writing() as session:
             own_data_files.ask(session, auth.current_actor())
     except TooMany as refusal:
-        return too_many_page(refusal, "Too many files were asked for.")
-    return page.done(None, url_for("web.my_data"), "Your file is being made.")
+        return too_many_page(refusal, _("Too many files were asked for."))
+    return page.done(None, url_for("web.my_data"), _("Your file is being made."))
 
 
 @web.get("/settings/my-data.json")

@@ -14,6 +14,7 @@ from app.core.people import credentials, dashboard
 from app.core.permissions import Permission
 from app.core.raters import digests, run
 from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import MediaVeil
 from app.web import auth, forms
@@ -23,12 +24,20 @@ from app.web.filter_forms import SeveralField
 from app.web.item.note_forms import MultiCheckboxField
 from app.web.languages import OFFERED, language_name
 
-THEME_WORDS = {"system": "As my device is set", "light": "Light", "dark": "Dark"}
-DIGEST_WORDS = {"off": "Never", "daily": "At most once a day", "weekly": "At most once a week"}
+THEME_WORDS = {
+    "system": lazy_gettext("As my device is set"),
+    "light": lazy_gettext("Light"),
+    "dark": lazy_gettext("Dark"),
+}
+DIGEST_WORDS = {
+    "off": lazy_gettext("Never"),
+    "daily": lazy_gettext("At most once a day"),
+    "weekly": lazy_gettext("At most once a week"),
+}
 MEDIA_WORDS = {
-    MediaVeil.BLUR.value: "Blurred and grey until I open them",
-    MediaVeil.GREYSCALE.value: "Grey until I open them",
-    MediaVeil.NEITHER.value: "As they are",
+    MediaVeil.BLUR.value: lazy_gettext("Blurred and grey until I open them"),
+    MediaVeil.GREYSCALE.value: lazy_gettext("Grey until I open them"),
+    MediaVeil.NEITHER.value: lazy_gettext("As they are"),
 }
 DEVICE_ZONE = "UTC"
 """Default of a new account: ``auth`` then uses the browser's time zone. For real UTC there is Etc/UTC."""
@@ -37,7 +46,7 @@ DEVICE_ZONE = "UTC"
 def _zones() -> list[SelectChoice]:
     places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return [
-        SelectChoice(value=DEVICE_ZONE, label="As my device is set"),
+        SelectChoice(value=DEVICE_ZONE, label=_("As my device is set")),
         SelectChoice(value="Etc/UTC", label="UTC"),
         *(SelectChoice(value=name, label=name.replace("_", " ")) for name in places),
     ]
@@ -59,9 +68,9 @@ def operates() -> bool:
 class YouForm(NameForm):
     """Who the reader is, and how pages look to them."""
 
-    timezone = SelectField("Timezone", choices=_zones())
-    theme = RadioField("Theme", choices=forms.choices(THEME_WORDS))
-    undo_seconds = StringField("Seconds to undo a decision")
+    timezone = SelectField(lazy_gettext("Timezone"), choices=_zones())
+    theme = RadioField(lazy_gettext("Theme"), choices=forms.choices(THEME_WORDS))
+    undo_seconds = StringField(lazy_gettext("Seconds to undo a decision"))
 
     @staticmethod
     def values(account: Account) -> dict[str, Any]:
@@ -89,7 +98,13 @@ class YouForm(NameForm):
         text = (field.data or "").strip()
         seconds = forms.number(text)
         if text and (seconds is None or not least <= seconds <= most):
-            raise ValidationError(f"Seconds to undo must be a whole number from {least} to {most}.")
+            raise ValidationError(
+                _(
+                    "Seconds to undo must be a whole number from %(least)s to %(most)s.",
+                    least=least,
+                    most=most,
+                )
+            )
 
 
 class LanguagesField(SeveralField):
@@ -97,18 +112,20 @@ class LanguagesField(SeveralField):
 
     @property
     def in_words(self) -> str:
-        return super().in_words if self.data else "As my browser asks"
+        return super().in_words if self.data else _("As my browser asks")
 
 
 class ReadingForm(Form):
     """What the reader is asked about, and what they see of it. No language means those of the browser."""
 
-    language = SelectField("Language", choices=[])
-    languages = LanguagesField("Languages I read", choices=[])
-    content_warnings = BooleanField("Hide sensitive posts until I choose “Show content”")
-    media_veil = RadioField("Pictures and videos of sensitive posts", choices=forms.choices(MEDIA_WORDS))
-    avoided = MultiCheckboxField("Posts I prefer not to see", validate_choice=False)
-    break_after_severe = StringField("Severe posts before a break")
+    language = SelectField(lazy_gettext("Language"), choices=[])
+    languages = LanguagesField(lazy_gettext("Languages I read"), choices=[])
+    content_warnings = BooleanField(lazy_gettext("Hide sensitive posts until I choose “Show content”"))
+    media_veil = RadioField(
+        lazy_gettext("Pictures and videos of sensitive posts"), choices=forms.choices(MEDIA_WORDS)
+    )
+    avoided = MultiCheckboxField(lazy_gettext("Posts I prefer not to see"), validate_choice=False)
+    break_after_severe = StringField(lazy_gettext("Severe posts before a break"))
 
     @staticmethod
     def values(account: Account) -> dict[str, Any]:
@@ -155,7 +172,11 @@ class ReadingForm(Form):
         number = forms.number(text)
         if text and (number is None or number > limits.BREAK_AFTER_SEVERE_MAX):
             raise ValidationError(
-                f"Severe posts before a break must be a whole number from 0 to {limits.BREAK_AFTER_SEVERE_MAX}."
+                _(
+                    "Severe posts before a break must be a whole number from 0 to "
+                    "%(break_after_severe_max)s.",
+                    break_after_severe_max=limits.BREAK_AFTER_SEVERE_MAX,
+                )
             )
 
 
@@ -201,8 +222,8 @@ for _key, _what in dashboard.KEYS.items():
 class MailForm(Form):
     """What the reader gets mail about."""
 
-    digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
-    attention_mail = BooleanField("Mail me when something needs an operator")
+    digest = RadioField(lazy_gettext("Mail me when posts need help"), choices=forms.choices(DIGEST_WORDS))
+    attention_mail = BooleanField(lazy_gettext("Mail me when something needs an operator"))
 
     @staticmethod
     def values(account: Account) -> dict[str, Any]:

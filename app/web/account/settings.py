@@ -11,6 +11,8 @@ from app.core.communities import settings as community_settings
 from app.core.errors import Invalid, NotFound
 from app.core.people import accounts, browsers, identities, mailed_links, sessions
 from app.core.people.mailed_links import ShownCode
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import linking
 from app.web import auth, forms, page
 from app.web.account.forms import AccountForms
@@ -19,11 +21,11 @@ from app.web.blueprint import web
 from app.wiring import wired
 
 PARTS: Mapping[str, str] = {
-    "you": "You",
-    "reading": "Reading",
-    "keys": "Keys",
-    "mail": "Mail",
-    "account": "Account",
+    "you": lazy_gettext("You"),
+    "reading": lazy_gettext("Reading"),
+    "keys": lazy_gettext("Keys"),
+    "mail": lazy_gettext("Mail"),
+    "account": lazy_gettext("Account"),
 }
 PartForm = YouForm | ReadingForm | KeysForm | MailForm
 _FORMS: Mapping[str, type[PartForm]] = {
@@ -56,7 +58,7 @@ def save_settings(part: str) -> Response:
         try:
             with wired().database.writing() as session:
                 form.store(session, accounts.get(session, auth.current_reader().account.id))
-            return page.done(None, url_for("web.settings", part=part), "Your settings are saved.")
+            return page.done(None, url_for("web.settings", part=part), _("Your settings are saved."))
         except Invalid as refusal:
             forms.explain(form, refusal, KEY_FIELDS if part == "keys" else None)
     return show(part, form, status=422)
@@ -75,13 +77,15 @@ def unlink_profile(profile_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         profile = linking.unlink(session, auth.current_actor(), profile_id)
         profile_name = f"{profile.platform}, {profile.display_name or profile.platform_user_id}"
-    return page.done(None, url_for("web.settings"), f"Unlinked: {profile_name}.")
+    return page.done(
+        None, url_for("web.settings"), _("Unlinked: %(profile_name)s.", profile_name=profile_name)
+    )
 
 
 def part_links(part: str) -> list[tuple[str, str, bool]]:
     """Return the links of the parts, with the security page: label, address, and whether it is shown."""
     links = [(label, url_for("web.settings", part=name), name == part) for name, label in PARTS.items()]
-    return [*links, ("Security", url_for("web.security_page"), part == "security")]
+    return [*links, (_("Security"), url_for("web.security_page"), part == "security")]
 
 
 def show(

@@ -12,6 +12,8 @@ from app.core.models import Community
 from app.core.people import passwords
 from app.core.people.mailed_links import LinkOver
 from app.core.people.profiles import WEB
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.process import peers
 from app.throttle import OverLimit
 from app.web import auth, forms, navigation, page
@@ -27,15 +29,22 @@ FOUNDING_FIELDS = {"platform_community_server_id": "platform_id"}
 class FoundingForm(Form):
     """A new community."""
 
-    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired(lazy_gettext("Enter a name.")), forms.at_most(limits.NAME_MAX, lazy_gettext("Name"))],
+    )
     description = TextAreaField(
-        "Description",
-        [forms.at_most(limits.DESCRIPTION_MAX, "Description")],
+        lazy_gettext("Description"),
+        [forms.at_most(limits.DESCRIPTION_MAX, lazy_gettext("Description"))],
         filters=[forms.whole_lines],
     )
-    is_public = BooleanField("Public")
-    platform = StringField("Platform", [InputRequired("Enter a platform.")], default=WEB)
-    platform_id = StringField("Id on the platform", [forms.at_most(limits.ID_MAX, "Id on the platform")])
+    is_public = BooleanField(lazy_gettext("Public"))
+    platform = StringField(
+        lazy_gettext("Platform"), [InputRequired(lazy_gettext("Enter a platform."))], default=WEB
+    )
+    platform_id = StringField(
+        lazy_gettext("Id on the platform"), [forms.at_most(limits.ID_MAX, lazy_gettext("Id on the platform"))]
+    )
 
     def founding(self) -> Founding:
         """Return the typed values; empty texts are None."""
@@ -69,15 +78,18 @@ def found_community() -> Response:
         forms.explain(form, refusal, FOUNDING_FIELDS)
         return _show_founding(form, status=422)
     except OverLimit as refusal:
-        alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
+        alert = _(
+            "You opened several communities just now. Try again in %(retry_after)s seconds.",
+            retry_after=refusal.retry_after,
+        )
         return _show_founding(form, status=429, alert=alert)
-    message = f"{founded.name} is open, and you are its admin."
+    message = _("%(name)s is open, and you are its admin.", name=founded.name)
     return page.done(None, url_for("web.getting_started_page", community=founded.slug), message)
 
 
 def _show_founding(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:
     if not navigation.may_create_community():
-        raise Forbidden("Only a service admin opens communities here")
+        raise Forbidden(_("Only a service admin opens communities here"))
     return page.render("administer/new_community.html", status=status, alert=alert, form=form)
 
 
@@ -88,7 +100,9 @@ class CommunityName(Form):
     """The first community's name."""
 
     community = StringField(
-        "Community", [forms.at_most(limits.NAME_MAX, "Community")], filters=[forms.trimmed]
+        lazy_gettext("Community"),
+        [forms.at_most(limits.NAME_MAX, lazy_gettext("Community"))],
+        filters=[forms.trimmed],
     )
 
 
@@ -161,7 +175,7 @@ def _works(token: str) -> bool:
 
 
 def _welcome(response: Response) -> Response:
-    flash("You are the admin of this service. The link has ended.", "status")
+    flash(_("You are the admin of this service. The link has ended."), "status")
     return response
 
 

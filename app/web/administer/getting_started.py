@@ -7,11 +7,13 @@ from typing import Any, Literal
 from flask import Response, make_response, redirect, url_for
 
 from app.core.communities import getting_started
-from app.core.communities.getting_started import Standing
+from app.core.communities.getting_started import Raters, Standing
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.core.requests import test_posts
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.web import auth, curl_command, navigation, page
 from app.web.administer.keys import FIRST_KEY
 from app.web.blueprint import web
@@ -51,7 +53,7 @@ def getting_started_page() -> Response:
 @auth.needs(Permission.SEE_SETTINGS)
 def hide_getting_started() -> Response:
     _set_hidden(True)
-    message = "The list is off your start page. You find it under Community."
+    message = _("The list is off your start page. You find it under Community.")
     return page.done(None, url_for("web.home", community=auth.current_community().slug), message)
 
 
@@ -59,7 +61,7 @@ def hide_getting_started() -> Response:
 @auth.needs(Permission.SEE_SETTINGS)
 def show_getting_started() -> Response:
     _set_hidden(False)
-    return page.done(None, url_for("web.getting_started_page"), "The list is on your start page again.")
+    return page.done(None, url_for("web.getting_started_page"), _("The list is on your start page again."))
 
 
 def is_start_page(community: Community) -> bool:
@@ -98,9 +100,11 @@ def _show(community: Community | None) -> Response:
 
 
 _COMMUNITY = Step(
-    "Create a community",
+    lazy_gettext("Create a community"),
     False,
-    "A community is one forum, chat or group whose posts are moderated together. You become its admin.",
+    lazy_gettext(
+        "A community is one forum, chat or group whose posts are moderated together. You become its admin."
+    ),
     "community",
 )
 
@@ -108,99 +112,115 @@ _COMMUNITY = Step(
 def _steps(community: Community, standing: Standing) -> Sequence[Step]:
     def allowed(permission: Permission) -> dict[str, Any]:
         may = auth.may(permission, community.id)
-        return {} if may else {"needs": "An admin of the community does this.", "act": "none"}
+        return {} if may else {"needs": _("An admin of the community does this."), "act": "none"}
 
     slug = community.slug
     raters, hearing = standing.raters, standing.hearing
     missing = raters.needed - raters.count
     return [
-        Step("Create a community", True, f"{community.name} is open.", "none"),
+        Step(_("Create a community"), True, _("%(name)s is open.", name=community.name), "none"),
         Step(
-            "Create an API key",
+            _("Create an API key"),
             standing.has_key,
-            "Your platform’s integration can submit posts."
+            _("Your platform’s integration can submit posts.")
             if standing.has_key
-            else "Your platform’s integration signs in with it. It is shown once, with a line to try it.",
+            else _("Your platform’s integration signs in with it. It is shown once, with a line to try it."),
             **({"act": "key"} | allowed(Permission.MANAGE_KEYS)),
         ),
         Step(
-            "Send a test post",
+            _("Send a test post"),
             standing.has_post,
-            "Posts arrive and are scored."
+            _("Posts arrive and are scored.")
             if standing.has_post
-            else "It is scored, sent to people and decided like any other. It is marked, and counts in no figure.",
+            else _(
+                "It is scored, sent to people and decided like any other. It is marked, and counts in"
+                " no figure."
+            ),
             "test_post",
         ),
         Step(
-            "Decide a first post",
+            _("Decide a first post"),
             standing.decided,
             _decided_words(standing),
             url=url_for("web.review", community=slug),
-            label="Open the review queue",
+            label=_("Open the review queue"),
         ),
         Step(
-            "Let your platform hear of decisions",
+            _("Let your platform hear of decisions"),
             hearing.answered or hearing.polls,
             _hearing_words(standing),
             url=url_for("web.endpoints", community=slug),
-            label="See webhooks" if hearing.webhooks else "Register a webhook",
+            label=_("See webhooks") if hearing.webhooks else _("Register a webhook"),
         ),
         Step(
-            "Invite raters",
+            _("Invite raters"),
             raters.are_enough,
-            f"{raters.count} or more people can rate: enough for a decision by members."
+            _("%(count)s or more people can rate: enough for a decision by members.", count=raters.count)
             if raters.are_enough
-            else f"{raters.needed} ratings decide a review, and {_people(raters.count)} can rate so far. "
-            f"{missing} more {'is' if missing == 1 else 'are'} needed"
-            + (f"; {raters.invited} invited." if raters.invited else "."),
+            else _raters_words(raters, missing),
             **(
-                {"url": url_for("web.people", community=slug), "label": "Invite raters"}
+                {"url": url_for("web.people", community=slug), "label": _("Invite raters")}
                 | allowed(Permission.MANAGE_PEOPLE)
             ),
         ),
         Step(
-            "Write the policy text",
+            _("Write the policy text"),
             standing.has_policy_text,
-            "Raters read it beside the post."
+            _("Raters read it beside the post.")
             if standing.has_policy_text
-            else "What is allowed here and what is not. Without it, raters have only a category’s name to judge by.",
+            else _(
+                "What is allowed here and what is not. Without it, raters have only a category’s name"
+                " to judge by."
+            ),
             url=url_for("web.community_page", community=slug) + "#policy_text",
-            label="Write it",
+            label=_("Write it"),
         ),
         Step(
-            "Prepare reasons",
+            _("Prepare reasons"),
             standing.has_reasons,
-            "Moderators choose from them."
+            _("Moderators choose from them.")
             if standing.has_reasons
-            else "Moderators give a reason with every decision. They choose one with a key instead of typing it.",
+            else _(
+                "Moderators give a reason with every decision. They choose one with a key instead of "
+                "typing it."
+            ),
             url=url_for("web.reasons", community=slug),
-            label="Add a reason",
+            label=_("Add a reason"),
         ),
     ]
 
 
 def _decided_words(standing: Standing) -> str:
     if standing.decided:
-        return "A post was decided. Your platform hears of it by webhook, or when it asks."
+        return _("A post was decided. Your platform hears of it by webhook, or when it asks.")
     if standing.is_held:
-        return "A decision was made. It is sent as soon as it can no longer be undone."
+        return _("A decision was made. It is sent as soon as it can no longer be undone.")
     if standing.has_post:
-        return "Open the post, give a reason, and choose what becomes of it."
-    return "Once a post has arrived, you open it, give a reason, and choose what becomes of it."
+        return _("Open the post, give a reason, and choose what becomes of it.")
+    return _("Once a post has arrived, you open it, give a reason, and choose what becomes of it.")
 
 
 def _hearing_words(standing: Standing) -> str:
     hearing = standing.hearing
     if hearing.answered:
-        return "A webhook has answered."
+        return _("A webhook has answered.")
     if hearing.polls:
-        return "Your integration polls."
+        return _("Your integration polls.")
     if hearing.active:
-        return "A webhook is registered and has not answered yet. Send it a test event."
+        return _("A webhook is registered and has not answered yet. Send it a test event.")
     if hearing.webhooks:
-        return "The webhook is disabled and nobody polls, so nobody hears of a decision."
-    return "No webhook is registered and nobody polls, so nobody hears of a decision: register one or poll."
+        return _("The webhook is disabled and nobody polls, so nobody hears of a decision.")
+    return _(
+        "No webhook is registered and nobody polls, so nobody hears of a decision: register one or poll."
+    )
 
 
-def _people(count: int) -> str:
-    return {0: "nobody", 1: "1 person"}.get(count, f"{count} people")
+def _raters_words(raters: Raters, missing: int) -> str:
+    return " ".join(
+        (
+            _("A review is decided by %(needed)s ratings.", needed=raters.needed),
+            ngettext("%(num)s person can rate so far.", "%(num)s people can rate so far.", raters.count),
+            ngettext("%(num)s more is needed.", "%(num)s more are needed.", missing),
+            ngettext("%(num)s is invited.", "%(num)s are invited.", raters.invited) if raters.invited else "",
+        )
+    ).strip()

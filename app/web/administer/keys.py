@@ -23,6 +23,8 @@ from app.core.paging import Slice
 from app.core.people import key_admin, keys
 from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, curl_command, cursor_links, forms, page
@@ -34,34 +36,53 @@ from app.wiring import wired
 
 PAGE_SIZE = 50
 TEMPLATES = {
-    KeyTemplate.ADAPTER: "Platform adapter: submits, rates and carries out for its platform",
-    KeyTemplate.READ_ONLY: "Read-only adapter: reads, and changes nothing",
-    KeyTemplate.SCORES: "Scores only: asks for scores of texts, of which nothing is stored, and nothing else",
-    KeyTemplate.METRICS: "Metrics: reads figures for monitoring, and nothing else",
-    KeyTemplate.ASSISTANTS: "Assistants: reads for a moderator by the Model Context Protocol, and nothing else",
+    KeyTemplate.ADAPTER: lazy_gettext("Platform adapter: submits, rates and carries out for its platform"),
+    KeyTemplate.READ_ONLY: lazy_gettext("Read-only adapter: reads, and changes nothing"),
+    KeyTemplate.SCORES: lazy_gettext(
+        "Scores only: asks for scores of texts, of which nothing is stored, and nothing else"
+    ),
+    KeyTemplate.METRICS: lazy_gettext("Metrics: reads figures for monitoring, and nothing else"),
+    KeyTemplate.ASSISTANTS: lazy_gettext(
+        "Assistants: reads for a moderator by the Model Context Protocol, and nothing else"
+    ),
 }
-TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
-FIRST_KEY = {"name": "First key", "template": KeyTemplate.ADAPTER.value}
+
+
+def template_names() -> dict[str, str]:
+    """Return the first words of each template."""
+    return {one.value: str(words).split(":")[0] for one, words in TEMPLATES.items()}
+
+
+FIRST_KEY = {"name": lazy_gettext("First key"), "template": KeyTemplate.ADAPTER.value}
 """Values for the form in the list of first steps, so that one click mints the first key."""
-STATES = {"live": "Live", "expired": "Expired", "revoked": "Revoked"}
+STATES = {
+    "live": lazy_gettext("Live"),
+    "expired": lazy_gettext("Expired"),
+    "revoked": lazy_gettext("Revoked"),
+}
 
 
 class KeyForm(Form):
     """A key to mint. ``once`` is unique to the page: posting the form a second time mints nothing."""
 
-    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
-    template = RadioField("Template", choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value)
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired(lazy_gettext("Enter a name.")), forms.at_most(limits.NAME_MAX, lazy_gettext("Name"))],
+    )
+    template = RadioField(
+        lazy_gettext("Template"), choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value
+    )
     communities = SelectMultipleField(
-        "Communities",
+        lazy_gettext("Communities"),
         validate_choice=False,
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
-    everywhere = BooleanField("Every community, now and later")
-    days = StringField("Days until it expires")
-    may_assert_staff = BooleanField("May name moderators and admins")
-    may_open_communities = BooleanField("May open communities")
-    search = StringField("Find a community")
+    everywhere = BooleanField(lazy_gettext("Every community, now and later"))
+    days = StringField(lazy_gettext("Days until it expires"))
+    may_assert_staff = BooleanField(lazy_gettext("May name moderators and admins"))
+    may_open_communities = BooleanField(lazy_gettext("May open communities"))
+    search = StringField(lazy_gettext("Find a community"))
     reason = forms.reason_field(required=False)
     once = HiddenField()
 
@@ -69,7 +90,9 @@ class KeyForm(Form):
         """Require a whole number or nothing."""
         typed = (field.data or "").strip()
         if typed and not (typed.isascii() and typed.isdigit() and 1 <= int(typed[:6]) <= DAYS_MAX):
-            raise ValidationError(f"Days until it expires must be a whole number from 1 to {DAYS_MAX}.")
+            raise ValidationError(
+                _("Days until it expires must be a whole number from 1 to %(days_max)s.", days_max=DAYS_MAX)
+            )
 
     def offer(self, session: Session, actor: Actor, after: uuid.UUID | None = None) -> uuid.UUID | None:
         """Set the choices: the ticked communities, then a page of the search results that the reader may mint for.
@@ -121,9 +144,9 @@ def mint_key() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     except Conflict:
-        alert = (
-            "This key was created already, and its text was shown then. "
-            "If you lost it, revoke it and create another."
+        alert = _(
+            "This key was created already, and its text was shown then. If you lost it, revoke it"
+            " and create another."
         )
         return _show(status=409, alert=alert)
     can_submit = minted.key.template is KeyTemplate.ADAPTER
@@ -158,7 +181,9 @@ def revoke_key(key_id: uuid.UUID) -> Response:
         forms.explain(form, refusal)
         return _ask(key_id, form, status=422)
     return page.done(
-        None, url_for("web.keys_page"), f"{key.name} is revoked: calls with it are refused from now on."
+        None,
+        url_for("web.keys_page"),
+        _("%(name)s is revoked: calls with it are refused from now on.", name=key.name),
     )
 
 
@@ -169,7 +194,7 @@ def _lacks_reason(form: KeyForm) -> bool:
     with wired().database.reading() as session:
         is_first = key_admin.is_first(session, form.community_ids())
     if not is_first:
-        form.reason.errors = ["Enter a reason."]
+        form.reason.errors = [_("Enter a reason.")]
     return not is_first
 
 
@@ -198,7 +223,7 @@ def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200
         status=status,
         form=form or SwitchForm(),
         row=row,
-        template_names=TEMPLATE_NAMES,
+        template_names=template_names(),
     )
 
 
@@ -245,7 +270,7 @@ def _show(
         searchable=bool(following or after or shown.search.data),
         is_open=is_open,
         asks_reason=not is_first or bool(shown.reason.errors),
-        template_names=TEMPLATE_NAMES,
+        template_names=template_names(),
         states=STATES,
         changes=changes.rows(entries),
     )

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from flask import Response, url_for
 from sqlalchemy.orm import Session
@@ -17,6 +17,8 @@ from app.core.paging import Slice
 from app.core.people import invitations, mailed_links, member_lists, members, second_factors
 from app.core.people.member_lists import Member
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import community_revisions, linking
 from app.core.vocabulary import Role
 from app.process.replica_reads import may_be_old
@@ -28,23 +30,29 @@ from app.wiring import wired
 
 PAGE_SIZE = 50
 ROLES: Mapping[Role, str] = {
-    Role.RATER: "Rater",
-    Role.MODERATOR: "Moderator",
-    Role.OPERATOR: "Operator",
-    Role.ADMIN: "Admin",
+    Role.RATER: lazy_gettext("Rater"),
+    Role.MODERATOR: lazy_gettext("Moderator"),
+    Role.OPERATOR: lazy_gettext("Operator"),
+    Role.ADMIN: lazy_gettext("Admin"),
 }
 ACTS = ("role", "link", "unlink", "remove", "disable", "enable", "reset")
-STATES = {"active": "Active", "disabled": "Disabled", "unconfirmed": "Not confirmed yet"}
+STATES = {
+    "active": lazy_gettext("Active"),
+    "disabled": lazy_gettext("Disabled"),
+    "unconfirmed": lazy_gettext("Not confirmed yet"),
+}
 
 
 class InviteForm(Form):
     """Address and role for an invitation."""
 
     email = StringField(
-        "Email", [InputRequired("Enter an email address."), forms.mail_address], filters=[forms.trimmed]
+        lazy_gettext("Email"),
+        [InputRequired(lazy_gettext("Enter an email address.")), forms.mail_address],
+        filters=[forms.trimmed],
     )
-    role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
-    reason = StringField("Reason", [forms.at_most(limits.REASON_MAX, "Reason")])
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), default=Role.RATER.value)
+    reason = StringField(lazy_gettext("Reason"), [forms.at_most(limits.REASON_MAX, lazy_gettext("Reason"))])
 
 
 @dataclass(frozen=True)
@@ -58,12 +66,12 @@ class ShownLink:
 class MemberForm(Form):
     """A change to a member, and its reason. The page has one form for each act."""
 
-    role = SelectField("Role", choices=forms.choices(ROLES), validate_choice=False)
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), validate_choice=False)
     reason = forms.reason_field()
-    profile = StringField("Profile")
+    profile = StringField(lazy_gettext("Profile"))
 
     @classmethod
-    def for_each_act(cls, role: Role, act: str | None, typed: "MemberForm | None") -> dict[str, "MemberForm"]:
+    def for_each_act(cls, role: Role, act: str | None, typed: Self | None) -> dict[str, Self]:
         """Return a form for each act; for ``act`` it is the posted one."""
         by_act = {name: cls(role=role.value) for name in ACTS}
         if act is not None and typed is not None:
@@ -108,14 +116,19 @@ def invite() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     except OverLimit as refusal:
-        alert = f"Too many invitations were sent. Try again in {refusal.retry_after} seconds."
+        alert = _(
+            "Too many invitations were sent. Try again in %(retry_after)s seconds.",
+            retry_after=refusal.retry_after,
+        )
         return _show(form, status=429, alert=alert)
     if minted is not None:
         # Like a new key, the link can be shown only in this response: only its digest is stored.
         return _show(
             shown=ShownLink(link.email, curl_command.base_url() + url_for("web.join", token=minted[1]))
         )
-    return page.done(None, url_for("web.people"), f"An invitation is on its way to {link.email}.")
+    return page.done(
+        None, url_for("web.people"), _("An invitation is on its way to %(email)s.", email=link.email)
+    )
 
 
 @web.post("/people/invitations/<uuid:invitation_id>/withdraw")
@@ -125,7 +138,9 @@ def withdraw_invitation(invitation_id: uuid.UUID) -> Response:
             link = invitations.withdraw(session, auth.current_actor(), invitation_id)
     except Conflict as refusal:
         return page.done(None, url_for("web.people"), f"{refusal.detail}.", status=409)
-    return page.done(None, url_for("web.people"), f"The invitation of {link.email} is withdrawn.")
+    return page.done(
+        None, url_for("web.people"), _("The invitation of %(email)s is withdrawn.", email=link.email)
+    )
 
 
 @web.get("/people/<uuid:membership_id>")
@@ -141,8 +156,7 @@ def change_role(membership_id: uuid.UUID) -> Response:
         if role is None:
             raise Invalid.field("role", "is none that we know")
         changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
-        article = "an" if role in (Role.OPERATOR, Role.ADMIN) else "a"
-        return f"{changed.account.display_name} is {article} {ROLES[role].lower()} now."
+        return _("New role of %(name)s: %(role)s.", name=changed.account.display_name, role=ROLES[role])
 
     return _do(membership_id, "role", give)
 
@@ -152,7 +166,9 @@ def change_role(membership_id: uuid.UUID) -> Response:
 def remove_member(membership_id: uuid.UUID) -> Response:
     def take_out(session: Session, form: MemberForm) -> str:
         gone = members.remove(session, auth.current_actor(), membership_id, _why(form))
-        return f"{gone.account.display_name} no longer belongs to the community."
+        return _(
+            "%(display_name)s no longer belongs to the community.", display_name=gone.account.display_name
+        )
 
     return _do(membership_id, "remove", take_out, to_list=True)
 
@@ -164,7 +180,10 @@ def remove_factors(membership_id: uuid.UUID) -> Response:
         actor = auth.current_actor()
         account_id = member_lists.get(session, actor, membership_id).account.id
         account = second_factors.reset(session, actor, account_id, _why(form))
-        return f"The second factors of {account.display_name} are removed. They got a mail."
+        return _(
+            "The second factors of %(display_name)s are removed. They got a mail.",
+            display_name=account.display_name,
+        )
 
     return _do(membership_id, "reset", reset)
 
@@ -186,7 +205,11 @@ def link_member(membership_id: uuid.UUID) -> Response:
     def link(session: Session, form: MemberForm) -> str:
         profile_id = _uuid(form.profile.data)
         profile = linking.link_member(session, auth.current_actor(), membership_id, profile_id, _why(form))
-        return f"Linked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
+        return _(
+            "Linked: %(platform)s, %(platform_user_id)s.",
+            platform=profile.platform,
+            platform_user_id=profile.display_name or profile.platform_user_id,
+        )
 
     return _do(membership_id, "link", link)
 
@@ -196,7 +219,11 @@ def unlink_member(membership_id: uuid.UUID) -> Response:
     def unlink(session: Session, form: MemberForm) -> str:
         profile_id = _uuid(form.profile.data)
         profile = linking.unlink_member(session, auth.current_actor(), membership_id, profile_id, _why(form))
-        return f"Unlinked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
+        return _(
+            "Unlinked: %(platform)s, %(platform_user_id)s.",
+            platform=profile.platform,
+            platform_user_id=profile.display_name or profile.platform_user_id,
+        )
 
     return _do(membership_id, "unlink", unlink)
 
@@ -207,8 +234,10 @@ def _set_disabled(membership_id: uuid.UUID, *, disabled: bool) -> Response:
         account_id = member_lists.get(session, actor, membership_id).account.id
         account = members.set_disabled(session, actor, account_id, disabled, _why(form))
         if disabled:
-            return f"{account.display_name} is disabled and signed out everywhere."
-        return f"{account.display_name} can sign in again."
+            return _(
+                "%(display_name)s is disabled and signed out everywhere.", display_name=account.display_name
+            )
+        return _("%(display_name)s can sign in again.", display_name=account.display_name)
 
     return _do(membership_id, "disable" if disabled else "enable", switch)
 

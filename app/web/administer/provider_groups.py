@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from typing import Self
 
 from flask import Response, url_for
 from wtforms import FieldList, Form, FormField, SelectField, StringField
@@ -11,6 +12,8 @@ from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Community
 from app.core.people import group_maps, key_admin, provider_groups, providers
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role
 from app.web import auth, forms, page
 from app.web.administer.people import ROLES
@@ -25,8 +28,12 @@ SUGGESTED = 200
 class GroupForm(Form):
     """A group and its role. A row without a group counts for nothing, so that emptying it removes the group."""
 
-    group = StringField("Group", [forms.at_most(limits.NAME_MAX, "Group")], filters=[forms.trimmed])
-    role = SelectField("Role", choices=forms.choices(ROLES), default=Role.MODERATOR.value)
+    group = StringField(
+        lazy_gettext("Group"),
+        [forms.at_most(limits.NAME_MAX, lazy_gettext("Group"))],
+        filters=[forms.trimmed],
+    )
+    role = SelectField(lazy_gettext("Role"), choices=forms.choices(ROLES), default=Role.MODERATOR.value)
 
 
 class MapForm(Form):
@@ -36,7 +43,7 @@ class MapForm(Form):
     reason = forms.reason_field(required=False)
 
     @classmethod
-    def filled(cls, roles: Mapping[str, Role]) -> "MapForm":
+    def filled(cls, roles: Mapping[str, Role]) -> Self:
         """Return the form with these groups and some empty rows."""
         rows = [{"group": value, "role": role.value} for value, role in roles.items()]
         return cls(data={"rows": [*rows, *[{}] * BLANK_ROWS]})
@@ -47,11 +54,11 @@ class MapForm(Form):
         for row in self.rows:
             value = row.form.group.data
             if value and value in roles:
-                row.form.group.errors, is_valid = ["This group is named twice."], False
+                row.form.group.errors, is_valid = [_("This group is named twice.")], False
             elif value and not row.form.errors:
                 roles[value] = Role(row.form.role.data)
         self.rows.errors = [
-            f"Row {number}: {error}"
+            _("Row %(value)s: %(error)s", value=number, error=error)
             for number, row in enumerate(self.rows, 1)
             for field in row.form
             for error in field.errors
@@ -106,7 +113,7 @@ def save_provider_groups(provider_id: uuid.UUID, community_id: uuid.UUID) -> Res
     return page.done(
         None,
         url_for("web.provider_page", provider_id=provider_id) + "#groups",
-        f"Saved for {community.name}. Roles follow within seconds.",
+        _("Saved for %(name)s. Roles follow within seconds.", name=community.name),
     )
 
 

@@ -5,6 +5,7 @@ import uuid
 from flask import Response, url_for
 
 from app.core.people import scim_keys
+from app.core.texts import gettext as _
 from app.web import auth, page
 from app.web.administer import sign_in_methods
 from app.web.blueprint import web
@@ -28,4 +29,4 @@ def remove_scim_key(provider_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         scim_keys.remove(session, auth.current_actor(), provider_id)
     url = url_for("web.provider_page", provider_id=provider_id) + "#scim"
-    return page.done(None, url, "The SCIM key is removed. Calls with it are refused.")
+    return page.done(None, url, _("The SCIM key is removed. Calls with it are refused."))

@@ -12,6 +12,8 @@ from app.core.models import IdentityProvider
 from app.core.people import group_maps, identities, provider_groups, providers, provisioning, ways_in
 from app.core.people.openid import ProviderRefused
 from app.core.people.providers import Draft
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms, page
 from app.web.account import providers as sign_in
 from app.web.administer import factor_rule
@@ -24,20 +26,30 @@ class ProviderForm(Form):
     """A provider's settings. ``etag`` is the version that the page showed."""
 
     label = StringField(
-        "Label", [InputRequired("Enter a label, such as Example GmbH.")], filters=[forms.trimmed]
+        lazy_gettext("Label"),
+        [InputRequired(lazy_gettext("Enter a label, such as Example GmbH."))],
+        filters=[forms.trimmed],
     )
-    client_secret = SecretField("Client secret", filters=[forms.trimmed])
-    scopes = StringField("Scopes", filters=[forms.trimmed], default="openid profile email")
-    groups_claim = StringField("Groups claim", filters=[forms.trimmed], default="groups")
-    creates_accounts = BooleanField("New people get an account", default=True)
+    client_secret = SecretField(lazy_gettext("Client secret"), filters=[forms.trimmed])
+    scopes = StringField(lazy_gettext("Scopes"), filters=[forms.trimmed], default="openid profile email")
+    groups_claim = StringField(lazy_gettext("Groups claim"), filters=[forms.trimmed], default="groups")
+    creates_accounts = BooleanField(lazy_gettext("New people get an account"), default=True)
     etag = HiddenField()
 
 
 class NewProviderForm(ProviderForm):
     """A provider to add: also who it is, which never changes."""
 
-    issuer = StringField("Issuer", [InputRequired("Enter the issuer's URL.")], filters=[forms.trimmed])
-    client_id = StringField("Client id", [InputRequired("Enter the client id.")], filters=[forms.trimmed])
+    issuer = StringField(
+        lazy_gettext("Issuer"),
+        [InputRequired(lazy_gettext("Enter the issuer's URL."))],
+        filters=[forms.trimmed],
+    )
+    client_id = StringField(
+        lazy_gettext("Client id"),
+        [InputRequired(lazy_gettext("Enter the client id."))],
+        filters=[forms.trimmed],
+    )
 
 
 @web.get("/sign-in-methods")
@@ -57,7 +69,9 @@ def switch_passwords() -> Response:
             ways_in.set_passwords(session, auth.current_actor(), on)
     except Conflict as refusal:
         return _show_list(status=409, alert=f"{refusal.detail}.")
-    said = "Passwords are on." if on else "Passwords are off. Keep a way in: see the command sign-in-link."
+    said = (
+        _("Passwords are on.") if on else _("Passwords are off. Keep a way in: see the command sign-in-link.")
+    )
     return page.done(None, url_for("web.sign_in_methods"), said)
 
 
@@ -86,7 +100,7 @@ def add_provider() -> Response:
     except ProviderRefused as refusal:
         form.issuer.errors = [f"{refusal.sentence}."]
         return _show_new(form, 422)
-    return page.done(None, _url(provider), f"{provider.label} is added. Now try it.")
+    return page.done(None, _url(provider), _("%(label)s is added. Now try it.", label=provider.label))
 
 
 @web.get("/sign-in-methods/<uuid:provider_id>")
@@ -113,7 +127,7 @@ def save_provider(provider_id: uuid.UUID) -> Response:
         return show(provider_id, form, status=422)
     except Conflict as refusal:
         return show(provider_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, _url(provider), f"{provider.label} is saved.")
+    return page.done(None, _url(provider), _("%(label)s is saved.", label=provider.label))
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/discover")
@@ -126,7 +140,7 @@ def discover_provider(provider_id: uuid.UUID) -> Response:
         return show(provider_id, status=502, alert=f"{refusal.sentence}.")
     with wired().database.writing() as session:
         providers.record_discovered(session, provider_id, document)
-    return page.done(None, _url(provider), "The discovery document was read again.")
+    return page.done(None, _url(provider), _("The discovery document was read again."))
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/try")
@@ -141,14 +155,14 @@ def try_provider(provider_id: uuid.UUID) -> Response:
 @auth.for_service_admins
 @auth.asks_again()
 def enable_provider(provider_id: uuid.UUID) -> Response:
-    return _change(provider_id, providers.enable, "is enabled. Its button is on the sign-in page")
+    return _change(provider_id, providers.enable, _("is enabled. Its button is on the sign-in page"))
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/disable")
 @auth.for_service_admins
 @auth.asks_again()
 def disable_provider(provider_id: uuid.UUID) -> Response:
-    return _change(provider_id, providers.disable, "is disabled. Sessions that began there have ended")
+    return _change(provider_id, providers.disable, _("is disabled. Sessions that began there have ended"))
 
 
 @web.post("/sign-in-methods/<uuid:provider_id>/remove")
@@ -158,7 +172,7 @@ def remove_provider(provider_id: uuid.UUID) -> Response:
     return _change(provider_id, identities.remove_provider, "is removed")
 
 
-def _change(provider_id: uuid.UUID, verb: "providers.Verb", said: str) -> Response:
+def _change(provider_id: uuid.UUID, verb: providers.Verb, said: str) -> Response:
     try:
         with wired().database.writing() as session:
             provider = verb(session, auth.current_actor(), provider_id)
@@ -231,8 +245,8 @@ def show(
         provider = providers.get(session, provider_id)
         people = identities.counts(session).get(provider_id, 0)
         mapped = group_maps.mapped_communities(session, provider_id)
-        sent_people, _ = provisioning.listed(session, provider_id, [], 0, 0)
-        sent_groups, _ = provider_groups.listed(session, provider_id, [], 0, 0)
+        sent_people, _rows = provisioning.listed(session, provider_id, [], 0, 0)
+        sent_groups, _groups = provider_groups.listed(session, provider_id, [], 0, 0)
     form = form or ProviderForm(
         label=provider.label,
         scopes=provider.scopes,
@@ -253,7 +267,7 @@ def show(
         discovered=provider.discovered or {},
         mapped=mapped,
         scim_key=scim_key,
-        scim_url=base_url() + url_for("scim.list_users").removesuffix("/Users"),
+        scim_url=base_url() + url_for("scim.list_users").removesuffix(_("/Users")),
         sent_people=sent_people,
         sent_groups=sent_groups,
     )

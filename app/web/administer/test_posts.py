@@ -10,6 +10,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.requests import test_posts
 from app.core.requests.test_posts import Outcome
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import RequestStatus
 from app.throttle import OverLimit
 from app.web import auth, forms, page
@@ -25,10 +27,10 @@ FIELDS = {"original_message_content": "text"}
 class TestPostForm(Form):
     """The post to send. ``reference`` is unique to the page: posting the form a second time sends nothing."""
 
-    category = SelectField("Category", validate_choice=False)
+    category = SelectField(lazy_gettext("Category"), validate_choice=False)
     text = TextAreaField(
-        "Your own text",
-        [forms.at_most(limits.CONTENT_MAX, "Your own text")],
+        lazy_gettext("Your own text"),
+        [forms.at_most(limits.CONTENT_MAX, lazy_gettext("Your own text"))],
         filters=[forms.whole_lines, forms.trimmed],
     )
     reference = HiddenField()
@@ -65,7 +67,10 @@ def send_test_post() -> Response:
     except Conflict as refusal:
         return _show(form, status=409, alert=f"{refusal.detail}.")
     except OverLimit as refusal:
-        alert = f"Many test posts were sent just now. Try again in {refusal.retry_after} seconds."
+        alert = _(
+            "Many test posts were sent just now. Try again in %(retry_after)s seconds.",
+            retry_after=refusal.retry_after,
+        )
         return _show(form, status=429, alert=alert)
     return make_response(redirect(_url(reference), 303))
 

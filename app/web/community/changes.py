@@ -7,6 +7,8 @@ from typing import Any
 
 from app.core.communities import settings as community_settings
 from app.core.models import HistoryEntry, HistoryText
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.web.item.timeline import actor_name, cause_words
 
 SHOWN_VALUE = 60
@@ -14,41 +16,41 @@ SHOWN_VALUE = 60
 SHOWN_LINES = 6
 """How many lines that were added to a list, or removed from it, are shown of one change."""
 SENTENCES: Mapping[str, str] = {
-    "community.opened": "Opened",
-    "community.renamed": "Renamed by the platform",
-    "community.revised": "Settings changed",
-    "community.paused": "Automatic actions paused",
-    "community.resumed": "Automatic actions resumed",
-    "community.archived": "Archived",
-    "community.unarchived": "Unarchived",
-    "community.needs_operator": "Operators were notified of something that needs attention",
-    "overturn.begun": "Overturning began",
-    "overturn.finished": "Overturning ended",
-    "overturn.stopped": "Overturning stopped",
-    "key.minted": "Key created",
-    "key.revoked": "Key revoked",
-    "role.given": "Role given",
-    "role.taken": "No longer a member",
-    "groups.mapped": "Roles of groups changed",
-    "account.disabled": "Account disabled",
-    "account.factors_removed": "Second factors removed",
-    "account.enabled": "Account enabled",
-    "invitation.sent": "Invitation sent",
-    "invitation.withdrawn": "Invitation withdrawn",
-    "profile.linked": "Profile linked",
-    "profile.unlinked": "Profile unlinked",
+    "community.opened": lazy_gettext("Opened"),
+    "community.renamed": lazy_gettext("Renamed by the platform"),
+    "community.revised": lazy_gettext("Settings changed"),
+    "community.paused": lazy_gettext("Automatic actions paused"),
+    "community.resumed": lazy_gettext("Automatic actions resumed"),
+    "community.archived": lazy_gettext("Archived"),
+    "community.unarchived": lazy_gettext("Unarchived"),
+    "community.needs_operator": lazy_gettext("Operators were notified of something that needs attention"),
+    "overturn.begun": lazy_gettext("Overturning began"),
+    "overturn.finished": lazy_gettext("Overturning ended"),
+    "overturn.stopped": lazy_gettext("Overturning stopped"),
+    "key.minted": lazy_gettext("Key created"),
+    "key.revoked": lazy_gettext("Key revoked"),
+    "role.given": lazy_gettext("Role given"),
+    "role.taken": lazy_gettext("No longer a member"),
+    "groups.mapped": lazy_gettext("Roles of groups changed"),
+    "account.disabled": lazy_gettext("Account disabled"),
+    "account.factors_removed": lazy_gettext("Second factors removed"),
+    "account.enabled": lazy_gettext("Account enabled"),
+    "invitation.sent": lazy_gettext("Invitation sent"),
+    "invitation.withdrawn": lazy_gettext("Invitation withdrawn"),
+    "profile.linked": lazy_gettext("Profile linked"),
+    "profile.unlinked": lazy_gettext("Profile unlinked"),
 }
 _LABELS: Mapping[str, str] = {
-    "role": "Role",
-    "groups": "Groups",
-    "factors": "Second factors",
-    "template": "Template",
-    "public_part": "Key",
-    "category": "Category",
-    "rule": "Rule",
-    "total": "Actions found",
-    "done": "Overturned",
-    "failed": "Failed",
+    "role": lazy_gettext("Role"),
+    "groups": lazy_gettext("Groups"),
+    "factors": lazy_gettext("Second factors"),
+    "template": lazy_gettext("Template"),
+    "public_part": lazy_gettext("Key"),
+    "category": lazy_gettext("Category"),
+    "rule": lazy_gettext("Rule"),
+    "total": lazy_gettext("Actions found"),
+    "done": lazy_gettext("Overturned"),
+    "failed": lazy_gettext("Failed"),
 }
 
 
@@ -93,7 +95,7 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
         about=named if is_named or about else "",
         made_by=actor_name(text),
         reason=text.reason or cause_words(entry.cause),
-        changes=[line for line in lines if not (is_named and line.startswith("Name:"))],
+        changes=[line for line in lines if not (is_named and line.startswith(_("Name:")))],
     )
 
 
@@ -107,12 +109,15 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> 
 def _of_lists(before: str, after: str) -> Sequence[str]:
     """The lines that were removed, and those that were added."""
     old, new = ([" ".join(line.split()) for line in text.splitlines()] for text in (before, after))
-    changed = [f"removed {_words(line)}" for line in old if line and line not in new]
-    changed += [f"added {_words(line)}" for line in new if line and line not in old]
+    changed = [_("removed %(line)s", line=_words(line)) for line in old if line and line not in new]
+    changed += [_("added %(line)s", line=_words(line)) for line in new if line and line not in old]
     more = len(changed) - SHOWN_LINES
     if more > 0:
-        return [*changed[:SHOWN_LINES], f"{more} more {'line' if more == 1 else 'lines'} changed"]
-    return changed or ["in another order"]
+        return [
+            *changed[:SHOWN_LINES],
+            ngettext("%(num)s more line changed", "%(num)s more lines changed", more),
+        ]
+    return changed or [_("in another order")]
 
 
 def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> str:
@@ -125,8 +130,8 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> s
 
 def _words(value: Any) -> str:
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return _("on") if value else _("off")
     if value is None or value == "":
-        return "empty"
+        return _("empty")
     text = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"

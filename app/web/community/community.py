@@ -16,6 +16,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.panels import rolls
 from app.core.permissions import Permission
 from app.core.review import overturns
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.upkeep import community_revisions
 from app.web import auth, forms, page
 from app.web.account import confirming
@@ -25,27 +27,52 @@ from app.wiring import wired
 DANGER = "danger"
 """The section without settings: what stops or undoes the work of the whole community."""
 SECTIONS: Mapping[str, tuple[str, str]] = {
-    Section.BASICS: ("Basics", "What members read about this community, and who can find it."),
-    Section.DECIDES: ("Who decides", "Whose answers decide a review, and how moderators decide."),
-    Section.NOTES: ("Notes", "Whose ratings count, and when a note gets a status."),
-    Section.AI_NOTES: ("AI notes", "Whether notes may be drafted by AI, and what they may cite."),
-    Section.BURSTS: (
-        "Bursts",
-        "When many new raters rate one post at once, its decision goes to the moderators.",
+    Section.BASICS: (
+        lazy_gettext("Basics"),
+        lazy_gettext("What members read about this community, and who can find it."),
     ),
-    Section.REPORTS: ("Reports and texts", "When reports ask people, and what reporters and authors read."),
+    Section.DECIDES: (
+        lazy_gettext("Who decides"),
+        lazy_gettext("Whose answers decide a review, and how moderators decide."),
+    ),
+    Section.NOTES: (
+        lazy_gettext("Notes"),
+        lazy_gettext("Whose ratings count, and when a note gets a status."),
+    ),
+    Section.AI_NOTES: (
+        "AI notes",
+        lazy_gettext("Whether notes may be drafted by AI, and what they may cite."),
+    ),
+    Section.BURSTS: (
+        lazy_gettext("Bursts"),
+        lazy_gettext("When many new raters rate one post at once, its decision goes to the moderators."),
+    ),
+    Section.REPORTS: (
+        lazy_gettext("Reports and texts"),
+        lazy_gettext("When reports ask people, and what reporters and authors read."),
+    ),
     Section.STRIKES: (
-        "Strikes",
-        "When an author’s points reach a step, moderators get a post: warn, or silence for so long.",
+        lazy_gettext("Strikes"),
+        lazy_gettext(
+            "When an author’s points reach a step, moderators get a post: warn, or silence for so long."
+        ),
     ),
     Section.ALERTS: (
-        "Alerts",
-        "Operators get a notice once, and a mail unless they switched that off. The next comes only after things were "
-        "clearly better. A failing webhook is reported too.",
+        lazy_gettext("Alerts"),
+        lazy_gettext(
+            "Operators get a notice once, and a mail unless they switched that off. The next "
+            "comes only after things were clearly better. A failing webhook is reported too."
+        ),
     ),
-    Section.KEEPING: ("Keeping", "How long posts are kept, and which figures are made of them."),
-    Section.SIGN_IN: ("Sign-in", "What the dashboard asks of people who work here."),
-    DANGER: ("Danger", "What stops or undoes the work of the whole community."),
+    Section.KEEPING: (
+        lazy_gettext("Keeping"),
+        lazy_gettext("How long posts are kept, and which figures are made of them."),
+    ),
+    Section.SIGN_IN: (
+        lazy_gettext("Sign-in"),
+        lazy_gettext("What the dashboard asks of people who work here."),
+    ),
+    DANGER: (lazy_gettext("Danger"), lazy_gettext("What stops or undoes the work of the whole community.")),
 }
 """The title and the lead of each section, in the order of the navigation."""
 _FIRST = {"section": Section.BASICS.value}
@@ -79,7 +106,7 @@ def form_class(section: str) -> type[CommunityForm]:
     """Create the form class: a field for each setting of the section, then the reason."""
     fields = {setting.name: _field(setting) for setting in settings_of(section)}
     return type(
-        "CommunityFormOfSettings",
+        _("CommunityFormOfSettings"),
         (CommunityForm,),
         {**fields, "reason": forms.reason_field(), "version": HiddenField()},
     )
@@ -93,7 +120,7 @@ def as_typed(value: Any) -> Any:
 
 
 def _field(setting: Setting) -> Any:
-    needed = [InputRequired(f"Enter a {setting.label.lower()}.")] if setting.least else []
+    needed = [InputRequired(_("%(label)s must not be empty.", label=setting.label))] if setting.least else []
     if setting.bounds is not None:
         return StringField(setting.label, [_fits(setting)])
     if setting.choices is not None:
@@ -151,22 +178,22 @@ SWITCHES = {
     "pause": Switch(
         community_revisions.pause,
         Permission.PAUSE_ACTIONS,
-        "Automatic actions are paused. What would act by itself goes to review from now on.",
+        lazy_gettext("Automatic actions are paused. What would act by itself goes to review from now on."),
     ),
     "resume": Switch(
         community_revisions.resume,
         Permission.PAUSE_ACTIONS,
-        "Automatic actions are on again. What was sent to review stays there.",
+        lazy_gettext("Automatic actions are on again. What was sent to review stays there."),
     ),
     "archive": Switch(
         community_revisions.archive,
         Permission.ARCHIVE,
-        "The community is archived. Its reviews are ending; everything stays readable.",
+        lazy_gettext("The community is archived. Its reviews are ending; everything stays readable."),
     ),
     "unarchive": Switch(
         community_revisions.unarchive,
         Permission.ARCHIVE,
-        "The community is open again. Reviews that ended stay ended.",
+        lazy_gettext("The community is open again. Reviews that ended stay ended."),
     ),
 }
 
@@ -210,9 +237,12 @@ def save_community(section: str) -> Response:
     except Conflict as refusal:
         # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
-        alert = f"{refusal.detail}. Yours are kept below: compare them with the changes, then save again."
+        alert = _(
+            "%(detail)s. Yours are kept below: compare them with the changes, then save again.",
+            detail=refusal.detail,
+        )
         return show(section, form, status=409, alert=alert)
-    message = "The community's settings are saved." if changed else "Nothing was changed."
+    message = _("The community's settings are saved.") if changed else _("Nothing was changed.")
     return page.done(None, url_for("web.community_page", section=section), message)
 
 
@@ -288,7 +318,7 @@ def show(
         section=section,
         sections=[
             (title, url_for("web.community_page", section=name), name == section)
-            for name, (title, _) in SECTIONS.items()
+            for name, (title, _lead) in SECTIONS.items()
             if name != Section.SIGN_IN or auth.may(Permission.MANAGE_PEOPLE, community.id)
         ],
         title=SECTIONS[section][0],

@@ -14,6 +14,8 @@ from app.core.models import Overturn
 from app.core.permissions import Permission
 from app.core.review import overturn_search, overturns
 from app.core.review.overturn_search import Criteria, Preview
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import OverturnState
 from app.web import auth, forms, page, reader_zone
@@ -25,22 +27,22 @@ from app.wiring import wired
 class OverturnForm(Form):
     """What to overturn. ``once`` is unique to the page: posting the form a second time starts nothing."""
 
-    category = SelectField("Category", validate_choice=False)
-    rule = StringField("Rule", [forms.at_most(overturn_search.RULE_MAX, "Rule")])
-    since = StringField("Since")
-    with_reviewed = BooleanField("Also what people agreed to")
+    category = SelectField(lazy_gettext("Category"), validate_choice=False)
+    rule = StringField(lazy_gettext("Rule"), [forms.at_most(overturn_search.RULE_MAX, lazy_gettext("Rule"))])
+    since = StringField(lazy_gettext("Since"))
+    with_reviewed = BooleanField(lazy_gettext("Also what people agreed to"))
     reason = forms.reason_field(required=False)
     once = HiddenField()
 
     def validate_since(self, field: StringField) -> None:
         """Require date and time in the format of the browser's field."""
         if _moment(field.data) is None:
-            raise ValidationError("Enter a day and a time, such as 2026-05-31T14:00.")
+            raise ValidationError(_("Enter a day and a time, such as 2026-05-31T14:00."))
 
     def validate_rule(self, field: StringField) -> None:
         """Require a category or a rule, not both."""
         if bool(self.category.data) == bool((field.data or "").strip()):
-            raise ValidationError("Choose a category or enter a rule, not both.")
+            raise ValidationError(_("Choose a category or enter a rule, not both."))
 
     def criteria(self) -> Criteria:
         """Return the typed criteria. Call it only on a valid form."""
@@ -70,7 +72,7 @@ def begin_overturn() -> Response:
     form = forms.posted(OverturnForm)
     is_valid = form.validate()
     if not (form.reason.data or "").strip():
-        form.reason.errors = [*form.reason.errors, "Enter a reason."]
+        form.reason.errors = [*form.reason.errors, _("Enter a reason.")]
     if not is_valid or form.reason.errors:
         return _show(form, status=422)
     try:
@@ -86,7 +88,7 @@ def begin_overturn() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
-    return page.done(None, _url(begun), "Overturning has begun. You can leave this page: it goes on.")
+    return page.done(None, _url(begun), _("Overturning has begun. You can leave this page: it goes on."))
 
 
 @web.get("/community/overturns/<uuid:overturn_id>")
@@ -105,9 +107,9 @@ def stop_overturn(overturn_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         overturn = overturns.stop(session, auth.current_actor(), overturn_id)
     message = (
-        "Stopped. What is overturned stays so."
+        _("Stopped. What is overturned stays so.")
         if overturn.state is OverturnState.STOPPED
-        else "It had ended already."
+        else _("It had ended already.")
     )
     return page.done(None, _url(overturn), message)
 

@@ -15,6 +15,8 @@ from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Permission
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page
@@ -25,35 +27,50 @@ from app.web.item.verb_words import WORDS
 from app.wiring import wired
 
 _WHAT = {
-    "reason.added": "added",
-    "reason.revised": "changed",
-    "reason.retired": "retired",
-    "reason.restored": "brought back",
+    "reason.added": lazy_gettext("Added"),
+    "reason.revised": lazy_gettext("Changed"),
+    "reason.retired": lazy_gettext("Retired"),
+    "reason.restored": lazy_gettext("Brought back"),
 }
-_LABELS = {"title": "Title", "text": "Text", "category": "Category", "verb": "Default for"}
-_DEFAULTS = {"": "No decision", **{verb.value: WORDS[verb].name for verb in reason_templates.DEFAULT_VERBS}}
+_LABELS = {
+    "title": lazy_gettext("Title"),
+    "text": lazy_gettext("Text"),
+    "category": lazy_gettext("Category"),
+    "verb": lazy_gettext("Default for"),
+}
+_DEFAULTS = {
+    "": lazy_gettext("No decision"),
+    **{verb.value: WORDS[verb].name for verb in reason_templates.DEFAULT_VERBS},
+}
 
 
 class ReasonTemplateForm(Form):
     """A reason template. ``version`` is the version that the page showed."""
 
     title = StringField(
-        "Title", [InputRequired("Enter a title."), forms.at_most(reason_templates.TITLE_MAX, "Title")]
+        lazy_gettext("Title"),
+        [
+            InputRequired(lazy_gettext("Enter a title.")),
+            forms.at_most(reason_templates.TITLE_MAX, lazy_gettext("Title")),
+        ],
     )
     text = TextAreaField(
-        "Text",
-        [InputRequired("Enter the text."), forms.at_most(limits.REASON_MAX, "Text")],
+        lazy_gettext("Text"),
+        [
+            InputRequired(lazy_gettext("Enter the text.")),
+            forms.at_most(limits.REASON_MAX, lazy_gettext("Text")),
+        ],
         filters=[forms.whole_lines],
     )
-    category = SelectField("Category", validate_choice=False)
-    verb = SelectField("Default for", choices=forms.choices(_DEFAULTS), default="")
+    category = SelectField(lazy_gettext("Category"), validate_choice=False)
+    verb = SelectField(lazy_gettext("Default for"), choices=forms.choices(_DEFAULTS), default="")
     version = HiddenField()
 
     def offer(self, names: Sequence[str]) -> None:
         """Set the choices to the community's categories, and the selected one even if it no longer exists."""
         selected = self.category.data
         offered = {name: category_name(name) for name in (*names, selected) if name}
-        self.category.choices = forms.choices({"": "Any", **offered})
+        self.category.choices = forms.choices({"": _("Any"), **offered})
 
     def draft(self) -> ReasonDraft:
         """Return the typed values."""
@@ -116,7 +133,9 @@ def add_reason() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     return page.done(
-        None, url_for("web.reasons"), f"“{template.title}” is added. Moderators can choose it now."
+        None,
+        url_for("web.reasons"),
+        _("“%(title)s” is added. Moderators can choose it now.", title=template.title),
     )
 
 
@@ -145,8 +164,9 @@ def save_reason(reason_id: uuid.UUID) -> Response:
         return _show_one(reason_id, form, status=422)
     except Conflict as refusal:
         form.version.data = ""
-        alert = (
-            f"{refusal.detail}. Yours is kept below: compare it with the list of changes, then save again."
+        alert = _(
+            "%(detail)s. Yours is kept below: compare it with the list of changes, then save again.",
+            detail=refusal.detail,
         )
         return _show_one(reason_id, form, status=409, alert=alert)
     return page.done(None, url_for("web.reasons"), f"“{changed.title}” is saved.")
@@ -172,12 +192,14 @@ def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
                 session, auth.current_actor(), reason_id, active, why=form.why.data or ""
             )
     except Invalid as refusal:
-        wrong = " ".join(f"The {problem.loc[0]} {problem.msg}." for problem in refusal.problems)
+        wrong = " ".join(
+            _("The %(loc)s %(msg)s.", loc=problem.loc[0], msg=problem.msg) for problem in refusal.problems
+        )
         return page.done(None, url_for("web.reasons"), wrong, status=422)
     message = (
-        f"“{changed.title}” can be chosen again."
+        _("“%(title)s” can be chosen again.", title=changed.title)
         if active
-        else f"“{changed.title}” is retired. Decisions made with it stay as they are."
+        else _("“%(title)s” is retired. Decisions made with it stay as they are.", title=changed.title)
     )
     return page.done(None, url_for("web.reasons"), message)
 
@@ -261,7 +283,7 @@ def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
 
 def _words(name: str, value: object) -> str:
     if name == "category":
-        return category_name(str(value)) if value else "Any"
+        return category_name(str(value)) if value else _("Any")
     if name == "verb":
         return _DEFAULTS.get(str(value or ""), str(value))
     return f"“{value}”"

@@ -2,11 +2,14 @@
 
 from flask import Response
 
+from app.core import texts
 from app.core.actions import strike_trials
 from app.core.actions.strike_trials import Trial
 from app.core.communities.declarations import Section
 from app.core.communities.settings import SETTINGS
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
 from app.core.vocabulary import StrikeStep
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -36,18 +39,35 @@ def try_strikes() -> Response:
 
 
 def in_words(trial: Trial) -> str:
-    """Say it as a sentence: "would have silenced 4 people; 1 of them was overturned later"."""
+    """Say it in sentences: "would have silenced 4 people. 1 of them was overturned later."."""
     if not trial.silenced and not trial.warned:
-        return "In the past year these steps would have warned and silenced nobody."
-    said = f"In the past year these steps would have silenced {_people(trial.silenced)}"
-    if trial.overturned:
-        said += f"; {trial.overturned} of them {'was' if trial.overturned == 1 else 'were'} overturned later"
-    said += f", and warned {_people(trial.warned)} more." if trial.warned else "."
-    return f"{said} Only the newest {strike_trials.MOST:,} actions were read." if trial.is_cut else said
-
-
-def _people(count: int) -> str:
-    return "1 person" if count == 1 else f"{count:,} people" if count else "nobody"
+        return _("In the past year these steps would have warned and silenced nobody.")
+    silenced, overturned = trial.silenced, trial.overturned
+    said = [
+        ngettext(
+            "In the past year these steps would have silenced %(num)s person.",
+            "In the past year these steps would have silenced %(num)s people.",
+            silenced,
+        )
+    ]
+    if overturned:
+        said.append(
+            ngettext(
+                "%(num)s of them was overturned later.", "%(num)s of them were overturned later.", overturned
+            )
+        )
+    if trial.warned:
+        said.append(
+            ngettext(
+                "They would have warned %(num)s more person.",
+                "They would have warned %(num)s more people.",
+                trial.warned,
+            )
+        )
+    if trial.is_cut:
+        most = texts.number(strike_trials.MOST)
+        said.append(_("Only the newest %(most)s actions were read.", most=most))
+    return " ".join(said)
 
 
 def _answer(form: community.CommunityForm, sentence: str, *, failed: bool = False) -> Response:

@@ -78,7 +78,11 @@ def dataset_import_progress(import_id: uuid.UUID) -> Response:
     context = _followed(import_id)
     if forms.query_arg("seen") == context["etag"]:
         return Response(status=204)
-    return page.render("datasets/dataset_import.html", "datasets/_dataset_import.html", **context)
+    part = "datasets/_dataset_import.html"
+    if page.wants_part() and not context["running"]:
+        # In the place of what was said at the start: "The file is being read."
+        return page.done(part, _url(import_id), f"{context['state']}.", **context)
+    return page.render("datasets/dataset_import.html", part, **context)
 
 
 @web.post("/datasets/imports/<uuid:import_id>/columns")

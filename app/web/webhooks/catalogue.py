@@ -8,6 +8,8 @@ from flask import Response, url_for
 
 from app.core.models import Event
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import EventName
 from app.core.webhooks import catalogue, payloads, signing
 from app.core.webhooks.catalogue import EventKind, Receivers, Row
@@ -18,9 +20,9 @@ from app.web.filters import excerpt
 from app.web.item import pending_undo
 
 RECEIVER_WORDS: Mapping[Receivers, str] = {
-    Receivers.SUBSCRIBED: "Webhooks that get all events, and those that chose it",
-    Receivers.NAMED: "Only webhooks that chose it; all events is not enough",
-    Receivers.ONE: "Only the webhook that you send it to",
+    Receivers.SUBSCRIBED: lazy_gettext("Webhooks that get all events, and those that chose it"),
+    Receivers.NAMED: lazy_gettext("Only webhooks that chose it; all events is not enough"),
+    Receivers.ONE: lazy_gettext("Only the webhook that you send it to"),
 }
 
 
@@ -84,7 +86,7 @@ class SubjectWords:
 def in_words(event: Event, subjects: Subjects) -> SubjectWords:
     """Return what this event is about. A sensitive post is named by its author and category, as everywhere."""
     if event.name is EventName.TEST:
-        return SubjectWords("A test, about no post")
+        return SubjectWords(_("A test, about no post"))
     may_open = auth.may(Permission.SEE_QUEUE, event.community_id)
     action = subjects.actions.get(event.action_id) if event.action_id is not None else None
     if action is not None:
@@ -97,10 +99,12 @@ def in_words(event: Event, subjects: Subjects) -> SubjectWords:
     if note is not None:
         words = excerpt(note.summary, LENGTH)
         return SubjectWords(
-            f"Note “{words}”" if words else "A note",
+            _("Note “%(words)s”", words=words) if words else "A note",
             url_for("web.note", note_id=note.id) if may_open else None,
         )
     if event.request_id is None:
-        return SubjectWords("The community as a whole")
+        return SubjectWords(_("The community as a whole"))
     own_id = subjects.requests.get(event.request_id)
-    return SubjectWords(f"The post {excerpt(own_id, LENGTH)}" if own_id is not None else "A post")
+    return SubjectWords(
+        _("The post %(length)s", length=excerpt(own_id, LENGTH)) if own_id is not None else "A post"
+    )

@@ -10,12 +10,14 @@ from flask import Response, g, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField
 from wtforms.validators import Optional
 
-from app.core import clock
+from app.core import clock, texts
 from app.core.errors import Conflict
 from app.core.ids import parse_id
 from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import catalogue, deliveries, payloads, replays, signing
 from app.core.webhooks import registrations as webhooks
@@ -39,14 +41,14 @@ class RangeForm(Days, FilterForm):
     """A selection of deliveries in the URL. From and To are whole days in the reader's time zone."""
 
     community = HiddenField()
-    webhook = SelectField("Webhook", validate_choice=False, name="endpoint")
+    webhook = SelectField(lazy_gettext("Webhook"), validate_choice=False, name="endpoint")
     event = SelectField(
-        "Event",
+        lazy_gettext("Event"),
         choices=lambda: choices(ALL | catalogue.labels()),
         default="",
     )
-    from_day = DateField("From", [Optional()], name="from")
-    to_day = DateField("To", [Optional()], name="to")
+    from_day = DateField(lazy_gettext("From"), [Optional()], name="from")
+    to_day = DateField(lazy_gettext("To"), [Optional()], name="to")
 
     def offer(self, rows: Sequence[Webhook]) -> None:
         """Set the choices to the community's webhooks; a removed one is offered if it is selected."""
@@ -71,9 +73,9 @@ class RangeForm(Days, FilterForm):
 class DeliveriesForm(RangeForm):
     """The filters of the list."""
 
-    q = SearchField("Id", [at_most(255, "Id")])
+    q = SearchField(lazy_gettext("Id"), [at_most(255, lazy_gettext("Id"))])
     state = SelectField(
-        "State",
+        lazy_gettext("State"),
         choices=choices(ALL | {state.value: state_word(state) for state in DeliveryState}),
         default="",
     )
@@ -165,7 +167,7 @@ def replay_delivery(delivery_id: uuid.UUID) -> Response:
             deliveries.replay(session, auth.current_actor(), delivery_id)
     except Conflict as refusal:
         return page.done(None, url, f"{refusal.detail}.", status=409)
-    return page.done(None, url, "It is sent again, with the same event id.")
+    return page.done(None, url, _("It is sent again, with the same event id."))
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
@@ -185,8 +187,14 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
 
 def outcome_words(attempt: Attempt) -> str:
     """Return the outcome of an attempt: the response's status, or why there was none."""
-    outcome = f"answered {attempt.status}" if attempt.status is not None else attempt.error or "no answer"
-    return f"{outcome} in {attempt.milliseconds:,} ms"
+    outcome = (
+        _("answered %(status)s", status=attempt.status)
+        if attempt.status is not None
+        else attempt.error or "no answer"
+    )
+    return _(
+        "%(outcome)s in %(milliseconds)s ms", outcome=outcome, milliseconds=texts.number(attempt.milliseconds)
+    )
 
 
 def _shown(delivery: Delivery, tried: Sequence[Attempt], known: Subjects) -> dict[str, Any]:

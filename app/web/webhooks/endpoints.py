@@ -14,6 +14,7 @@ from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Webhook
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
 from app.core.webhooks import catalogue, deliveries, health, signing
 from app.core.webhooks import registrations as webhooks
 from app.throttle import OverLimit
@@ -50,8 +51,8 @@ def register_webhook() -> Response:
     try:
         with wired().database.writing() as session:
             if webhooks.find_by_url(session, actor, community_id, form.url.data or "") is not None:
-                raise Invalid.field("url", "is registered already. Open it below to change it")
-            webhook, _ = webhooks.register(
+                raise Invalid.field("url", _("is registered already. Open it below to change it"))
+            webhook, _is_new = webhooks.register(
                 session,
                 actor,
                 wired().sealer,
@@ -65,7 +66,7 @@ def register_webhook() -> Response:
         forms.explain(form, refusal)
         return _show_all(form, status=422)
     if shown is None:
-        return page.done(None, _url(webhook.id), f"{place_of(webhook)} is registered.")
+        return page.done(None, _url(webhook.id), _("%(webhook)s is registered.", webhook=place_of(webhook)))
     return _show(webhook.id, secret=shown)
 
 
@@ -96,17 +97,19 @@ def save_webhook(webhook_id: uuid.UUID) -> Response:
         return _show(webhook_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
         return _show(webhook_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, _url(webhook_id), "The webhook is saved.")
+    return page.done(None, _url(webhook_id), _("The webhook is saved."))
 
 
 @web.post("/endpoints/<uuid:webhook_id>/enable")
 def enable_webhook(webhook_id: uuid.UUID) -> Response:
-    return _set_active(webhook_id, "is enabled. What waited is sent now.", active=True)
+    return _set_active(webhook_id, _("is enabled. What waited is sent now."), active=True)
 
 
 @web.post("/endpoints/<uuid:webhook_id>/disable")
 def disable_webhook(webhook_id: uuid.UUID) -> Response:
-    return _set_active(webhook_id, "is disabled. What is due to it waits until you enable it.", active=False)
+    return _set_active(
+        webhook_id, _("is disabled. What is due to it waits until you enable it."), active=False
+    )
 
 
 @web.post("/endpoints/<uuid:webhook_id>/rotate")
@@ -123,13 +126,15 @@ def rotate_secret(webhook_id: uuid.UUID) -> Response:
         return _show(webhook_id, form, status=422)
     except Conflict as refusal:
         return _show(
-            webhook_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
+            webhook_id,
+            status=409,
+            alert=_("%(detail)s, so nothing was changed. It is not shown again.", detail=refusal.detail),
         )
     if shown is None:
         return page.done(
             None,
             _url(webhook_id),
-            "The new secret signs from now on. Give it to the receiver within 24 hours.",
+            _("The new secret signs from now on. Give it to the receiver within 24 hours."),
         )
     return _show(webhook_id, secret=shown)
 
@@ -137,7 +142,7 @@ def rotate_secret(webhook_id: uuid.UUID) -> Response:
 @web.post("/endpoints/<uuid:webhook_id>/end-secret")
 def end_former_secrets(webhook_id: uuid.UUID) -> Response:
     _change(webhook_id, end_former=True)
-    return page.done(None, f"{_url(webhook_id)}#secret", "Only the present secret signs from now on.")
+    return page.done(None, f"{_url(webhook_id)}#secret", _("Only the present secret signs from now on."))
 
 
 @web.post("/endpoints/<uuid:webhook_id>/test")
@@ -153,12 +158,15 @@ def test_webhook(webhook_id: uuid.UUID) -> Response:
     except Conflict as refusal:
         return page.done(None, _url(webhook_id), f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
-        alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
+        alert = _(
+            "Too many test events were sent to this webhook. Try again in %(retry_after)s seconds.",
+            retry_after=refusal.retry_after,
+        )
         limited = _show(webhook_id, status=429, alert=alert)
         limited.headers["Retry-After"] = str(refusal.retry_after)
         return limited
     url = url_for("web.delivery_page", delivery_id=delivery_id)
-    return page.done(None, url, "The test event is on its way.")
+    return page.done(None, url, _("The test event is on its way."))
 
 
 @web.post("/endpoints/<uuid:webhook_id>/remove")
@@ -169,7 +177,9 @@ def remove_webhook(webhook_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         gone = webhooks.remove(session, auth.current_actor(), webhook_id, form.reason.data or "")
     return page.done(
-        None, url_for("web.endpoints"), f"{place_of(gone)} is removed. Its deliveries stay listed."
+        None,
+        url_for("web.endpoints"),
+        _("%(gone)s is removed. Its deliveries stay listed.", gone=place_of(gone)),
     )
 
 
@@ -258,14 +268,14 @@ def _in_force(webhook: Webhook, typed: EditForm) -> str:
     """Return a text with the current values that differ from the typed ones, and what to do about them."""
     now = []
     if webhook.url != typed.url.data:
-        now.append(f"The URL is {webhook.url} now.")
+        now.append(_("The URL is %(url)s now.", url=webhook.url))
     if set(webhook.events or ()) != set(typed.chosen_events() or ()):
         words = catalogue.labels()
-        events = ", ".join(words.get(name, name) for name in webhook.events or ())
-        now.append(f"The events are now: {events or 'all of them'}.")
+        events = ", ".join(str(words.get(name, name)) for name in webhook.events or ())
+        now.append(_("The events are now: %(them)s.", them=events or _("all of them")))
     if not now:
-        return "They are the same as yours, so there is nothing left to save."
-    return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
+        return _("They are the same as yours, so there is nothing left to save.")
+    return " ".join((*now, _("Yours are kept below: save again to put them in force instead.")))
 
 
 def _url(webhook_id: uuid.UUID) -> str:

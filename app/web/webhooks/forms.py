@@ -1,5 +1,7 @@
 """Forms for webhooks: register, change, rotate the secret. A typed secret is never sent back."""
 
+from typing import Self
+
 from wtforms import (
     BooleanField,
     Form,
@@ -15,6 +17,8 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from app.core import limits
 from app.core.models import Webhook
 from app.core.outbound import URL_LENGTH
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.webhooks import signing
 from app.core.webhooks.catalogue import EVENTS, Receivers, opt_in
 from app.web.forms import at_most, choices
@@ -26,7 +30,9 @@ def event_choices() -> dict[str, str]:
     """The names to which a webhook can subscribe, with their words; the names that only plugins know come last."""
     offered = [kind for kind in EVENTS.values() if kind.receivers is not Receivers.ONE]
     words = {
-        kind.name: f"{kind.label}{', only sent when ticked' if kind.receivers is Receivers.NAMED else ''}"
+        kind.name: _("%(event)s, only sent when ticked", event=kind.label)
+        if kind.receivers is Receivers.NAMED
+        else str(kind.label)
         for kind in offered
     } | dict(kind.alias for kind in offered if kind.alias is not None)
     return {name: f"{words} ({name})" for name, words in words.items()}
@@ -49,19 +55,23 @@ class SecretField(StringField):
 class WebhookForm(Form):
     """URL and events of a webhook."""
 
-    url = StringField("URL", [InputRequired("Enter a URL."), at_most(URL_LENGTH, "URL")])
-    all_events = BooleanField("All events, those that are added later too")
-    events = MultiCheckboxField("Events", choices=lambda: choices(event_choices()))
+    url = StringField("URL", [InputRequired(lazy_gettext("Enter a URL.")), at_most(URL_LENGTH, "URL")])
+    all_events = BooleanField(lazy_gettext("All events, those that are added later too"))
+    events = MultiCheckboxField(lazy_gettext("Events"), choices=lambda: choices(event_choices()))
 
     @property
     def all_events_hint(self) -> str:
         """The hint of ``all_events``."""
         *others, last = opt_in()
-        return f"Except {', '.join(others)} and {last}. To get those, choose events one by one."
+        return _(
+            "Except %(others)s and %(last)s. To get those, choose events one by one.",
+            others=", ".join(others),
+            last=last,
+        )
 
     def validate_events(self, field: MultiCheckboxField) -> None:
         if not self.all_events.data and not field.data:
-            raise ValidationError("Tick at least one event, or all events.")
+            raise ValidationError(_("Tick at least one event, or all events."))
 
     def chosen_events(self) -> list[str] | None:
         """Return the chosen events, or None for all."""
@@ -72,16 +82,16 @@ class SecretForm(Form):
     """A secret, generated or typed. ``etag`` is the version of the secret that it replaces."""
 
     how = RadioField(
-        "Secret",
-        choices=choices({GENERATE: "Make one for me", TYPED: "I enter one"}),
+        lazy_gettext("Secret"),
+        choices=choices({GENERATE: lazy_gettext("Make one for me"), TYPED: "I enter one"}),
         default=GENERATE,
     )
-    secret = SecretField("Your secret")
+    secret = SecretField(lazy_gettext("Your secret"))
     etag = HiddenField()
 
     def validate_secret(self, field: SecretField) -> None:
         if self.how.data == TYPED and not field.data:
-            raise ValidationError("Enter a secret, or let one be generated.")
+            raise ValidationError(_("Enter a secret, or let one be generated."))
 
     def chosen_secret(self) -> tuple[str, str | None]:
         """Return the secret, and again the secret if it was generated and must be shown once, else None."""
@@ -97,11 +107,11 @@ class EditForm(WebhookForm):
     ``version`` is the version of the values that the page showed.
     """
 
-    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")])
+    reason = StringField(lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))])
     version = HiddenField()
 
     @classmethod
-    def from_webhook(cls, webhook: Webhook) -> "EditForm":
+    def from_webhook(cls, webhook: Webhook) -> Self:
         """Create the form with the webhook's current values."""
         return cls(
             data={
@@ -115,20 +125,26 @@ class EditForm(WebhookForm):
 class StateForm(Form):
     """Why a webhook is enabled or disabled; optional."""
 
-    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="state-reason")
+    reason = StringField(
+        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="state-reason"
+    )
 
 
 class RotationForm(SecretForm):
     """Replace the current secret."""
 
-    secret = SecretField("Your secret", id="rotation-secret")
-    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="rotation-reason")
+    secret = SecretField(lazy_gettext("Your secret"), id="rotation-secret")
+    reason = StringField(
+        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="rotation-reason"
+    )
 
 
 class RemovalForm(Form):
     """Why a webhook is removed; optional."""
 
-    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="removal-reason")
+    reason = StringField(
+        lazy_gettext("Reason"), [at_most(limits.REASON_MAX, lazy_gettext("Reason"))], id="removal-reason"
+    )
 
 
 class RegisterForm(WebhookForm, SecretForm):

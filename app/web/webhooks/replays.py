@@ -6,9 +6,12 @@ from typing import Any
 from flask import Response, url_for
 from wtforms import SelectField
 
+from app.core import texts
 from app.core.errors import Conflict, Invalid
 from app.core.models import Replay
 from app.core.permissions import Permission
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import catalogue, replays
 from app.core.webhooks import registrations as webhooks
@@ -21,17 +24,17 @@ from app.wiring import wired
 
 ALL = "all"
 WHICH = {
-    DeliveryState.DEAD.value: "Those that failed",
-    DeliveryState.PARKED.value: "Those parked after a restore",
-    DeliveryState.DELIVERED.value: "Those delivered",
-    ALL: "All of these",
+    DeliveryState.DEAD.value: lazy_gettext("Those that failed"),
+    DeliveryState.PARKED.value: lazy_gettext("Those parked after a restore"),
+    DeliveryState.DELIVERED.value: lazy_gettext("Those delivered"),
+    ALL: lazy_gettext("All of these"),
 }
 
 
 class ReplayForm(RangeForm):
     """A range of deliveries to replay."""
 
-    which = SelectField("Which", choices=forms.choices(WHICH), default=DeliveryState.DEAD.value)
+    which = SelectField(lazy_gettext("Which"), choices=forms.choices(WHICH), default=DeliveryState.DEAD.value)
 
     @property
     def range(self) -> Filters:
@@ -64,9 +67,9 @@ def begin_replay() -> Response:
         return _show(form, status=409, alert=f"{refusal.detail}.")
     except Invalid:
         # All days of the range are in the future.
-        return _show(form, status=422, alert="Nothing was put into the queue in these days yet.")
+        return _show(form, status=422, alert=_("Nothing was put into the queue in these days yet."))
     url = url_for("web.replay_progress", replay_id=replay.id)
-    return page.done(None, url, f"{_deliveries(replay.total)} are sent again.")
+    return page.done(None, url, _("%(total)s are sent again.", total=_deliveries(replay.total)))
 
 
 @web.get("/deliveries/replays/<uuid:replay_id>")
@@ -101,11 +104,11 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
     return {
         "replay": replay,
         "wanted": filters,
-        "which": " and ".join(WHICH[state] for state in filters.states or (ALL,)).capitalize(),
-        "place": rows.get(str(filters.webhook_id), "A removed webhook")
+        "which": ", ".join(str(WHICH[state]) for state in filters.states or (ALL,)),
+        "place": rows.get(str(filters.webhook_id), _("A removed webhook"))
         if filters.webhook_id
-        else "All webhooks",
-        "event_word": catalogue.EVENTS[filters.event].label if filters.event else "All events",
+        else _("All webhooks"),
+        "event_word": catalogue.EVENTS[filters.event].label if filters.event else _("All events"),
         "words": _words(replay),
         "etag": f"{replay.sent}-{replay.finished_at is not None}",
     }
@@ -113,25 +116,40 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
 
 def _words(replay: Replay) -> str:
     if replay.stopped:
-        return f"Stopped after {replay.sent:,} of {replay.total:,}. {replay.stopped}."
+        return _(
+            "Stopped after %(sent)s of %(total)s. %(stopped)s.",
+            sent=texts.number(replay.sent),
+            total=texts.number(replay.total),
+            stopped=replay.stopped,
+        )
     if replay.finished_at is None:
-        return f"{replay.sent:,} of {replay.total:,} are in the queue again."
+        return _(
+            "%(sent)s of %(total)s are in the queue again.",
+            sent=texts.number(replay.sent),
+            total=texts.number(replay.total),
+        )
     remaining = replay.total - replay.sent
     if remaining > 0:
-        return (
-            f"{_deliveries(replay.sent)} are in the queue again. {remaining:,} were left out: "
-            "they were on their way already, or their webhook was disabled."
+        return _(
+            "%(sent)s are in the queue again. %(remaining)s were left out: they were on their way"
+            " already, or their webhook was disabled.",
+            sent=_deliveries(replay.sent),
+            remaining=texts.number(remaining),
         )
-    return f"All {_deliveries(replay.sent)} are in the queue again."
+    return _("All %(sent)s are in the queue again.", sent=_deliveries(replay.sent))
 
 
 def _deliveries(count: int) -> str:
-    return f"{count:,} {'delivery' if count == 1 else 'deliveries'}"
+    return ngettext("%(num)s delivery", "%(num)s deliveries", count)
 
 
 def _counted(count: int) -> str:
     """Return a count of the preview as text."""
-    return f"more than {MOST_MATCHING:,}" if count > MOST_MATCHING else f"{count:,}"
+    return (
+        _("More than %(most)s", most=texts.number(MOST_MATCHING))
+        if count > MOST_MATCHING
+        else texts.number(count)
+    )
 
 
 def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Response:
