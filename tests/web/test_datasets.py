@@ -130,6 +130,9 @@ def test_the_progress_is_polled_and_stands_on_the_page_without_script(
     part = operator.get(f"{path}/progress?seen=reading-0-0-0", **HTMX)
     assert part.status_code == 200
     assert "Imported: 1 new" in part.text
+    assert '<div id="status" hx-swap-oob="innerHTML"><p class="toast">Imported.</p>' in part.text, (
+        "not being read"
+    )
     assert "hx-get" not in part.text, "it polls no more"
 
 
