@@ -15,7 +15,7 @@ clock messages-square circle-check badge-check undo-2 shield-check circle-minus 
 circle-dashed thumbs-up thumbs-down circle-x info circle-alert circle-question-mark \
 check x menu search chevron-left chevron-right chevron-down plus pencil trash-2 download upload external-link copy \
 eye eye-off lock lock-open log-out list-filter arrow-up-down skip-forward flag bookmark refresh-cw message-square \
-play pause bell user hand git-compare house"
+play pause bell user hand git-compare house rows-2 rows-3"
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

@@ -10,8 +10,10 @@ from markupsafe import Markup
 from markupsafe import escape as markup_escape
 
 from app.core import clock, texts
+from app.core.models import Action
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
+from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import markup, reader_language, reader_zone
 from app.web.icons import asset, drawing, icon_address, script_modules
 
@@ -28,7 +30,8 @@ class StateWords:
 STATES: Mapping[str, StateWords] = {
     # Moderation actions.
     "proposed": StateWords(lazy_gettext("Waiting for platform"), "clock", "wait"),
-    "under_review": StateWords(lazy_gettext("Community is reviewing"), "messages-square", "review"),
+    "under_review": StateWords(lazy_gettext("Members are reviewing"), "messages-square", "review"),
+    "staff_review": StateWords(lazy_gettext("Waiting for staff"), "users", "review"),
     "applied": StateWords(lazy_gettext("Applied"), "circle-check", "good"),
     "retro_review": StateWords(lazy_gettext("Second look"), "scan-eye", "again"),
     "confirmed": StateWords(lazy_gettext("Confirmed"), "badge-check", "good"),
@@ -78,6 +81,12 @@ STATES: Mapping[str, StateWords] = {
     "revoked": StateWords(lazy_gettext("Revoked"), "circle-x", "bad"),
     "expired": StateWords(lazy_gettext("Expired"), "hourglass", "off"),
 }
+
+
+def review_state(action: Action) -> str:
+    """The state of an action, as ``STATES`` name it: a review that is staff's alone has a name of its own."""
+    is_staffs = action.review_group is ReviewGroup.STAFF and action.action_state is ActionState.UNDER_REVIEW
+    return "staff_review" if is_staffs else action.action_state.value
 
 
 def state_words(state: str) -> StateWords:

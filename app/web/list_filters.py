@@ -13,6 +13,8 @@ from app.core.review import history_filters, second_looks
 from app.core.review.history_filters import HistoryFilter
 from app.core.review.queue_filters import QueueFilter, Sort
 from app.core.review.second_looks import SecondLookFilter
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionType
 from app.web import auth, forms
 from app.web.categories import category_name
@@ -27,42 +29,44 @@ from app.web.filter_forms import (
     encoded,
     typed,
 )
-from app.web.filters import state_word
+from app.web.filters import state_words
 from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
 
 SORTS = {
-    Sort.URGENT: "Most urgent first",
-    Sort.OLDEST: "Oldest first",
-    Sort.NEWEST: "Newest first",
-    Sort.SCORE: "Highest score first",
-    Sort.RATINGS: "Most ratings first",
+    Sort.URGENT: lazy_gettext("Most urgent first"),
+    Sort.OLDEST: lazy_gettext("Oldest first"),
+    Sort.NEWEST: lazy_gettext("Newest first"),
+    Sort.SCORE: lazy_gettext("Highest score first"),
+    Sort.RATINGS: lazy_gettext("Most ratings first"),
 }
 SECOND_LOOK_SORTS = {
-    second_looks.Sort.URGENT: "Most urgent first",
-    second_looks.Sort.DUE: "Ending first",
-    second_looks.Sort.NEWEST: "Newest first",
-    second_looks.Sort.OLDEST: "Oldest first",
-    second_looks.Sort.SCORE: "Highest score first",
+    second_looks.Sort.URGENT: lazy_gettext("Most urgent first"),
+    second_looks.Sort.DUE: lazy_gettext("Ending first"),
+    second_looks.Sort.NEWEST: lazy_gettext("Newest first"),
+    second_looks.Sort.OLDEST: lazy_gettext("Oldest first"),
+    second_looks.Sort.SCORE: lazy_gettext("Highest score first"),
 }
-SNOOZED = {"": "Left out", "1": "Only these"}
-OVERDUE = {"": "Any", "1": "Overdue"}
-CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
+SNOOZED = {"": lazy_gettext("Left out"), "1": lazy_gettext("Only these")}
+OVERDUE = {"": lazy_gettext("Any"), "1": lazy_gettext("Overdue")}
+CLAIMANTS = {"": lazy_gettext("Anyone or nobody"), "nobody": lazy_gettext("Nobody"), "me": lazy_gettext("Me")}
 
 
 class QueueForm(FilterForm):
     """Filters of the queue, from the query string. ``community`` is no filter; links of the page keep it."""
 
     community = HiddenField()
-    q = SearchField("Search", [at_most(200, "Search")])
-    category = SeveralField("Category", validate_choice=False)
-    language = SeveralField("Language", validate_choice=False)
-    author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
-    channel = StringField("Channel", [at_most(limits.ID_MAX, "Channel")])
-    claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="", validate_choice=False)
-    snoozed = SelectField("Snoozed", choices=choices(SNOOZED), default="")
-    overdue = SelectField("Target time", choices=choices(OVERDUE), default="")
-    sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.URGENT.value)
+    q = SearchField(lazy_gettext("Search"), [at_most(200, lazy_gettext("Search"))])
+    category = SeveralField(lazy_gettext("Category"), validate_choice=False)
+    language = SeveralField(lazy_gettext("Language"), validate_choice=False)
+    author = StringField(lazy_gettext("Author"), [at_most(limits.ID_MAX, lazy_gettext("Author"))])
+    channel = StringField(lazy_gettext("Channel"), [at_most(limits.ID_MAX, lazy_gettext("Channel"))])
+    claimed_by = SelectField(
+        lazy_gettext("Claimed by"), choices=choices(CLAIMANTS), default="", validate_choice=False
+    )
+    snoozed = SelectField(lazy_gettext("Snoozed"), choices=choices(SNOOZED), default="")
+    overdue = SelectField(lazy_gettext("Target time"), choices=choices(OVERDUE), default="")
+    sort = SelectField(lazy_gettext("Sort by"), choices=choices(SORTS), default=Sort.URGENT.value)
 
     PLAIN: ClassVar = {"sort": Sort.URGENT.value}
 
@@ -101,21 +105,25 @@ class HistoryForm(Days, FilterForm):
     Links of the home page set ``since``, the moment of the last visit, and ``mine``: what the reader did.
     """
 
-    q = SearchField("Search", [at_most(200, "Search")])
-    type = SeveralField("Type", choices=choices({kind.value: kind.value.capitalize() for kind in ActionType}))
+    q = SearchField(lazy_gettext("Search"), [at_most(200, lazy_gettext("Search"))])
+    type = SeveralField(
+        lazy_gettext("Type"), choices=choices({kind.value: kind.value.capitalize() for kind in ActionType})
+    )
     community = HiddenField()
     state = SeveralField(
-        "State",
-        choices=choices({state: state_word(state) for state in (*ActionState, *history_filters.TRACES)}),
+        lazy_gettext("State"),
+        choices=choices(
+            {state: state_words(state).word for state in (*ActionState, *history_filters.TRACES)}
+        ),
     )
-    actor = StringField("Actor", [at_most(200, "Actor")])
-    author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
-    category = SeveralField("Category", validate_choice=False)
-    language = SeveralField("Language", validate_choice=False)
-    from_day = DateField("From", [Optional()], name="from")
-    to_day = DateField("To", [Optional()], name="to")
-    last_visit = MomentField("Since", name="since")
-    mine = ChosenField("By", "You")
+    actor = StringField(lazy_gettext("Actor"), [at_most(200, lazy_gettext("Actor"))])
+    author = StringField(lazy_gettext("Author"), [at_most(limits.ID_MAX, lazy_gettext("Author"))])
+    category = SeveralField(lazy_gettext("Category"), validate_choice=False)
+    language = SeveralField(lazy_gettext("Language"), validate_choice=False)
+    from_day = DateField(lazy_gettext("From"), [Optional()], name="from")
+    to_day = DateField(lazy_gettext("To"), [Optional()], name="to")
+    last_visit = MomentField(lazy_gettext("Since"), name="since")
+    mine = ChosenField(lazy_gettext("By"), lazy_gettext("You"))
 
     def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
         """Offer every category and language that a post ever had, and those that the query string selects."""
@@ -147,14 +155,16 @@ class SecondLookForm(FilterForm):
     """Filters of the second looks, from the query string. ``community`` is no filter; links of the page keep it."""
 
     community = HiddenField()
-    q = SearchField("Search", [at_most(200, "Search")])
+    q = SearchField(lazy_gettext("Search"), [at_most(200, lazy_gettext("Search"))])
     state = SelectField(
-        "State",
-        choices=choices(ALL | {state.value: state_word(state) for state in second_looks.STATES}),
+        lazy_gettext("State"),
+        choices=choices(ALL | {state.value: state_words(state).word for state in second_looks.STATES}),
         default="",
     )
-    category = SelectField("Category", validate_choice=False)
-    sort = SelectField("Sort by", choices=choices(SECOND_LOOK_SORTS), default=second_looks.Sort.URGENT.value)
+    category = SelectField(lazy_gettext("Category"), validate_choice=False)
+    sort = SelectField(
+        lazy_gettext("Sort by"), choices=choices(SECOND_LOOK_SORTS), default=second_looks.Sort.URGENT.value
+    )
 
     PLAIN: ClassVar = {"sort": second_looks.Sort.URGENT.value}
 
@@ -179,7 +189,7 @@ class ReportsForm(FilterForm):
     community = HiddenField()
     tab = HiddenField()
     reporter = HiddenField()
-    category = SelectField("Category", validate_choice=False)
+    category = SelectField(lazy_gettext("Category"), validate_choice=False)
 
     def offer(self, categories: Sequence[str]) -> None:
         _offer(self.category, categories)
@@ -219,7 +229,9 @@ def origin_query() -> Query:
 
 def origin_link(row: str = "") -> tuple[str, str]:
     """Return the URL of the list, at the row with this id, and the list's name."""
-    view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
+    view, name = (
+        ("web.second_look", _("Second look")) if is_second_look() else ("web.review", _("Review queue"))
+    )
     path = url_for(view)
     carried = {key: text for key, text in origin_query().items() if key != "from"}
     url = f"{path}?{encoded(carried)}" if carried else path

@@ -35,7 +35,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             (lazy_gettext("Review queue"), "web.review", "inbox", Permission.SEE_QUEUE),
             (lazy_gettext("Second look"), "web.second_look", "scan-eye", Permission.SEE_QUEUE),
             (lazy_gettext("Authors"), "web.authors_page", "users", Permission.SEE_HISTORY),
-            (lazy_gettext("Reports"), "web.reports_page", "message-square", Permission.SEE_QUEUE),
+            (lazy_gettext("Reports"), "web.reports_page", "flag", Permission.SEE_QUEUE),
             (lazy_gettext("Action history"), "web.history_page", "history", Permission.SEE_HISTORY),
             (lazy_gettext("Insights"), "web.insights_page", "chart-column", Permission.SEE_HISTORY),
         ),

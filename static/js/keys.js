@@ -190,7 +190,7 @@ document.addEventListener("click", (event) => {
 // A menu lies over what follows it, so it closes when work goes on elsewhere.
 function closeMenus(at) {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
-    if (!menu.contains(at) && !menu.closest(".invalid")) menu.open = false;
+    if (!menu.contains(at) && !menu.closest(".invalid") && !menu.querySelector(".invalid")) menu.open = false;
   }
 }
 document.addEventListener("focusin", (event) => closeMenus(event.target));

@@ -1,18 +1,7 @@
 // Filters of lists, and rows and panels that change while the page is open.
-import { _, focusOn, nameOf, say, seen, typing } from "./page.js";
+import { _, focusOn, say, seen, typing } from "./page.js";
 import { isOffered } from "./verbs.js";
 
-// --- A closed filter of several values says what is ticked in it, in the words of the server (SeveralField.in_words). ---
-document.addEventListener("change", (event) => {
-  const filter = event.target.closest?.(".filters .several");
-  if (!filter) return;
-  const nameIn = (field) => nameOf(field.closest(".field:not(.several)")?.querySelector("label, legend") ?? field);
-  const isMore = filter.matches(".more-filters");
-  const set = [...filter.querySelectorAll("input, select")].filter((field) => (field.matches("[type=checkbox]") ? field.checked : field.value));
-  const words = [...new Set(set.map(isMore ? nameIn : nameOf))];
-  const none = isMore ? _("None") : _("All");
-  filter.querySelector(".chosen-now").textContent = words.length > 2 && !isMore ? _("%(count)s chosen", { count: words.length }) : words.join(", ") || none;
-});
 // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
 export const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
 // A date that is typed changes with each digit: 5 May 2026 is at first one of the year 2. It applies once it is left, or by
@@ -42,7 +31,7 @@ export const isAmongFilters = (event) =>
 document.addEventListener("htmx:afterSwap", (event) => {
   if (isAmongFilters(event)) document.querySelector(".error-summary")?.removeAttribute("autofocus");
   if (filters(event) && !document.querySelector(".error-summary")) {
-    say("status", document.querySelector("#queue-head .lead, #history-list .pager > span")?.textContent ?? _("Nothing matches these filters."));
+    say("status", document.querySelector("#queue-head .lead, main .pager > span")?.textContent ?? _("Nothing matches these filters."));
   }
 });
 

@@ -21,11 +21,16 @@ LISTS = ("/review", "/history", "/history/settings", "/deliveries", "/thresholds
 DESK: ViewportSize = {"width": 1440, "height": 900}
 THRESHOLDS_MOST = 1_700
 """Pixels above the table of all categories."""
+DESKS: tuple[tuple[ViewportSize, int], ...] = ((DESK, 19), (LAPTOP, 14))
+"""Screens of moderators, and how many rows of the queue each shows at least."""
 POST_LEAST = 200
 """Pixels in which a moderator still recognises a post."""
 
 _BROKEN_BADGES = """() => [...document.querySelectorAll(".badge")]
   .filter((one) => one.offsetHeight > 32).map((one) => one.innerText)"""
+
+_ROWS_IN_SIGHT = """() => [...document.querySelectorAll("[data-row]")]
+  .filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length"""
 
 _WATCH_SHIFTS = """
 window.shifted = 0;
@@ -98,3 +103,6 @@ def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:
     assert sum(sent.values()) <= BYTES_MOST, sent
     assert visitor.page.evaluate("document.querySelectorAll('*').length") <= NODES_MOST
     assert visitor.page.evaluate("window.shifted") <= SHIFT_MOST
+    for screen, least in DESKS:
+        visitor.page.set_viewport_size(screen)
+        assert visitor.page.evaluate(_ROWS_IN_SIGHT) >= least

@@ -33,6 +33,7 @@ def test_a_filter_is_saved_shared_opened_by_a_colleague_and_deleted(
     max_.open("/review")
     max_.page.get_by_label("Search").fill("stupid face")
     max_.press("Enter")
+    max_.page.get_by_text("Save these filters").click()
     max_.page.get_by_label("Filter name").fill("Faces")
     max_.page.get_by_label("Share with all moderators").check()
     max_.button("Save filter").click()

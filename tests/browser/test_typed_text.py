@@ -201,6 +201,7 @@ def test_filters_keep_the_reason_and_the_ticks_of_rows_that_stay(place: Place, v
     )
     expect(reason).to_have_value(NOTE)
     expect(max_.button("Dismiss 1")).to_be_visible()
+    max_.page.get_by_text("Save these filters").click()
     name = max_.page.get_by_label("Filter name")
     name.fill("Mine alone")
     # A list without rows has no place for a reason: it waits.

@@ -78,6 +78,7 @@ def queue(count: int) -> dict[str, Any]:
     return {
         "rows": [_row(number) for number in range(count)],
         "count": count,
+        "posts": count,
         "filters": filters,
         "is_narrowed": filters.is_narrowed,
         "clear_url": "#clear",
@@ -115,6 +116,7 @@ def queue(count: int) -> dict[str, Any]:
         "settled_url": "#settled",
         "list": QUEUE,
         "needed": _NEEDED,
+        "is_roomy": False,
         "out_of_band": False,
     }
 
@@ -138,8 +140,11 @@ def _row(number: int) -> QueueRow:
         held=_held() if number == 4 else None,
         apart="",
         author=f"author-{number}",
-        facts=("2 hidden", "#market") if number % 5 == 0 else ("#market",),
+        channel="#market",
+        facts=("2 hidden",) if number % 5 == 0 else (),
+        severity=number % 4 + 1,
         overdue="3 h" if number > 6 else "",
+        is_far_overdue=number > 8,
         disagreement="split" if number % 5 == 4 else "",
     )
 

@@ -133,6 +133,13 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
     advance(late.total_seconds() + 1)
     assert found(overdue=True) == [first]
     assert found(overdue=True, author="mallory") == []
+    with wiring.database.reading() as session:
+        both = queue.items(session, max_, cast.community_id, [first, second])
+        assert [(item.is_overdue, item.is_far_overdue) for item in both] == [(True, False), (False, False)]
+    advance(late.total_seconds())
+    with wiring.database.reading() as session:
+        (item,) = queue.items(session, max_, cast.community_id, [first])
+        assert item.is_far_overdue, "it waits for twice its target time"
 
 
 @pytest.mark.both_databases

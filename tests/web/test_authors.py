@@ -94,11 +94,9 @@ def test_the_timeline_has_posts_reports_strikes_and_notes_in_order(
     moderator.post(path_of(path, "/note"), about_author="Writes in the harbour")
     page = moderator.get(path).text
     timeline = page.partition("author-timeline")[2]
-    kinds = re.findall(
-        r'<p class="muted">(Post|Note|Strike, 2 points|Reported a post as spam, open)', timeline
-    )
-    assert kinds == ["Note", "Strike, 2 points", "Reported a post as spam, open", "Post"]
-    assert "Reported once: spam 1 upheld" in timeline
+    kinds = re.findall(r'<p class="muted">(Post|Note|Strike, 2 points|Reported a post: Spam)', timeline)
+    assert kinds == ["Note", "Strike, 2 points", "Reported a post: Spam", "Post"]
+    assert "Reported once: Spam 1 (Acted on)" in timeline
     assert "Insults by mail" in page
     assert re.search(r"Reports of their posts</dt>\s*<dd>1</dd>", page)
     with wiring.database.reading() as session:

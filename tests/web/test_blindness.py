@@ -26,7 +26,7 @@ REASON, MEMBER = "telltale-reason", "Telltale member"
 SCORES = (r"\.83\d*\b", r"\b83\d* ?%", r"8317", r"7777", r"4242", r"3939", rf"\b{SHOWN}\b", RULE)
 OTHERS = (r"\d+ said (Yes|No)", r"\d+ (was|were) not sure", REASON, MEMBER)
 STATUSES = tuple(re.escape(one) for status in NoteStatus for one in (status, STATES[status.lower()].word))
-STATE = (r"under_review", r"Community is reviewing", r"Waiting for platform")
+STATE = (r"under_review", r"Members are reviewing", r"Waiting for platform")
 COUNTS = (rf"\b{COUNT}\b", r"of \d+ ratings")
 
 

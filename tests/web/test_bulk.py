@@ -93,7 +93,7 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     items = re.findall(r'name="item"\s+value="([^"]+)"', page)
     assert len(items) == 3
     assert page.count("checked>") == 4, "each can be left out, and all at once"
-    assert f'href="/review/{spam[0]}"' in page
+    assert f'href="/review/{spam[0]}?category=spam"' in page
 
     with monkeypatch.context() as fewer:
         fewer.setattr(limits, "MATCHING_MAX", 3)

@@ -192,7 +192,7 @@ def test_a_moderators_own_question_shows_no_tally_either(moderator: Visitor, sta
     stage.rate(action_id, YES, YES, NO)
     assert "said Yes" not in moderator.get(f"/review/{action_id}").text
     cards = moderator.get("/help-needed").text
-    for hidden in (str(SCORE), "0.83", "of 5 ratings", "said Yes", "Community is reviewing", *NoteStatus):
+    for hidden in (str(SCORE), "0.83", "of 5 ratings", "said Yes", "Members are reviewing", *NoteStatus):
         assert hidden not in _without_ids(cards), hidden
 
 

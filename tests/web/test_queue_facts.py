@@ -28,7 +28,7 @@ def test_a_row_says_who_where_how_much_and_how_late(
         note.ratings_count, note.status_rule = 6, "full:unbalanced"
     moderator = visit(cast.moderator)
     shown = row(moderator.get("/review").text, action_id)
-    assert "mallory · 1 hidden · #market · German · 3 reports · 1,200 views" in shown
+    assert "1 hidden · German · 3 reports · 1,200 views mallory #market" in shown
     assert "6 one side only" in shown
     assert "overdue" not in shown
     advance(2 * 24 * 3600)
@@ -82,3 +82,15 @@ def test_an_items_header_says_why_one_is_asked_and_what_is_empty_folds(
     assert 'class="folds"' in moderators
     assert 'class="folds"' not in raters
     assert moderators.index('id="decision-title"') < moderators.index('id="evidence-title"')
+
+
+def test_the_height_of_rows_is_remembered_for_each_person(
+    moderator: Visitor, operator: Visitor, stage: Stage, wiring: Wiring, cast: Cast
+) -> None:
+    stage.post("A post")
+    assert "Comfortable rows" in moderator.get("/review").text
+    for roomy, other in (("1", "Compact rows"), ("", "Comfortable rows")):
+        answer = moderator.post("/review/rows?at=second-look", roomy=roomy)
+        assert answer.headers["Location"] == "/second-look"
+        assert other in moderator.get("/review").text
+        assert "Comfortable rows" in operator.get("/review").text

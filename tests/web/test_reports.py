@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -115,7 +116,7 @@ def test_a_member_takes_a_report_back_and_nobody_else_does(
     assert rater.post(f"/me/reports/{report_id}/withdraw").status_code == 303
     with wiring.database.reading() as session:
         assert session.get_one(Report, report_id).state is ReportState.WITHDRAWN
-    assert "You took it back" in rater.get("/me").text
+    assert "Withdrawn" in rater.get("/me").text
 
 
 def test_raters_see_the_reasons_of_reports_only_after_their_answer_and_never_who_reports(
@@ -179,6 +180,20 @@ def test_the_pages_tabs_list_open_and_resolved_reports_and_reporters(
     assert "gull_4" in resolved
     assert "Kept" in resolved
     assert "marta" in moderator.get("/reports?tab=reporters").text
+
+
+@pytest.mark.both_databases
+def test_the_reports_of_a_post_share_its_row(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+    first, other = (_request_of(wiring, stage.post(name)) for name in ("A first post", "Another post"))
+    for who in ("ann", "ben", "cy", "dan"):
+        report_by(wiring, cast, first, who)
+    report_by(wiring, cast, other, "eve", "toxicity")
+    page = visit(cast.moderator).get("/reports").text
+    rows = re.findall(r"<tr data-row.*?</tr>", page, re.DOTALL)
+    assert ["Another post" in row for row in rows] == [True, False], "the newest report comes first"
+    assert [who in rows[1] for who in ("ann", "ben", "cy", "dan")] == [False, True, True, True]
+    assert "1 more" in rows[1]
+    assert "2 posts" in page
 
 
 def test_a_moderator_has_people_asked_about_a_reported_post(

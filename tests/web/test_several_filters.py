@@ -253,7 +253,7 @@ def test_the_language_of_a_post_is_shown_and_filters_queue_and_history(
         assert posts(moderator.get(f"{path}?language=fr").text) == set(), path
     assert len(export(moderator, "?language=de")) == 1
     chosen = moderator.get("/review?language=de&language=en").text
-    assert "Saves: in German or English" in chosen
+    assert "in German or English" in chosen
     moderator.post("/review/filters?language=de&language=en", name="Both")
     assert posts(moderator.get(address_of(moderator.get("/review").text, "Both")).text) == {
         "Post english",

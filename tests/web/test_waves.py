@@ -57,6 +57,7 @@ def test_the_row_decides_all_and_undo_takes_all_back(
     moderator = visit(cast.moderator)
     page = moderator.get("/review").text
     assert "3 alike, 2 authors" in page
+    assert "3 posts wait for a decision. 1 row: posts alike share one." in page
     assert page.count('id="row-') == 1
     answer = moderator.post(
         "/review/dismiss", item=f"{wave[0]}.1", verb="force_publish.hide", reason="A wave of insults"

@@ -36,7 +36,7 @@ class Account(Stamped, Base):
     the categories of posts that they prefer not to be asked about. ``break_after_severe``: after how many severe posts
     on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never. ``key_bindings`` maps the
     dashboard's shortcut keys to those that they press instead. ``attention_mail``: whether an operator wants mail when
-    something needs one.
+    something needs one. ``roomy_rows``: whether rows of the moderators' lists show two lines of a post.
 
     ``totp_secret``: the secret of their codes (RFC 6238), sealed for the row's id; in use once ``totp_since`` is set.
     ``totp_step``: the time step of the code that was used last. ``two_step_asked_at``: when they were first told that
@@ -72,6 +72,7 @@ class Account(Stamped, Base):
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     attention_mail: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
+    roomy_rows: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()
     totp_secret: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
     totp_since: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -117,6 +117,13 @@ def set_preferences(account: Account, **chosen: Unpack[Preferences]) -> None:
         setattr(account, name, value)
 
 
+def choose_row_height(session: Session, account_id: uuid.UUID, *, roomy: bool) -> None:
+    """Show rows of the moderators' lists with two lines of a post, or with one."""
+    account = session.get(Account, account_id)
+    if account is not None:
+        account.roomy_rows = roomy
+
+
 def stop_attention_mail(session: Session, account_id: uuid.UUID) -> None:
     """Stop mail about what needs an operator. Repeated calls and unknown accounts change nothing."""
     account = session.get(Account, account_id)

@@ -2,11 +2,12 @@
 
 import uuid
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from app.core.ids import parse_id
 from app.core.listed import is_one_of
@@ -14,8 +15,10 @@ from app.core.models import Action, Report, Request
 from app.core.paging import MOST_COUNTED, Page, Slice, paginate
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
-from app.core.reports import sums
 from app.core.vocabulary import ReportState
+
+SHOWN_OF_POST = 3
+"""How many reports of a post its row shows."""
 
 
 def matching(
@@ -98,11 +101,7 @@ def for_moderators(
 ) -> Page[Report]:
     """A page of a community's reports in these states, newest first, with their posts and reporters."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = sa.select(Report).where(Report.community_id == community_id, Report.state.in_(states))
-    if category is not None:
-        statement = statement.where(Report.category == category)
-    if profile_id is not None:
-        statement = statement.where(Report.reporter_id == profile_id)
+    statement = sa.select(Report).where(*_are(Report, community_id, states, category, profile_id))
     return paginate(
         session,
         statement.options(joinedload(Report.request), joinedload(Report.reporter)),
@@ -113,28 +112,98 @@ def for_moderators(
     )
 
 
+@dataclass(frozen=True)
+class Reported:
+    """A post with its newest reports, the newest first. ``more``: how many others match."""
+
+    reports: Sequence[Report]
+    more: int
+
+
+def reported_posts(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    part: Slice,
+    *,
+    states: Sequence[ReportState],
+    category: str | None = None,
+    profile_id: uuid.UUID | None = None,
+) -> Page[Reported]:
+    """A page of a community's posts with reports that match, those with the newest report first."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    later = aliased(Report, name="later")
+    is_newest = ~sa.exists().where(
+        later.request_id == Report.request_id,
+        sa.tuple_(later.reported_at, later.id) > sa.tuple_(Report.reported_at, Report.id),
+        *_are(later, community_id, states, category, profile_id),
+    )
+    matching_reports = _are(Report, community_id, states, category, profile_id)
+    newest = paginate(
+        session,
+        sa.select(Report).where(*matching_reports, is_newest),
+        Report.reported_at,
+        Report.id,
+        part,
+        most=MOST_COUNTED,
+    )
+    ranked = (
+        sa.select(
+            Report.id,
+            sa.func.row_number()
+            .over(partition_by=Report.request_id, order_by=(Report.reported_at.desc(), Report.id.desc()))
+            .label("place"),
+            sa.func.count().over(partition_by=Report.request_id).label("number"),
+        )
+        .where(*matching_reports, Report.request_id.in_([one.request_id for one in newest.rows]))
+        .subquery()
+    )
+    shown = session.execute(
+        sa.select(Report, ranked.c.number)
+        .join(ranked, ranked.c.id == Report.id)
+        .where(ranked.c.place <= SHOWN_OF_POST)
+        .order_by(ranked.c.place)
+        .options(joinedload(Report.request), joinedload(Report.reporter))
+    ).all()
+    posts: dict[uuid.UUID, list[Report]] = {}
+    numbers: dict[uuid.UUID, int] = {}
+    for report, number in shown:
+        posts.setdefault(report.request_id, []).append(report)
+        numbers[report.request_id] = number
+    rows = [
+        Reported(posts[one.request_id], numbers[one.request_id] - len(posts[one.request_id]))
+        for one in newest.rows
+    ]
+    return replace(newest, rows=rows)
+
+
+def _are(
+    report: Any,
+    community_id: uuid.UUID,
+    states: Sequence[ReportState],
+    category: str | None,
+    profile_id: uuid.UUID | None,
+) -> list[sa.ColumnElement[bool]]:
+    """The conditions of the moderators' list, on ``Report`` or an alias of it."""
+    conditions = [report.community_id == community_id, report.state.in_(states)]
+    if category is not None:
+        conditions.append(report.category == category)
+    if profile_id is not None:
+        conditions.append(report.reporter_id == profile_id)
+    return conditions
+
+
 def items_of(
     session: Session, request_ids: Collection[uuid.UUID]
-) -> dict[uuid.UUID, tuple[uuid.UUID | None, str | None, str]]:
-    """The newest action of each of these posts, its category, and the tally of its reports in words.
-
-    No words where there is one report only. Two statements.
-    """
-    counted = sums.tallies(session, request_ids)
-    newest: dict[uuid.UUID, tuple[uuid.UUID, str | None]] = {
+) -> dict[uuid.UUID, tuple[uuid.UUID, str | None]]:
+    """The newest action of each of these posts, and its category."""
+    return {
         request_id: (action_id, category)
         for request_id, action_id, category in session.execute(
             sa.select(Action.request_id, Action.id, Action.category)
             .where(Action.request_id.in_(request_ids), Action.restores_id.is_(None))
             .order_by(Action.created_at, Action.id)
         )
-    }
-    return {
-        request_id: (
-            *newest.get(request_id, (None, None)),
-            counted[request_id].words if request_id in counted and counted[request_id].number > 1 else "",
-        )
-        for request_id in request_ids
     }
 
 

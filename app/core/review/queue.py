@@ -23,7 +23,8 @@ from app.core.review.queue_filters import EVERYTHING, QueueFilter, Sort
 class QueuePage:
     """A page of the queue's ``count`` items; ``first`` is the position of its first row, from 1 (0: no rows).
 
-    ``may_lack``: a text was looked for in the most urgent items only, and more than these wait.
+    ``posts``: how many posts these are, because posts alike are one item. ``may_lack``: a text was looked for in the
+    most urgent items only, and more than these wait.
 
     The previous page ends before its first row, the next page begins after its last row.
     """
@@ -31,6 +32,7 @@ class QueuePage:
     items: "Sequence[QueueItem]"
     count: int
     first: int
+    posts: int
     may_lack: bool = False
 
     @property
@@ -51,6 +53,12 @@ class QueueItem:
     def is_overdue(self) -> bool:
         return conditions.is_late(self.action)
 
+    @property
+    def is_far_overdue(self) -> bool:
+        """Whether it is overdue and waits for twice its target time or longer."""
+        due = self.action.due_at
+        return self.is_overdue and due is not None and clock.now() - due >= due - self.action.created_at
+
 
 def queue(
     session: Session,
@@ -68,15 +76,18 @@ def queue(
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
+    now, may_lack = clock.now(), False
+    statement = queue_filters.matching(filters, community_id, now, actor.account_id)
     if filters.search:
         searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
         may_lack = is_common and _count(session, statement) > queue_filters.SEARCHED
         # Searched once: the ids then serve the count, the page and the position.
         ids = session.scalars(searched.with_only_columns(Action.id)).all()
         statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
+        posts = count
     else:
-        count = _count(session, statement)
+        all_posts = queue_filters.matching(filters, community_id, now, actor.account_id, alike=True)
+        count, posts = session.execute(sa.select(_counted(statement), _counted(all_posts))).one()
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
     if anchor is not None and anchor.community_id != community_id:
@@ -95,12 +106,16 @@ def queue(
             queue_filters.follows(filters.sort, rows[0].action, backwards=True)
         )
         first += _count(session, ahead)
-    return QueuePage(rows, count, first, may_lack)
+    return QueuePage(rows, count, first, posts, may_lack)
 
 
 def _count(session: Session, statement: sa.Select[Any]) -> int:
+    return session.scalar(sa.select(_counted(statement))) or 0
+
+
+def _counted(statement: sa.Select[Any]) -> sa.ScalarSelect[int]:
     ids = statement.with_only_columns(Action.id)
-    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
+    return sa.select(sa.func.count()).select_from(ids.subquery()).scalar_subquery()
 
 
 def first_items(

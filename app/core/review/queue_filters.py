@@ -156,9 +156,15 @@ def search(
 
 
 def matching(
-    filters: QueueFilter, community_id: uuid.UUID, now: datetime, account_id: uuid.UUID | None
+    filters: QueueFilter,
+    community_id: uuid.UUID,
+    now: datetime,
+    account_id: uuid.UUID | None,
+    *,
+    alike: bool = False,
 ) -> sa.Select[Any]:
-    """Select what matches, except by the search: of posts alike the first, but all of them where text is looked for."""
+    """Select what matches, except by the search: of posts alike the first, but all of them if ``alike``, and where text
+    is looked for."""
     statement = conditions.waiting(community_id).where(*_of(Action, filters, now, account_id))
     statement = statement.where(Action.snoozed_until > now if filters.snoozed else conditions.is_awake(now))
     if filters.claimed_by == "nobody":
@@ -166,7 +172,7 @@ def matching(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
             Action.assigned_to_id.is_(None),
         )
-    if filters.search:
+    if filters.search or alike:
         return statement
     earlier = _of(conditions.EARLIER, filters, now, account_id)
     return statement.where(conditions.is_first_alike(*earlier))

@@ -110,7 +110,7 @@ _OF_SAMPLE = (SampledPost, SampledPost.id == SampleAnswer.sample_id)
 _ACCOUNT = (
     "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
     "media_veil languages avoided_categories break_after_severe key_bindings digest digest_sent_at attention_mail "
-    "last_community_id totp_since two_step_asked_at"
+    "roomy_rows last_community_id totp_since two_step_asked_at"
 )
 _NOTE = (
     "id community_id request_id author_ref summary classification reasons sources version created_at updated_at "

@@ -20,6 +20,7 @@ from app.core.texts import lazy_gettext, ngettext
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
 from app.web.filter_forms import encoded
+from app.web.filters import review_state
 from app.web.forms import at_most, whole_lines
 
 
@@ -90,7 +91,7 @@ def _post(earlier: EarlierPost) -> PastPost:
     return PastPost(
         id=action.id if action is not None else None,
         text=HIDDEN if veiled else earlier.request.content,
-        state=action.action_state.value if action is not None else None,
+        state=review_state(action) if action is not None else None,
         at=earlier.request.platform_timestamp or earlier.request.requested_at,
     )
 

@@ -42,12 +42,13 @@ ORIGINS = {
 
 
 STATES = {
-    ReportState.OPEN: lazy_gettext("Open"),
+    ReportState.OPEN: lazy_gettext("Not decided yet"),
     ReportState.UPHELD: lazy_gettext("Acted on"),
     ReportState.REJECTED: lazy_gettext("Kept"),
     ReportState.UNDECIDED: lazy_gettext("No decision"),
     ReportState.WITHDRAWN: lazy_gettext("Withdrawn"),
 }
+"""The states of a report, to reporters and moderators alike."""
 
 
 class ReportForm(Form):
@@ -150,7 +151,7 @@ def line(report: Report) -> ReportLine:
         reason_word(report.category),
         excerpt(report.text or "", 300),
         report.reported_at,
-        STATES[report.state] if report.state is not ReportState.OPEN else "",
+        f"{STATES[report.state]}" if report.state is not ReportState.OPEN else "",
         report.weight > PRIOR_SHARE,
     )
 

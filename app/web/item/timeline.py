@@ -11,7 +11,7 @@ from app.core.models import Action, HistoryEntry, HistoryText
 from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState, ActionTier, ActionType
-from app.web.categories import category_name
+from app.web.categories import UNNAMED, category_name
 from app.web.filters import state_words
 from app.web.item.verb_words import NAMES
 
@@ -85,7 +85,7 @@ _BY_STAFF: Mapping[str, tuple[str, str]] = {
 _RATING = re.compile(r"rating [0-9a-f-]{36}")
 _RESTORATION = re.compile(r"overturned [0-9a-f-]{36}")
 _INVITATION = re.compile(r"invitation [0-9a-f-]{36}")
-_SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
+_SCORE = re.compile(r"(\w+) ([01]\.\d+) > ([01](?:\.\d+)?)")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ def cause_words(cause: str) -> str:
         return _("Because the action was overturned")
     scored = _SCORE.fullmatch(cause)
     if scored:
-        score, bound = scored.groups()
+        category, score, bound = scored.groups()
+        if category in UNNAMED:
+            return f"{UNNAMED[category]}"
         return _("Scored %(score)s, above %(bound)s", score=f"{float(score):g}", bound=f"{float(bound):g}")
     return cause[:1].upper() + cause[1:]
 

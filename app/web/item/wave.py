@@ -15,6 +15,7 @@ from app.core.texts import ngettext
 from app.core.vocabulary import ActionState
 from app.web import veils
 from app.web.categories import HIDDEN
+from app.web.filters import review_state
 
 SHOWN = 50
 
@@ -32,13 +33,14 @@ class AlikePost:
 
 @dataclass(frozen=True)
 class WaveView:
-    """The posts alike of an item, without itself. ``words``: "14 alike, 3 authors", with itself.
+    """The posts alike of an item, without itself. ``count`` and ``authors``: of all of them, or of those under review.
 
     ``open``: how many are under review, with itself if it is. ``joins``: later posts are decided as these were;
     ``later``: how many came since.
     """
 
-    words: str
+    count: int
+    authors: int
     open: int
     posts: Sequence[AlikePost]
     omitted: int
@@ -68,14 +70,15 @@ def wave_of(session: Session, actor: Actor, action: Action) -> WaveView | None:
     is_open = action.action_state is ActionState.UNDER_REVIEW and size.open > 1
     is_hidden = veils.hides(action)
     return WaveView(
-        words=wave_words(size.open if is_open else size.total, size.authors),
+        count=size.open if is_open else size.total,
+        authors=size.authors,
         open=size.open,
         posts=[
             AlikePost(
                 one.id,
                 HIDDEN if is_hidden else one.request.content,
                 one.platform_author_id or "",
-                one.action_state.value,
+                review_state(one),
                 one.created_at,
             )
             for one in found

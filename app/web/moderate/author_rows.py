@@ -6,6 +6,7 @@ from datetime import datetime
 
 from flask import url_for
 
+from app.core import texts
 from app.core.models import Action, Report, Strike
 from app.core.review.author_timeline import Entry
 from app.core.texts import gettext as _
@@ -13,17 +14,10 @@ from app.core.texts import ngettext
 from app.core.vocabulary import ActionState, ActionType, ReportState
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filters import full_time
+from app.web.filters import full_time, review_state
+from app.web.item.reporting import STATES, reason_word
 from app.web.item.silence_forms import length_words
 from app.web.item.timeline import DONE_TO_POST
-
-REPORT_STATES: Mapping[ReportState, str] = {
-    ReportState.OPEN: "open",
-    ReportState.UPHELD: "upheld",
-    ReportState.REJECTED: "rejected",
-    ReportState.UNDECIDED: "not decided",
-    ReportState.WITHDRAWN: "withdrawn",
-}
 
 
 @dataclass(frozen=True)
@@ -87,17 +81,8 @@ def _strike_row(at: datetime, strike: Strike) -> Row:
 
 
 def _report_row(at: datetime, report: Report) -> Row:
-    state = REPORT_STATES[report.state]
-    return Row(
-        at,
-        _(
-            "Reported a post as %(category)s, %(state)s",
-            category=category_name(report.category).lower(),
-            state=state,
-        ),
-        "flag",
-        report.text or "",
-    )
+    what = _("Reported a post: %(category)s", category=reason_word(report.category))
+    return Row(at, what, "flag", report.text or "", detail=f"{STATES[report.state]}")
 
 
 def _post_row(entry: Entry) -> Row:
@@ -142,19 +127,26 @@ def _line(action: Action) -> ActionLine:
     elif action.retro_review_at is not None and action.action_state is not ActionState.RETRO_REVIEW:
         detail = _("after a second look")
     url = url_for("web.item", action_id=action.id)
-    return ActionLine(words, icon, action.action_state.value, url, detail)
+    return ActionLine(words, icon, review_state(action), url, detail)
 
 
 def _reports(counts: Mapping[tuple[str, ReportState], int]) -> str:
-    """Say how often a post was reported: "Reported 3 times: spam 2 upheld, other 1 open"."""
-    told = {key: count for key, count in counts.items() if key[1] is not ReportState.WITHDRAWN}
-    if not told:
+    """Say how often a post was reported: "Reported 3 times: Spam 2 (Acted on), Toxicity 1 (Not decided yet)"."""
+    standing = {key: count for key, count in counts.items() if key[1] is not ReportState.WITHDRAWN}
+    if not standing:
         return ""
-    total = sum(told.values())
     parts = [
-        f"{category_name(category).lower()} {count} {REPORT_STATES[state]}"
-        for (category, state), count in told.items()
+        _(
+            "%(category)s %(count)s (%(state)s)",
+            category=reason_word(category),
+            count=texts.number(count),
+            state=STATES[state],
+        )
+        for (category, state), count in standing.items()
     ]
     return ngettext(
-        "Reported once: %(reasons)s", "Reported %(num)s times: %(reasons)s", total, reasons=", ".join(parts)
+        "Reported once: %(reasons)s",
+        "Reported %(num)s times: %(reasons)s",
+        sum(standing.values()),
+        reasons=", ".join(parts),
     )

@@ -8,7 +8,9 @@ from flask import Response, make_response, request, url_for
 from sqlalchemy.orm import Session
 
 from app.core.permissions import Permission
-from app.web import auth, community_choice, forms, page
+from app.core.texts import gettext as _
+from app.core.texts import ngettext
+from app.web import auth, community_choice, filter_forms, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.item import decision_forms, pending_undo, verb_words
@@ -55,10 +57,8 @@ def new_rows() -> Response:
         is_same &= forms.query_arg("notices") in ("", str(notices.unread_count()))
         if is_same and not rows and open_counts.waiting(row_list.view) == forms.query_arg("waiting"):
             return make_response("", 204)
-        matching, is_more = row_list.count(session, actor, community.id, row_list.filters())
-    shown = row_list.context() | context(row_list, count, since)
-    shown |= {"count": matching, "is_more": is_more, "is_narrowed": forms.queried(row_list.form).is_narrowed}
-    return page.render(PART, PART, rows=rows, **shown)
+        lead = _lead(session, row_list)
+    return page.render(PART, PART, rows=rows, **row_list.context(), **context(row_list, count, since), **lead)
 
 
 @web.get("/review/settled", endpoint="settled")
@@ -66,7 +66,7 @@ def new_rows() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def settled() -> Response:
-    """Return rows whose time to undo is over, and the undo bar, rendered again.
+    """Return rows whose time to undo is over, the undo bar and the counts, rendered again.
 
     204 while a decision on one of them is still held: the job that carries it out may run a little late.
     """
@@ -78,7 +78,21 @@ def settled() -> Response:
         if any(row.held is not None for row in rows):
             return Response(status=204)
         pending = pending_undo.undoable(session, actor, community.id)
-    return page.render(SETTLED, SETTLED, rows=rows, **row_list.context(), pending=pending)
+        open_counts.read(session, community)
+        lead = _lead(session, row_list)
+    counts = open_counts.context(community)
+    waiting = open_counts.waiting(row_list.view)
+    return page.render(
+        SETTLED, SETTLED, rows=rows, pending=pending, waiting=waiting, **row_list.context(), **counts, **lead
+    )
+
+
+def _lead(session: Session, row_list: RowList) -> dict[str, Any]:
+    """Template variables of the sentence below the heading, which follows while rows are decided."""
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    count, posts, is_more = row_list.count(session, actor, community_id, row_list.filters())
+    is_narrowed = forms.queried(row_list.form).is_narrowed
+    return {"count": count, "posts": posts, "is_more": is_more, "is_narrowed": is_narrowed}
 
 
 def _asked() -> RowList:
@@ -98,6 +112,7 @@ def list_context(
         "rows": rows,
         "filters": filters,
         "is_narrowed": filters.is_narrowed,
+        "chips": filter_forms.chips(filters, url_for(row_list.view)),
         "clear_url": url_for(row_list.view, **community_choice.carried()),
         "bulk": form,
         "bulk_buttons": verb_words.buttons_for_several(form.VERBS),
@@ -126,8 +141,9 @@ def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
         "waiting": waiting,
         "unread": unread,
         "new": count,
-        "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
-        f"{'item' if count == 1 else 'items'}",
+        "new_words": _("%(most)s+ new items", most=SHOWN_NEW)
+        if count > SHOWN_NEW
+        else ngettext("%(num)s new item", "%(num)s new items", count),
         "new_url": f"{url_for(row_list.poll_view)}?{encoded(query)}",
         "show_url": row_list.url(),
     }

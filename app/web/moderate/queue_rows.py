@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits, scoring
 from app.core.actions import opening
+from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, Request
 from app.core.permissions import Actor
 from app.core.reports import sums
@@ -20,11 +21,12 @@ from app.core.reports.weighing import Tally
 from app.core.review import authors, decision_trace, queue, second_looks, waves
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import community_choice, veils
+from app.web import auth, community_choice, veils
 from app.web.categories import HIDDEN, UNNAMED, category_name
 from app.web.filter_forms import encoded
-from app.web.filters import ago, channel, counted, excerpt, full_time, score, span
+from app.web.filters import ago, channel, counted, excerpt, full_time, review_state, score, span
 from app.web.item import answering, media, pending_undo, timeline
 from app.web.item.media import Media
 from app.web.item.pending_undo import PendingDecision
@@ -62,11 +64,12 @@ class QueueRow:
     """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
-    who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
-    author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
-    who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
-    the browser remembers (``decision_forms.remembered_as``). ``unscored`` says why it has no score. ``alike``: how many
-    posts the row stands for.
+    who decided, for a row that stays on the page after its decision. ``facts`` about author and post stand at the end
+    of the text, ``overdue`` is the time past the target (``is_far_overdue``: waiting for twice the target time or
+    longer), ``disagreement`` why ratings did not decide. ``assignee`` is who is to decide it. ``look`` is what a second
+    look says besides. ``reasons_of`` is the category whose reasons the browser remembers
+    (``decision_forms.remembered_as``). ``unscored`` says why it has no score. ``alike``: how many posts the row stands
+    for. ``severity``: 1 to 4 (``threshold_sets.severity_levels``).
     """
 
     id: uuid.UUID
@@ -89,8 +92,11 @@ class QueueRow:
     media: Media | None = None
     decided: Decider | None = None
     author: str = ""
+    channel: str = ""
     facts: Sequence[str] = ()
+    severity: int = 1
     overdue: str = ""
+    is_far_overdue: bool = False
     disagreement: str = ""
     assignee: str = ""
     look: SecondLookWords | None = None
@@ -192,6 +198,8 @@ def _rows(
     )
     reported = sums.tallies(session, [action.request_id for action in actions])
     looks = _second_look_words(session, actions) if row_list is SECOND_LOOKS else {}
+    severities = threshold_sets.severity_levels(session, community_id)
+    spoken = community_settings.for_community(auth.current_community(), wired().community_defaults).language
     alike = waves.sizes(session, {action.wave_id for action in actions if action.wave_id is not None})
     return [
         replace(
@@ -201,7 +209,9 @@ def _rows(
                 item.action.request,
                 hidden.get(item.action.platform_author_id or "", 0),
                 reported.get(item.action.request_id, NO_REPORTS),
+                spoken,
             ),
+            severity=severities.get(item.action.category or "", 1),
             look=looks.get(item.action.id),
             alike=_alike(item.action, alike) if row_lists.shows_waves(row_list) else "",
         )
@@ -230,12 +240,14 @@ def _row(item: QueueItem, actor: Actor, row_list: RowList) -> QueueRow:
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
         is_open=action.action_state in row_list.states and action.held is None,
-        state=action.action_state.value,
+        state=review_state(action),
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         media=media.for_action(action),
         author=post.platform_author_id or "",
+        channel=channel(post.platform_channel_id) if post.platform_channel_id else "",
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
+        is_far_overdue=item.is_far_overdue,
         assignee="you"
         if action.assigned_to_id == actor.account_id and item.assignee
         else item.assignee or "",
@@ -251,14 +263,15 @@ def _disagreement(note: Note | None, needed: int) -> str:
     return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
 
 
-def _facts(post: Request, hidden: int, reported: Tally) -> Sequence[str]:
-    """The author's hidden posts, channel, language, who reported it, and what the integration counted."""
+def _facts(post: Request, hidden: int, reported: Tally, spoken: str) -> Sequence[str]:
+    """Who reported it, the author's hidden posts, a language other than ``spoken``, the community's, and what the
+    integration counted.
+    """
     reports, views = opening.figure(post.extra, "reports"), opening.figure(post.extra, "views")
     facts = (
         f"reported by {reported.number:,}" if reported.number else "",
         f"{hidden} hidden" if hidden else "",
-        channel(post.platform_channel_id) if post.platform_channel_id else "",
-        language_name(post.language) if post.language else "",
+        language_name(post.language) if post.language and post.language != spoken else "",
         counted(reports, "report") if reports else "",
         counted(views, "view") if views else "",
     )

@@ -1,7 +1,7 @@
 """Reports page for moderators: open and resolved reports, reporters and whom to mute."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +13,19 @@ from wtforms.validators import InputRequired, NumberRange
 from app.core import clock, limits
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
-from app.core.models import Profile, Report, Request
+from app.core.models import Profile, Request
 from app.core.paging import Slice
 from app.core.permissions import Permission, require
 from app.core.reports import asking, lists, muting
+from app.core.reports.lists import Reported
+from app.core.texts import gettext as _
+from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ReportState
 from app.process.replica_reads import may_be_old
 from app.web import auth, community_choice, csv_files, cursor_links, forms, page
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, is_veiled
-from app.web.filter_forms import encoded
+from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.filter_forms import Chip, encoded
 from app.web.filters import excerpt
 from app.web.item import reporting
 from app.web.item.reporting import ReportLine
@@ -57,18 +60,19 @@ class UnmuteForm(Form):
 
 @dataclass(frozen=True)
 class Row:
-    """One report with its post. ``url`` leads to the item, None without one; ``asks``: a review can be opened."""
+    """A post with its newest reports. ``url`` leads to the item, None without one; ``asks``: a review can be opened.
 
-    report_id: uuid.UUID
+    ``lines``: each report with the id of its reporter; ``more``: how many others match.
+    """
+
     request_id: uuid.UUID
-    reporter_id: uuid.UUID
-    line: ReportLine
-    state: str
     text: str
     is_veiled: bool
+    severity: int
     url: str | None
     asks: bool
-    words: str
+    lines: Sequence[tuple[uuid.UUID, ReportLine]]
+    more: int
 
 
 @web.get("/reports")
@@ -90,7 +94,7 @@ def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, An
     filters = forms.queried(ReportsForm)
     filters.offer(asking.categories(session, community_id))
     person, category = parse_id(filters.reporter.data or ""), filters.category.data or ""
-    found = lists.for_moderators(
+    found = lists.reported_posts(
         session,
         auth.current_actor(),
         community_id,
@@ -102,15 +106,14 @@ def _listed(session: Session, community_id: uuid.UUID, tab: str) -> dict[str, An
     name = session.get(Profile, person) if person is not None else None
     chosen = {"reporter": str(person or ""), "category": category}
     return {
-        "rows": _rows(session, found.rows),
+        "rows": _rows(session, community_id, found.rows),
         "links": cursor_links.links(
-            url_for("web.reports_page"), found, "report", **community_choice.carried(), tab=tab, **chosen
+            url_for("web.reports_page"), found, "post", **community_choice.carried(), tab=tab, **chosen
         ),
         "filters": filters,
         "csv_url": _url(tab, "web.reports_csv", **chosen),
         "is_narrowed": bool(person or category),
-        "of_person": (name.display_name or name.platform_user_id) if name is not None else None,
-        "everyone_url": _url(tab, category=category),
+        "chips": _chips(tab, filters, name),
         "all_url": _url(tab),
     }
 
@@ -119,26 +122,43 @@ def _states(tab: str) -> tuple[ReportState, ...]:
     return RESOLVED if tab == "resolved" else (ReportState.OPEN,)
 
 
-def _rows(session: Session, found: Any) -> list[Row]:
-    """Return the rows; the posts' items and tallies are read at once."""
-    of_posts = lists.items_of(session, [report.request_id for report in found])
-    return [_row(report, *of_posts.get(report.request_id, (None, None, ""))) for report in found]
+def _chips(tab: str, filters: ReportsForm, person: Profile | None) -> list[Chip]:
+    reporter, category = filters.reporter.data or "", filters.category.data or ""
+    chips = []
+    if person is not None:
+        name = person.display_name or person.platform_user_id
+        chips.append(Chip(_("Reporter"), name, _url(tab, category=category)))
+    if category:
+        chips.append(
+            Chip(str(filters.category.label.text), category_name(category), _url(tab, reporter=reporter))
+        )
+    return chips
 
 
-def _row(report: Report, action_id: uuid.UUID | None, category: str | None, words: str) -> Row:
+def _rows(session: Session, community_id: uuid.UUID, posts: Sequence[Reported]) -> list[Row]:
+    """Return the rows; the posts' items and the severities of categories are read at once."""
+    items = lists.items_of(session, [post.reports[0].request_id for post in posts])
+    severities = threshold_sets.severity_levels(session, community_id)
+    nothing: tuple[uuid.UUID | None, str | None] = (None, None)
+    return [_row(post, *items.get(post.reports[0].request_id, nothing), severities) for post in posts]
+
+
+def _row(
+    post: Reported, action_id: uuid.UUID | None, category: str | None, severities: Mapping[str, int]
+) -> Row:
     warn = auth.current_reader().account.content_warnings
-    veiled = is_veiled(category, warn=warn) or is_veiled(report.category, warn=warn)
+    categories = {category, *(report.category for report in post.reports)}
+    veiled = any(is_veiled(one, warn=warn) for one in categories)
+    request = post.reports[0].request
     return Row(
-        report.id,
-        report.request_id,
-        report.reporter_id,
-        reporting.line(report),
-        reporting.STATES[report.state],
-        HIDDEN if veiled else excerpt(report.request.content, 120),
+        request.id,
+        HIDDEN if veiled else excerpt(request.content, 120),
         veiled,
+        max(severities.get(one or "", 1) for one in categories),
         url_for("web.item", action_id=action_id) if action_id is not None else None,
-        action_id is None and report.state is ReportState.OPEN,
-        words,
+        action_id is None and post.reports[0].state is ReportState.OPEN,
+        [(report.reporter_id, reporting.line(report)) for report in post.reports],
+        post.more,
     )
 
 

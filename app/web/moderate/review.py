@@ -12,16 +12,17 @@ from app.core import clock
 from app.core.communities import getting_started
 from app.core.errors import Invalid
 from app.core.ids import parse_id
+from app.core.people import dashboard
 from app.core.permissions import Permission
 from app.core.review import assignments, post_search, queue, saved_filters, second_looks
 from app.core.review.queue import QueuePage
 from app.core.review.queue_filters import SEARCHED
 from app.core.review.second_looks import SecondLookPage
-from app.web import auth, filter_forms, forms, page
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.list_filters import QueueForm, SecondLookForm, page_number
-from app.web.moderate import desk, live_rows, moderation, queue_rows
+from app.web.moderate import desk, live_rows, moderation, queue_rows, row_lists
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm, SecondLookBulkForm
 from app.web.moderate.row_lists import QUEUE, SECOND_LOOKS
@@ -43,6 +44,17 @@ def review() -> Response:
 def review_next() -> Response:
     """Claim the next item of the filtered queue and open it."""
     return moderation.open_next(QUEUE)
+
+
+@web.post("/review/rows")
+@auth.needs(Permission.SEE_QUEUE)
+def choose_row_height() -> Response:
+    """Remember how high rows are, for every list of this person."""
+    roomy = forms.posted_values("roomy") == ["1"]
+    with wired().database.writing() as session:
+        dashboard.choose_row_height(session, auth.current_reader().account.id, roomy=roomy)
+    words = "Rows show two lines of a post." if roomy else "Rows show one line of a post."
+    return page.done(None, (row_lists.sent_from() or QUEUE).url(), words)
 
 
 @web.post("/review/filters")
@@ -133,8 +145,8 @@ def show(
     return page.render(
         PAGE,
         status=422 if filter_form.errors and status == 200 else status,
-        chips=filter_forms.chips(filter_form, url_for("web.review")),
         count=listed.count,
+        posts=listed.posts,
         searched=SEARCHED if listed.may_lack else None,
         form=saving or queueing or form,
         colleagues=colleagues,
@@ -198,6 +210,7 @@ def show_second_looks(form: SecondLookBulkForm, *, status: int = 200, done: str 
         SECOND_LOOK_PAGE,
         status=422 if filter_form.errors and status == 200 else status,
         count=found.count,
+        posts=found.count,
         is_more=found.is_more,
         searched=second_looks.WALKED if found.may_lack else None,
         form=form,

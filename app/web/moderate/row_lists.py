@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims, queue, second_looks
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import ActionState
-from app.web import forms, list_filters
+from app.web import auth, forms, list_filters
 from app.web.filter_forms import Query, encoded
 from app.web.item import answering
 from app.web.list_filters import QueueForm, SecondLookForm
@@ -21,7 +22,7 @@ from app.web.list_filters import QueueForm, SecondLookForm
 PAGING = ("after", "before", "page")
 """Parameters that name the page of a list."""
 Newer = Callable[[Session, Actor, uuid.UUID, datetime, Any], int]
-Count = Callable[[Session, Actor, uuid.UUID, Any], tuple[int, bool]]
+Count = Callable[[Session, Actor, uuid.UUID, Any], tuple[int, int, bool]]
 ClaimNext = Callable[..., Action | None]
 """Takes session, actor, community's id, filters and ``after``, as ``claims.claim_next`` does."""
 
@@ -31,8 +32,8 @@ class RowList:
     """One of the lists. ``at`` is what the forms in its rows say about where they were sent from.
 
     ``states`` are those of its open items; ``origin`` are the parameters by which an item's page knows the list.
-    ``form`` reads the filters; ``newer`` counts the items that match since a moment, ``count`` all that match, and says
-    whether there are more than it counted.
+    ``form`` reads the filters; ``newer`` counts the items that match since a moment, ``count`` all rows that match
+    and the posts they stand for, and says whether there are more than it counted.
     """
 
     at: str
@@ -81,25 +82,31 @@ class RowList:
             "row_query": "?" + encoded({**self._place(), "at": self.at}),
             "settled_url": _with_query(url_for(self.settled_view), query),
             "needed": answering.ratings_needed(),
+            "is_roomy": auth.current_reader().account.roomy_rows,
             "out_of_band": False,
         }
 
 
-def _count_second_looks(*listed: Any) -> tuple[int, bool]:
+def _count_queue(*listed: Any) -> tuple[int, int, bool]:
+    found = queue.queue(*listed, size=1)
+    return found.count, found.posts, False
+
+
+def _count_second_looks(*listed: Any) -> tuple[int, int, bool]:
     found = second_looks.waiting(*listed, limit=1)
-    return found.count, found.is_more
+    return found.count, found.count, found.is_more
 
 
 QUEUE = RowList(
     "queue",
-    "Review queue",
+    lazy_gettext("Review queue"),
     "web.review",
     "web.new_count",
     "web.settled",
     (ActionState.UNDER_REVIEW,),
     QueueForm,
     queue.newer_than,
-    lambda *listed: (queue.queue(*listed, size=1).count, False),
+    _count_queue,
     claims.claim_next,
     {},
     claim_key="C",
@@ -107,7 +114,7 @@ QUEUE = RowList(
 )
 SECOND_LOOKS = RowList(
     "second-look",
-    "Second look",
+    lazy_gettext("Second look"),
     "web.second_look",
     "web.new_looks",
     "web.settled_looks",

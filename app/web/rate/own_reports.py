@@ -18,7 +18,7 @@ from app.web.blueprint import web
 from app.web.categories import HIDDEN, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt
-from app.web.item.reporting import reason_word
+from app.web.item.reporting import STATES, reason_word
 from app.web.page import PageLinks
 from app.wiring import wired
 
@@ -72,14 +72,13 @@ def shown(session: Session, actor: Actor, community_id: uuid.UUID) -> OwnReports
 def _row(report: Report) -> OwnReport:
     veiled = is_veiled(report.category, warn=auth.current_reader().account.content_warnings)
     is_gone = report.request.withdrawn_at is not None
-    waiting = {ReportState.OPEN: "Not decided yet", ReportState.WITHDRAWN: "You took it back"}
     return OwnReport(
         report.id,
         "The post was withdrawn" if is_gone else HIDDEN if veiled else excerpt(report.request.content),
         veiled or is_gone,
         reason_word(report.category),
         ICONS[report.state],
-        waiting.get(report.state) or report.outcome_text or "Decided",
+        report.outcome_text or f"{STATES[report.state]}",
         report.reported_at,
         report.state is ReportState.OPEN,
     )
