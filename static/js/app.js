@@ -2,7 +2,7 @@
 // ES modules without a build step, and nothing that a strict Content-Security-Policy forbids.
 import { _, focusHere, focusOn, hearOnly, keysOn, language, markNewest, nameKeys, narrow, say, seen, tell } from "./page.js";
 import { countTicked, describe, showArmed } from "./verbs.js";
-import { noteSeen, notesRead, opened, show } from "./unseen.js";
+import { footsFit, noteSeen, notesRead, opened, show } from "./unseen.js";
 import { isAmongFilters } from "./lists.js";
 import { bringBack, countDown } from "./forms.js";
 import "./keys.js";
@@ -107,7 +107,7 @@ function enhance(scope) {
   each("textarea[data-counter]", addCounter);
   each("[data-veil]", (veil) => show(veil, opened.has(veil.dataset.veil) || !veil.querySelector(".content").hidden));
   each("[data-seen]", noteSeen);
-  each("[data-note]", (end) => notesRead.observe(end));
+  each("[data-note]", (end) => [notesRead, footsFit].forEach((one) => one.observe(end)));
   each(".few", dropUselessFold);
   each("[data-armed]", describe);
   each(".undo", countDown);
@@ -116,9 +116,10 @@ function enhance(scope) {
   if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
 }
 
-// --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
-// there first. The next cards load by themselves: who is faster than they are waits on the line. ---
-let awaited = false;
+// --- A run of cards: an answered card slides to its line, and the focus goes on to the next one; where a break is offered,
+// there first. The answer brings the next card along. ---
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+let stood = new Map();
 
 function nextCard(after) {
   const cards = [...document.querySelectorAll("#cards > [data-row]")];
@@ -126,12 +127,22 @@ function nextCard(after) {
 }
 function goOn(line) {
   const card = nextCard(line);
-  awaited = !card && document.getElementById("more-cards") !== null;
-  focusOn(card?.querySelector("h2") ?? line);
+  focusOn(card?.querySelector("h2") ?? document.getElementById("run-end-title") ?? line);
   // The line with its Undo stays in sight, and the next card begins right below it: on a phone always, else once the
   // card's answers would be below the window.
   const isBelow = card && card.getBoundingClientRect().bottom > innerHeight;
   if (card && line.nextElementSibling === card && (narrow.matches || isBelow)) line.scrollIntoView();
+}
+document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+  if (!target.matches("#cards > [data-row]")) return;
+  stood = new Map([...target.parentElement.children].map((one) => [one.id, one.getBoundingClientRect().top]));
+});
+function slide() {
+  for (const one of still.matches ? [] : document.querySelectorAll("#cards > *")) {
+    const by = stood.get(one.id) - one.getBoundingClientRect().top;
+    if (by) one.animate({ translate: [`0 ${by}px`, "0 0"] }, { duration: 120, easing: "ease-out" });
+  }
+  stood.clear();
 }
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("[data-keep-going]") : null;
@@ -166,9 +177,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
     const pause = part.querySelector("[data-pause]");
     if (pause) focusOn(pause);
     else goOn(part);
-  } else if (awaited && part.matches("#cards > [data-row]")) {
-    awaited = false;
-    focusOn(part.querySelector("h2"));
+    slide();
   }
 });
 document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));

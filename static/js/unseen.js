@@ -5,16 +5,23 @@ import { isOffered, openForm } from "./verbs.js";
 // --- Content behind "Show content" opens in place. A post cannot be answered or decided before it was shown: its forms
 // carry a field that says so. The server refuses it too. What was shown once stays known while the page is open. ---
 export const opened = new Set();
-// A note counts as read once its last line was in the window. On a phone its answers stick to the window's edge only after
-// that line has left the window again, so that they never cover the note while it is being read.
+// A note counts as read once its last line was in the window. On a phone its answers stick to the window's edge from then on,
+// as soon as they have room below that line, so that they never cover the note while it is being read.
 const veilOf = (id) => document.querySelector(`[data-veil="${CSS.escape(id)}"]`);
 const noteOf = (id) => document.querySelector(`[data-note="${CSS.escape(id)}"]`);
 export const notesRead = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (isIntersecting) markRead(target);
-    else if (opened.has(target.dataset.note)) target.closest(".card").querySelector(".rate").classList.add("stuck");
+    else if (opened.has(target.dataset.note)) stick(target);
   }
 });
+const FOOT = 144; // pixels: the question, its answers, and Skip
+export const footsFit = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) if (isIntersecting) stick(target);
+}, { rootMargin: `0px 0px -${FOOT}px 0px` });
+function stick(end) {
+  end.closest(".card").querySelector(".rate").classList.add("stuck");
+}
 function markRead(end) {
   const alert = document.getElementById("alert");
   // "Read the note first" is removed, but not before it could be read itself.

@@ -49,8 +49,7 @@ def test_on_a_phone_the_answers_stick_only_once_the_last_line_was_in_the_window(
     expect(card.locator(".the-note")).to_be_focused()
     assert not overlap(card.get_by_text("A note on this post"), rita.alert.locator(".toast"))
     expect(card.get_by_role("radio", name="Helpful", exact=True)).not_to_be_checked()
-    card.get_by_role("button", name="Submit rating").dispatch_event("click")
-    expect(card.locator(".the-note")).to_be_focused()
+    expect(card.get_by_role("button", name="Submit rating")).to_be_hidden()
     found = examiner.look(rita, "led to the note")
     rita.page.set_viewport_size(PHONE)
 

@@ -188,13 +188,13 @@ def cards() -> dict[str, Any]:
     """What a rater's page of cards shows."""
     return {
         "cards": [("rate/_review_card.html", _item(number)) for number in range(3)],
-        "more": True,
         "place": 1,
         "last": None,
         "answered_today": 7,
         "cards_left": 24,
+        "at_once": 3,
+        "given": None,
         "options": OPTIONS,
-        "is_full": False,
         "count": 2,
         "poll_url": "#new",
         "poll_seconds": 15,

@@ -89,7 +89,8 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
         found = impact.for_actor(session, rater(cast), cast.community_id)
         assert found == Impact(
             matched=2,
-            mismatched=2,
+            decided=0,
+            mismatched=1,
             twice=1,
             neutral=1,
             after=0,
@@ -98,11 +99,11 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             notes_not_helpful=1,
             notes_waiting=1,
         )
-        assert (found.rating, found.writing) == (2 - 2 - 1, 2 - 1)
-        for became, count in zip(RatingOutcome, (2, 2, 1, 1, 0, 2, 0), strict=True):
+        assert (found.rating, found.writing) == (2 - 1 - 2, 2 - 1)
+        for became, count in zip(RatingOutcome, (2, 0, 1, 1, 1, 0, 2, 0), strict=True):
             page = impact.ratings(session, rater(cast), cast.community_id, Slice(), became)
             assert page.count == len(page.rows) == count, became
-            assert {row.became for row in page.rows} <= {became, RatingOutcome.TWICE}
+            assert {row.became for row in page.rows} <= {became}
         for wrote, count in zip(NoteOutcome, (2, 1, 1), strict=True):
             page_of_notes = impact.notes(session, rater(cast), cast.community_id, Slice(), wrote)
             assert {row.became for row in page_of_notes.rows} == {wrote}

@@ -114,10 +114,9 @@ def _parts(visitor: Visitor, action_id: uuid.UUID, note_id: uuid.UUID) -> Iterat
             (f"/help-needed/notes/{note_id}", {}),
             (f"/help-needed/notes/{note_id}/undo", {}),
             (f"/help-needed?done={note_id}", {}),
-            ("/help-needed/more", {}),
             (f"/notes/{note_id}/rating", {f"note-{note_id}-on": "note"}),
         ):
-            is_read = path.startswith(("/help-needed?", "/help-needed/more"))
+            is_read = path.startswith("/help-needed?")
             reply = visitor.get(path, **headers) if is_read else visitor.post(path, headers, **fields)
             yield f"{path} {fields} {headers}", reply
 

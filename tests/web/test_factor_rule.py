@@ -190,7 +190,7 @@ def test_parts_of_a_page_lead_there_too_and_polls_stop(
     _ask(wiring, cast.community_id)
     moderator.get("/settings")
     _pass_days(wiring, 7)
-    part = moderator.get("/help-needed/more", **HTMX)
+    part = moderator.get("/help-needed", **HTMX)
     assert (part.status_code, part.headers["HX-Redirect"]) == (403, "/security")
     poll = moderator.get("/review/new-count", **HTMX)
     assert poll.status_code == 286

@@ -36,16 +36,14 @@ def test_the_reply_says_how_many_ratings_are_needed_still(visit: Visit, cast: Ca
     action_id = stage.post()
     stage.rate(action_id, YES)
     stage.post("Another post")
-    assert "Numbers alone do not decide" in visit(cast.rater).get("/help-needed").text
+    assert "A majority is not enough" in visit(cast.rater).get("/help-needed").text
     reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="no")
     assert "2 of 5 ratings. 3 more needed." in reply.text
     assert "<html" not in reply.text
     stage.rate(other := stage.post(), YES)
     visitor = visit(cast.rater)
     assert visitor.post(f"/help-needed/{other}", answer="no").status_code == 303
-    assert "2 of 5 ratings. 3 more needed. Numbers alone" in visitor.get("/help-needed").text, (
-        "without script"
-    )
+    assert "2 of 5 ratings. 3 more needed. A majority" in visitor.get("/help-needed").text, "without script"
 
 
 def test_the_reply_is_a_line_and_counts_what_is_done_and_left(rater: Visitor, stage: Stage) -> None:

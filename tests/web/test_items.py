@@ -59,7 +59,7 @@ def test_a_split_stays_hidden_after_ones_answer_while_undecided(rater: Visitor, 
     rater.post(f"/review/{action_id}/answer", answer="yes")
     text = rater.get(f"/review/{action_id}").text
     assert "said No" not in text
-    assert "6 ratings. Numbers alone do not decide" in text
+    assert "6 ratings. A majority is not enough" in text
 
 
 def test_a_locked_item_takes_no_answers(rater: Visitor, cast: Cast, stage: Stage, wiring: Wiring) -> None:

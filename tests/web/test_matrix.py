@@ -170,7 +170,6 @@ GET  /help-needed                                               303 200 200 200 
 POST /help-needed/<uuid:action_id>                              401 303 303 303 303 404
 POST /help-needed/<uuid:action_id>/decline                      401 404 404 404 404 404
 POST /help-needed/<uuid:action_id>/undo                         401 303 303 303 303 404
-GET  /help-needed/more                                          303 303 303 303 303 404
 POST /help-needed/notes/<uuid:note_id>                          401 422 422 422 422 404
 POST /help-needed/notes/<uuid:note_id>/undo                     401 303 303 303 303 404
 GET  /help-needed/new-count                                     303 200 200 200 200 404

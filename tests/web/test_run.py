@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tests.web.conftest import HTMX, Stage, Visit, Visitor
 
 YES, NO, UNSURE = (HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL)
 CARD = re.compile(r'name="card" value="([^"]+)"')
-"""The ids of the cards on a page; what loads more has an empty one."""
+"""The ids of the cards on a page."""
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -84,20 +85,49 @@ def test_only_ones_own_answer_can_be_taken_back(
     assert outsider.post(f"/help-needed/{action_id}/undo").status_code == 404
 
 
-def test_the_next_cards_are_those_that_are_not_on_the_page(rater: Visitor, stage: Stage) -> None:
-    ids = {str(stage.post()) for _ in range(12)}
+def test_a_page_has_three_cards_and_each_answer_brings_the_one_that_is_missing(
+    rater: Visitor, stage: Stage
+) -> None:
+    ids = {str(stage.post()) for _ in range(5)}
     first = shown(rater)
-    assert len(first) == 10
-    more = rater.get("/help-needed/more?at=11&" + "&".join(f"card={one}" for one in first), **HTMX)
-    assert {*first, *CARD.findall(more.text)} == ids
-    assert "Post 12" in more.text
-    assert "more-cards" not in more.text, "there are no others"
-    assert rater.get("/help-needed/more").status_code == 303, "a part is no page"
-    many = "&".join(f"card={uuid.uuid4()}" for _ in range(60))
-    full = rater.get(f"/help-needed/more?at=61&{many}", **HTMX).text
-    assert "Show more" in full
-    assert "hx-get" not in full, "a page of 60 cards is loaded anew instead of growing"
-    assert "<article" not in full
+    assert len(first) == 3
+    assert "More come as you answer or skip." in rater.get("/help-needed").text
+    answered, *still = first
+    sent = {"card": [answered, *still], "place": ["1", "2", "3"], "answer": "yes"}
+    reply = rater.post(f"/help-needed/{answered}", HTMX, **sent).text
+    (fourth,) = CARD.findall(reply)
+    assert fourth in ids - {*first}
+    assert "Post 4: " in reply
+    assert "More come" in reply
+    sent = {"card": [*still, fourth], "place": ["2", "3", "4"], "skip": "1"}
+    reply = rater.post(f"/help-needed/{still[0]}", HTMX, **sent).text
+    assert {*first, fourth, *CARD.findall(reply)} == ids
+    assert "More come" not in reply
+    # A card that was taken back is a fourth: nothing is missing then.
+    four = {"card": [answered, *ids - {answered, still[0]}], "answer": "no"}
+    assert CARD.findall(rater.post(f"/help-needed/{answered}", HTMX, **four).text) == []
+    without_script = rater.post(f"/help-needed/{still[1]}", answer="no")
+    assert len(CARD.findall(rater.get(without_script.location).text)) == 2
+
+
+def test_the_end_of_a_run_says_what_was_answered_today_and_what_that_decided(
+    rater: Visitor, stage: Stage
+) -> None:
+    assert "Nothing needs your help. Next check in 15 s." in rater.get("/help-needed").text
+    open_, decided = stage.post(), stage.post()
+    assert "That was all." not in rater.post(f"/help-needed/{open_}", HTMX, answer="yes").text
+    last = rater.post(f"/help-needed/{decided}", HTMX, answer="yes").text
+    assert "That was all." in last
+    assert ">2 answers today</a>; others still have to answer before they decide something." in last
+    stage.rate(decided, *[YES] * 30)
+    end = rater.get("/help-needed").text
+    today = re.search(r'href="(/me[^"]*)">2 answers today</a>; <a href="(/me[^"]*)">1 of them decided', end)
+    assert today is not None
+    rows, decided_rows = (rater.get(url.replace("&amp;", "&")).text for url in today.groups())
+    for action_id, page in ((open_, rows), (decided, rows), (decided, decided_rows)):
+        assert f'href="/review/{action_id}"' in page
+    assert f'href="/review/{open_}"' not in decided_rows
+    assert "That was all." not in rater.post(f"/help-needed/{open_}/undo", HTMX).text
 
 
 def test_notes_come_in_the_same_run_and_never_ones_own(
@@ -222,13 +252,15 @@ def test_notes_on_posts_that_staff_review_or_that_are_gone_are_not_in_the_run(
 def test_being_asked_about_a_note_does_not_tell_its_status(
     rater: Visitor, stage: Stage, wiring: Wiring
 ) -> None:
-    notes = [stage.note(stage.post()) for _ in range(3)]
+    post = stage.post()
+    notes = [stage.note(post, number) for number in range(3)]
     near, far, open_ = notes
     with wiring.database.writing() as session:
         for note_id, score in ((near, 0.41), (far, 0.9)):
             note = session.get_one(Note, note_id)
             note.status, note.intercept, note.ratings_count = NoteStatus.CURRENTLY_RATED_HELPFUL, score, 6
     cards = shown(rater)
+    assert len(cards) == 3
     assert str(near) in cards
     assert str(open_) in cards
     assert str(far) not in cards, "no single rating can change it"
@@ -296,7 +328,7 @@ def test_more_notes_cost_no_more_queries(rater: Visitor, stage: Stage, statement
     stage.note(stage.post())
     with statements() as for_seven:
         rater.get("/help-needed")
-    assert len(for_seven) == len(for_one)
+    assert len(for_seven) <= len(for_one)
 
 
 def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
@@ -325,9 +357,21 @@ def test_my_impact_says_how_much_of_what_was_answered_today(
     spam, threat = stage.post(category="spam"), stage.post(category="threat")
     rater.post(f"/help-needed/{spam}", answer="yes")
     rater.post(f"/help-needed/{threat}", answer="no", seen=str(threat))
-    rater.post(f"/help-needed/{stage.post()}", skip="1")
+    rater.post(f"/help-needed/{(skipped := stage.post())}", skip="1")
     rater.post(f"/help-needed/{threat}", skip="1")
     page = rater.get("/me").text
-    assert "2 answered, 1 of them severe; 1 skipped." in page
-    assert re.search(r"<dt>Threat</dt>\s*<dd>1</dd>", page)
+    today = re.findall(r'<a href="(/me\?[^"]*)"[^>]*>(2 answers|1 of them|1 skipped|1)</a>', page)
+    shown_rows = [
+        [
+            str(one)
+            for one in (spam, threat, skipped)
+            if f'href="/review/{one}"' in rater.get(unescape(url)).text
+        ]
+        for url, _ in today
+    ]
+    assert [words for _, words in today][:1] == ["2 answers"]
+    assert [str(spam), str(threat)] in shown_rows
+    assert [str(threat)] in shown_rows
+    assert [str(skipped)] in shown_rows
+    assert re.search(r"<dt>Threat</dt>\s*<dd><a [^>]*>1</a></dd>", page)
     assert "Nothing answered yet." in moderator.get("/me").text

@@ -54,7 +54,14 @@ def same(reply: TestResponse, own: uuid.UUID) -> list[str]:
     text = re.sub(r'value="[\w.-]{60,}"|nonce="[^"]+"', "", text)
     # One reader answers one after the other, so the second finds one more answered and one less left.
     text = re.sub(r"\d+ today</a>, \d+ left", "N today</a>, N left", text)
+    # So for the second the run ends.
+    text = re.sub(r'<div id="run-end".*?(?=</template>)', "", text, flags=re.S)
     return re.sub(r"Post \d|post \d", "Post N", text).splitlines()
+
+
+def _numbered(card: str) -> str:
+    """A card without its number on the page."""
+    return re.sub(r'ost \d|name="place" value="\d"', "N", card)
 
 
 def test_a_sample_looks_and_answers_like_an_item(
@@ -70,7 +77,7 @@ def test_a_sample_looks_and_answers_like_an_item(
         for card, one in zip(cards, asked, strict=True)
         if card is not None
     )
-    assert re.sub(r"ost \d", "ost N", item) == re.sub(r"ost \d", "ost N", sample)
+    assert _numbered(item) == _numbered(sample)
 
     def both(request: Callable[[Visitor, uuid.UUID], TestResponse]) -> str:
         replies = [request(reader, one) for reader, one in zip(readers, asked, strict=True)]

@@ -24,13 +24,16 @@ _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTL
 
 
 class RatingOutcome(StrEnum):
-    """The outcome of a rating; each names the rows behind one number. ``TWICE`` is a subset of ``MISMATCHED``.
+    """The outcome of a rating; each names the rows behind one number.
 
-    ``AFTER``: first given when the outcome was visible, so it is not judged. ``STALE``: given to a text of the note
-    that its author has changed since, so it counts nowhere.
+    ``DECIDED`` is a subset of ``MATCHED``: the ratings decided, not a moderator, and this one counted. ``TWICE``:
+    called helpful what turned out not to be, so it counts twice. ``AFTER``: first given when the outcome was visible,
+    so it is not judged. ``STALE``: given to a text of the note that its author has changed since, so it counts
+    nowhere.
     """
 
     MATCHED = "matched"
+    DECIDED = "decided"
     MISMATCHED = "mismatched"
     TWICE = "twice"
     NEUTRAL = "neutral"
@@ -52,6 +55,7 @@ class Impact:
     """The numbers of one person, by ``RatingOutcome`` and, after ``notes_``, by ``NoteOutcome``."""
 
     matched: int
+    decided: int
     mismatched: int
     twice: int
     neutral: int
@@ -64,13 +68,14 @@ class Impact:
 
     @property
     def ratings(self) -> int:
-        """All ratings; those that count twice are among the mismatches."""
-        return self.matched + self.mismatched + self.neutral + self.after + self.waiting + self.stale
+        """All ratings; those that decided are among the matches."""
+        judged = self.matched + self.mismatched + self.twice + self.neutral + self.after
+        return judged + self.waiting + self.stale
 
     @property
     def rating(self) -> int:
-        """Rating impact: matches minus mismatches, minus once more those that count twice."""
-        return self.matched - self.mismatched - self.twice
+        """Rating impact: matches minus mismatches, of which some count twice."""
+        return self.matched - self.mismatched - 2 * self.twice
 
     @property
     def writing(self) -> int:
@@ -80,7 +85,7 @@ class Impact:
     @property
     def has_begun(self) -> bool:
         """Whether any rating or note has an outcome yet."""
-        judged = self.matched + self.mismatched + self.neutral + self.after
+        judged = self.matched + self.mismatched + self.twice + self.neutral + self.after
         return bool(judged + self.notes_helpful + self.notes_not_helpful)
 
 
@@ -106,7 +111,7 @@ class NoteRow:
 def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
     """The numbers of the signed-in person in one community; three queries."""
     require(actor, Permission.RATE, community_id)
-    mine = _mine(session, actor)
+    mine = profiles_of(session, actor)
     columns: list[Any] = [sa.func.count().filter(condition) for condition in _ratings_that().values()]
     counted: sa.Select[Any] = sa.select(*columns).select_from(Rating)
     ratings = session.execute(
@@ -139,7 +144,7 @@ def ratings(
     """
     require(actor, Permission.RATE, community_id)
     statement = _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id)).where(
-        Rating.rater_id.in_(_mine(session, actor)), *_counted(community_id)
+        Rating.rater_id.in_(profiles_of(session, actor)), *_counted(community_id)
     )
     if became is not None:
         statement = statement.where(_ratings_that()[became])
@@ -147,18 +152,23 @@ def ratings(
     if figures is not None:
         known = sa.select(sa.literal(figures.ratings if became is None else getattr(figures, became)))
     page = paging.paginate(session, statement, Rating.created_at, Rating.id, part, counted=known)
-    notes = _notes(session, [rating.note_id for rating in page.rows])
+    rows = rating_rows(session, page.rows)
+    return Page(rows, page.count, part, page.previous, page.next)
+
+
+def rating_rows(session: Session, given: Sequence[Rating]) -> list[RatingRow]:
+    """Ratings with what they are about; three queries however many there are."""
+    notes = _notes(session, [rating.note_id for rating in given])
     actions = _actions(session, list(notes.values()))
-    rows = [
+    return [
         RatingRow(
             rating,
             notes[rating.note_id],
             actions.get(rating.note_id),
             _became(rating, notes[rating.note_id], actions),
         )
-        for rating in page.rows
+        for rating in given
     ]
-    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def notes(
@@ -166,7 +176,9 @@ def notes(
 ) -> Page[NoteRow]:
     """A page of the person's notes, newest first: those with this outcome, or all."""
     require(actor, Permission.RATE, community_id)
-    statement = sa.select(Note).where(Note.author_id.in_(_mine(session, actor)), *_written(community_id))
+    statement = sa.select(Note).where(
+        Note.author_id.in_(profiles_of(session, actor)), *_written(community_id)
+    )
     if wrote is not None:
         statement = statement.where(_notes_that()[wrote])
     statement = statement.options(selectinload(Note.request))
@@ -182,7 +194,7 @@ def latest_decided(session: Session, actor: Actor, community_id: uuid.UUID) -> R
     rating = session.scalars(
         _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id))
         .where(
-            Rating.rater_id.in_(_mine(session, actor)),
+            Rating.rater_id.in_(profiles_of(session, actor)),
             Rating.note_version == Note.version,
             blindness.outcome_visible_clause(),
             *_counted(community_id),
@@ -192,12 +204,10 @@ def latest_decided(session: Session, actor: Actor, community_id: uuid.UUID) -> R
     ).first()
     if rating is None:
         return None
-    notes = _notes(session, [rating.note_id])
-    note, actions = notes[rating.note_id], _actions(session, list(notes.values()))
-    return RatingRow(rating, note, actions.get(note.id), _became(rating, note, actions))
+    return rating_rows(session, [rating])[0]
 
 
-def _mine(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
+def profiles_of(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
     """The ids of all profiles that are linked to the person's account."""
     if actor.account_id is None:
         return [actor.profile_id] if actor.profile_id else []
@@ -214,9 +224,17 @@ def _written(community_id: uuid.UUID) -> tuple[Any, ...]:
 
 def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
     """Join the action whose rationale the note is: its state decides whether the outcome is visible."""
-    return statement.outerjoin(
-        Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None))
-    )
+    return statement.outerjoin(Action, explained_action())
+
+
+def explained_action() -> sa.ColumnElement[bool]:
+    """SQL condition: the note is the rationale of the action."""
+    return sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None))
+
+
+def decided_clause() -> sa.ColumnElement[bool]:
+    """SQL condition: a rating decided something, together with others (``RatingOutcome.DECIDED``)."""
+    return _ratings_that()[RatingOutcome.DECIDED]
 
 
 def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
@@ -225,12 +243,15 @@ def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
     agreed = sa.or_(
         sa.and_(helpful, Note.status == _HELPFUL), sa.and_(not_helpful, Note.status == _NOT_HELPFUL)
     )
-    disagreed = sa.or_(
-        sa.and_(helpful, Note.status == _NOT_HELPFUL), sa.and_(not_helpful, Note.status == _HELPFUL)
+    counted = sa.and_(
+        Rating.exclusion_reason.is_(None),
+        Note.locked.is_(False),
+        sa.or_(Note.status_locked_at.is_(None), Rating.created_at <= Note.status_locked_at),
     )
     outcomes = {
         RatingOutcome.MATCHED: sa.and_(visible, agreed),
-        RatingOutcome.MISMATCHED: sa.and_(visible, disagreed),
+        RatingOutcome.DECIDED: sa.and_(visible, agreed, counted),
+        RatingOutcome.MISMATCHED: sa.and_(visible, not_helpful, Note.status == _HELPFUL),
         RatingOutcome.TWICE: sa.and_(visible, helpful, Note.status == _NOT_HELPFUL),
         RatingOutcome.NEUTRAL: sa.and_(visible, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
         RatingOutcome.AFTER: sa.and_(visible, level.is_(None)),

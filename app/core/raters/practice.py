@@ -16,6 +16,7 @@ from app.core import bulk, clock
 from app.core.errors import Invalid
 from app.core.models import Membership
 from app.core.permissions import Actor, Permission, require
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import Role
 
 ANSWERS = ("yes", "no", "unsure")
@@ -40,55 +41,85 @@ EXAMPLES = (
     Example(
         "attack",
         "toxicity",
-        "You are worthless. Nobody here wants you, and nobody ever will. Go away and never come back.",
+        lazy_gettext(
+            "You are worthless. Nobody here wants you, and nobody ever will. Go away and never come back."
+        ),
         "yes",
         {
-            "yes": "It attacks a person and says nothing about any subject.",
-            "no": "It is not about anything that was said or done. It only attacks a person, and a rule against "
-            "insults is meant for exactly this.",
-            "unsure": "You may always say so. Here there is little to doubt: it only attacks a person.",
+            "yes": lazy_gettext("It attacks a person and says nothing about any subject."),
+            "no": lazy_gettext(
+                "It is not about anything that was said or done. It only attacks a person, and a rule against "
+                "insults is meant for exactly this."
+            ),
+            "unsure": lazy_gettext(
+                "You may always say so. Here there is little to doubt: it only attacks a person."
+            ),
         },
     ),
     Example(
         "quotation",
         "hate",
-        "On the bus a man called my neighbours “vermin” because of where they were born. Everybody looked away. "
-        "What would you have said to him?",
+        lazy_gettext(
+            "On the bus a man called my neighbours “vermin” because of where they were born. Everybody looked away. "
+            "What would you have said to him?"
+        ),
         "no",
         {
-            "yes": "The word is ugly, but it is quoted in order to talk about what happened. Ask what a post does, "
-            "not which words stand in it.",
-            "no": "The word is quoted in order to talk about what happened. What counts is what a post does, not "
-            "which words stand in it.",
-            "unsure": "You may always say so. Look at what the post does: it reports a slur and asks for advice.",
+            "yes": lazy_gettext(
+                "The word is ugly, but it is quoted in order to talk about what happened. Ask what a post does, "
+                "not which words stand in it."
+            ),
+            "no": lazy_gettext(
+                "The word is quoted in order to talk about what happened. What counts is what a post does, not "
+                "which words stand in it."
+            ),
+            "unsure": lazy_gettext(
+                "You may always say so. Look at what the post does: it reports a slur and asks for advice."
+            ),
         },
     ),
     Example(
         "criticism",
         "toxicity",
-        "The new timetable is a failure. It cost twice as much as promised, and the trains are later than before. "
-        "Whoever signed this ignored every warning and owes us an explanation.",
+        lazy_gettext(
+            "The new timetable is a failure. It cost twice as much as promised, and the trains are later than before. "
+            "Whoever signed this ignored every warning and owes us an explanation."
+        ),
         "no",
         {
-            "yes": "It is hard on a decision and on those who made it, and it says why. People may be angry; "
-            "disagreeing with a post is no reason to hide it.",
-            "no": "It is hard on a decision and says why. Sharp criticism is allowed, whether or not you share it.",
-            "unsure": "You may always say so. Here the anger is about a decision, and reasons are given.",
+            "yes": lazy_gettext(
+                "It is hard on a decision and on those who made it, and it says why. People may be angry; "
+                "disagreeing with a post is no reason to hide it."
+            ),
+            "no": lazy_gettext(
+                "It is hard on a decision and says why. Sharp criticism is allowed, whether or not you share it."
+            ),
+            "unsure": lazy_gettext(
+                "You may always say so. Here the anger is about a decision, and reasons are given."
+            ),
         },
     ),
     Example(
         "note",
         "misinformation",
-        "The swimming pool is closing for good next month. They decided it behind closed doors.",
+        lazy_gettext(
+            "The swimming pool is closing for good next month. They decided it behind closed doors."
+        ),
         "no",
         {
-            "yes": "It may be right, but it shows nothing: no source, and it calls names. A helpful note says what is "
-            "known and where one can read it.",
-            "no": "It calls names and has no source. A helpful note says what is known and where one can read it, and "
-            "people who usually disagree can both use it.",
-            "unsure": "You may always say so. Here the note has no source and calls names, so it helps nobody.",
+            "yes": lazy_gettext(
+                "It may be right, but it shows nothing: no source, and it calls names. A helpful note says what is "
+                "known and where one can read it."
+            ),
+            "no": lazy_gettext(
+                "It calls names and has no source. A helpful note says what is known and where one can read it, and "
+                "people who usually disagree can both use it."
+            ),
+            "unsure": lazy_gettext(
+                "You may always say so. Here the note has no source and calls names, so it helps nobody."
+            ),
         },
-        note="Another lie by the usual people. Everybody knows that it is only being repaired.",
+        note=lazy_gettext("Another lie by the usual people. Everybody knows that it is only being repaired."),
     ),
 )
 BY_NAME = {example.name: example for example in EXAMPLES}

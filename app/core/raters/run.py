@@ -8,18 +8,19 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.errors import Invalid
-from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswer, SampledPost, Skip
+from app.core.models import Account, Action, Note
 from app.core.notes import blindness
 from app.core.panels import seats
-from app.core.permissions import Actor, Permission, require
-from app.core.raters import help_needed, help_order, notes_needed, samples
+from app.core.periods import Period
+from app.core.permissions import Actor
+from app.core.raters import answers, help_needed, help_order, notes_needed, samples
+from app.core.raters.answers import What
 from app.core.raters.samples import Asked
 from app.core.thresholds import threshold_sets
 
@@ -80,60 +81,21 @@ def left(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uu
     return sum(kind.count(session, actor, community_id, profile_id) for kind in (help_needed, notes_needed))
 
 
-def today(
-    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, since: datetime
-) -> Today:
-    """What the rater did here after ``since``, the beginning of their day."""
-    require(actor, Permission.RATE, community_id)
-    rows = session.execute(
-        sa.select(Note.rationale, Action.category, sa.func.count())
-        .select_from(Rating)
-        .join(Note, Note.id == Rating.note_id)
-        .outerjoin(Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None)))
-        .where(Rating.rater_id == profile_id, Rating.community_id == community_id, Rating.created_at >= since)
-        .group_by(Note.rationale, Action.category)
-    ).all()
-    rated = sa.exists().where(Rating.rater_id == profile_id)
-    skipped = sum(
-        session.scalar(
-            sa.select(sa.func.count())
-            .select_from(model)
-            .join(target, target.id == column)
-            .where(
-                model.profile_id == profile_id,
-                target.community_id == community_id,
-                model.created_at >= since,
-                # What was skipped and answered later is an answer alone, as it is for samples.
-                ~rated.where(Rating.note_id == note_id),
-            )
-        )
-        or 0
-        for model, target, column, note_id in (
-            (Skip, Action, Skip.action_id, Action.note_id),
-            (NoteSkip, Note, NoteSkip.note_id, Note.id),
-        )
-    )
-    by_category = Counter({category: count for is_item, category, count in rows if is_item})
-    # Samples count like items, or the counter would give them away.
-    for category, answered, sampled in session.execute(
-        sa.select(SampledPost.category, SampleAnswer.level.is_not(None), sa.func.count())
-        .join(SampledPost, SampledPost.id == SampleAnswer.sample_id)
-        .where(
-            SampleAnswer.profile_id == profile_id,
-            SampledPost.community_id == community_id,
-            SampleAnswer.created_at >= since,
-        )
-        .group_by(SampledPost.category, SampleAnswer.level.is_not(None))
+def today(session: Session, actor: Actor, community_id: uuid.UUID, day: Period) -> Today:
+    """What the reader did here on ``day``, in one query."""
+    done = answers.of_actor(session, actor, community_id, day)
+    counts: Counter[str | None] = Counter()
+    notes = skipped = 0
+    for what, category, count in session.execute(
+        sa.select(done.c.what, done.c.category, sa.func.count()).group_by(done.c.what, done.c.category)
     ):
-        if answered:
-            by_category[category] += sampled
+        if what in answers.SKIPS:
+            skipped += count
+        elif what == What.NOTE:
+            notes += count
         else:
-            skipped += sampled
-    return Today(
-        by_category=by_category,
-        notes=sum(count for is_item, _, count in rows if not is_item),
-        skipped=skipped,
-    )
+            counts[category] += count
+    return Today(counts, notes, skipped)
 
 
 def break_due(account: Account, done: Today, category: str | None) -> bool:

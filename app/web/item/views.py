@@ -44,7 +44,7 @@ ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 SAMPLE_ENDED = lazy_gettext(
     "This question is closed. It was asked to learn from the answers: nothing was decided about this post."
 )
-NUMBERS_ALONE = lazy_gettext("Numbers alone do not decide: people who usually disagree have to agree.")
+NUMBERS_ALONE = lazy_gettext("A majority is not enough: people who usually disagree must agree.")
 
 
 @dataclass(frozen=True)

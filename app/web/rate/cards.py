@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime, timedelta
 from typing import Any
 
 from flask import url_for
@@ -11,12 +11,15 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
+from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.panels import seats
-from app.core.raters import notes_needed, run
+from app.core.periods import Period
+from app.core.raters import answers, notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
-from app.web import auth, markup, reader_zone, veils
+from app.core.texts import ngettext
+from app.web import auth, forms, markup, page, reader_zone, veils
 from app.web.filters import excerpt, highlight
 from app.web.item import answering, threads
 from app.web.item.note_forms import RatingForm, rating_form
@@ -24,7 +27,8 @@ from app.web.item.note_views import NoteView, note_view
 from app.web.item.views import OPTIONS, BlindItem, blind_item
 from app.web.veils import Veil
 
-CARDS = 10
+CARDS = 3
+"""How many open cards a page has: the one in focus and the next two. Each answer brings what is missing."""
 POLL_SECONDS = 15
 POST_FITS = 100
 """Characters of a post that three lines above its note always have room for."""
@@ -93,25 +97,40 @@ def templated(card: BlindItem | NoteCard) -> tuple[str, BlindItem | NoteCard]:
     return ("rate/_note_card.html" if isinstance(card, NoteCard) else "rate/_review_card.html", card)
 
 
-def run_context(session: Session, *, place: int = 1, without: Collection[uuid.UUID] = ()) -> dict[str, Any]:
-    """Return the context of ``_cards.html``: the next cards, and whether there are more."""
+def run_context(session: Session, *, shown: Collection[uuid.UUID] = (), place: int = 1) -> dict[str, Any]:
+    """Return the context of ``_cards.html``: the cards that the page lacks. ``shown`` are those that it has.
+
+    ``place`` is the number of the first of them.
+    """
     who, community = auth.current_reader(), auth.current_community()
-    rows = run.next_cards(
-        session,
-        who.actor,
-        community.id,
-        auth.current_profile_id(),
-        limit=CARDS + 1,
-        languages=frozenset(who.account.languages or auth.browser_languages()),
-        without=without,
+    missing = CARDS - len(shown)
+    rows = (
+        run.next_cards(
+            session,
+            who.actor,
+            community.id,
+            auth.current_profile_id(),
+            limit=missing,
+            languages=frozenset(who.account.languages or auth.browser_languages()),
+            without=shown,
+        )
+        if missing > 0
+        else []
     )
-    return {
-        "cards": [templated(card) for card in _cards(session, rows[:CARDS])],
-        "more": len(rows) > CARDS,
-        "place": place,
-        "options": OPTIONS,
-        "is_full": False,
-    }
+    return {"cards": [templated(card) for card in _cards(session, rows)], "place": place, "options": OPTIONS}
+
+
+def context_after(session: Session, card_id: uuid.UUID, done: Today) -> dict[str, Any]:
+    """Return what an answered card brings along: the cards that the page lacks now, its counter and its end.
+
+    The posted form names the cards of the page, with their numbers. Without script the next page has them all.
+    """
+    counted = counter(session, done)
+    if not page.wants_part():
+        return counted
+    shown = {parsed for parsed in map(parse_id, forms.posted_values("card")) if parsed} - {card_id}
+    places = [forms.number(value, digits=4) or 0 for value in forms.posted_values("place")]
+    return run_context(session, shown=shown, place=max(places, default=0) + 1) | counted
 
 
 def _cards(session: Session, rows: Sequence[Asked | Note]) -> list[BlindItem | NoteCard]:
@@ -140,8 +159,9 @@ def drawn_card(session: Session, action: Asked) -> BlindItem:
 
 def _time_left(until: datetime) -> str:
     minutes = max(1, int((until - clock.now()).total_seconds() // 60))
-    count, unit = (minutes, "minute") if minutes < 120 else (minutes // 60, "hour")
-    return f"{count} {unit}{'' if count == 1 else 's'} left"
+    if minutes < 120:
+        return ngettext("%(num)s minute left", "%(num)s minutes left", minutes)
+    return ngettext("%(num)s hour left", "%(num)s hours left", minutes // 60)
 
 
 def note_card(session: Session, note: Note, form: RatingForm | None = None) -> NoteCard:
@@ -191,23 +211,30 @@ def in_line(text: str, action: Asked | None) -> str:
     return "" if action is not None and veils.hides(action) else excerpt(text, LINE)
 
 
-def today(session: Session) -> Today:
-    """What the reader did today, in their time zone, in the current community."""
+def this_day(*, before: int = 0) -> Period:
+    """The reader's day in their time zone, with so many days before it."""
     zone = reader_zone.zone()
     day = clock.now().astimezone(zone).date()
-    since = datetime.combine(day, time(), tzinfo=zone)
-    return run.today(
-        session, auth.current_actor(), auth.current_community().id, auth.current_profile_id(), since
-    )
+    return Period(day - timedelta(days=before), day, zone, by=1)
 
 
-def counter(session: Session, done: Today | None = None) -> dict[str, int]:
-    """Return the context of ``_counter.html``."""
+def today(session: Session) -> Today:
+    """What the reader did today, in their time zone, in the current community."""
+    return run.today(session, auth.current_actor(), auth.current_community().id, this_day())
+
+
+def counter(session: Session, done: Today | None = None) -> dict[str, Any]:
+    """Return the context of ``_counter.html`` and ``_end.html``. What was decided is counted once nothing is left."""
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    left = run.left(session, actor, community_id, auth.current_profile_id())
+    given = None if left else answers.by_day(session, actor, community_id, this_day())[0]
     return {
         "answered_today": (done or today(session)).answered,
-        "cards_left": run.left(
-            session, auth.current_actor(), auth.current_community().id, auth.current_profile_id()
-        ),
+        "cards_left": left,
+        "at_once": CARDS,
+        "given": given,
+        "today": this_day().first,
+        "poll_seconds": POLL_SECONDS,
     }
 
 

@@ -20,6 +20,7 @@ from app.core.raters import help_needed as waiting_items
 from app.core.raters import practice, samples
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
+from app.core.texts import gettext as _
 from app.web import auth, errors, forms, page, veils
 from app.web.blueprint import web
 from app.web.item import answering
@@ -28,9 +29,6 @@ from app.web.item.views import OPTIONS, blind_item, question, sample_question
 from app.web.rate import cards, note_run, welcome
 from app.web.rate.cards import Folded
 from app.wiring import wired
-
-MOST_SHOWN = 60
-"""A page with this many cards gets no more, as their names would not fit into an address; its link loads it again."""
 
 
 @web.get("/help-needed")
@@ -52,11 +50,10 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
         context = (
             cards.run_context(session)
             | cards.counter(session, done)
+            | cards.announced(0, clock.iso(now))
             | {"last": _last(session, parse_id(forms.query_arg("done")), done)}
         )
-    return page.render(
-        "rate/help_needed.html", status=status, alert=alert, **context, **cards.announced(0, clock.iso(now))
-    )
+    return page.render("rate/help_needed.html", status=status, alert=alert, **context)
 
 
 def _last(session: Session, card_id: uuid.UUID | None, done: Today) -> Folded | None:
@@ -72,27 +69,12 @@ def _last(session: Session, card_id: uuid.UUID | None, done: Today) -> Folded | 
     return line if line is not None and (line.said or line.skipped) else None
 
 
-@web.get("/help-needed/more")
-@auth.needs(Permission.RATE)
-def more_cards() -> Response:
-    """The next cards, for the end of the page. ``card`` names those that are on the page already."""
-    if not page.wants_part():
-        return make_response(redirect(url_for("web.help_needed"), 303))
-    shown = [card_id for card_id in map(parse_id, forms.query_args("card")) if card_id]
-    if len(shown) >= MOST_SHOWN:
-        return page.render("rate/_cards.html", cards=[], more=True, is_full=True)
-    place = forms.number(forms.query_arg("at"), digits=4) or 1
-    with wired().database.reading() as session:
-        context = cards.run_context(session, place=place, without=shown)
-    return page.render("rate/_cards.html", **context)
-
-
 @web.post("/help-needed/<uuid:action_id>")
 def answer_card(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     skipped = bool(form.skip.data)
     if not skipped and not form.validate():
-        raise Invalid.field("answer", "must be Yes, No or Not sure")
+        raise Invalid.field("answer", _("must be Yes, No or Not sure"))
     if not skipped:
         with wired().database.reading() as session:
             unseen = veils.is_unseen(answering.find_asked(session, action_id))
@@ -104,7 +86,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
             )
         answering.count_rating()
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
-    answered, status, message = None, 200, "Skipped."
+    answered, status, message = None, 200, _("Skipped.")
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
         try:
@@ -112,7 +94,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
                 waiting_items.skip(session, actor, action, profile_id)
             else:
                 answered = answering.record_answer(session, action, form.answer.data, form.edit.data or "")
-                message = "Thank you. Your answer is saved."
+                message = _("Thank you. Your answer is saved.")
         except (Conflict, Settled) as refusal:
             # The answer has no typed text that could be lost, so the next card replaces this one anyway.
             status, message = 409, f"{refusal.detail}."
@@ -121,14 +103,14 @@ def answer_card(action_id: uuid.UUID) -> Response:
         done = cards.today(session)
         action = answering.find_asked(session, action_id, was_answered=True)
         line = folded_item(session, action, done, may_pause=answered is not None)
-        counter = cards.counter(session, done)
+        context = cards.context_after(session, action_id, done)
     return page.done(
         "rate/_folded.html",
         url_for("web.help_needed", done=action_id if status == 200 else None),
         message if page.wants_part() else _with_link(message, action_id, answered, skipped=skipped),
         status=status,
         line=line,
-        **counter,
+        **context,
     )
 
 
@@ -136,7 +118,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
 def undo_answer(action_id: uuid.UUID) -> Response:
     """Take back the reader's answer, or their skipping, and show the card again."""
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
-    status, message = 200, "Undone. Answer it again, or skip it."
+    status, message = 200, _("Undone. Answer it again, or skip it.")
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
         waiting_items.unskip(session, actor, action, profile_id)
@@ -169,7 +151,7 @@ def decline_seat(action_id: uuid.UUID) -> Response:
             raise NotFound("seat")
         seats.decline(session, actor, asked, profile_id)
         waiting_items.skip(session, actor, asked, profile_id)
-    return page.done(None, url_for("web.help_needed"), "Declined. The next person is drawn.")
+    return page.done(None, url_for("web.help_needed"), _("Declined. The next person is drawn."))
 
 
 def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool = True) -> Folded:
@@ -191,18 +173,18 @@ def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool
         said=said,
         skipped=skipped,
         text=cards.in_line(action.post.content, action),
-        words=("That decided it." if said else "This was decided in the meantime.")
+        words=(_("That decided it.") if said else _("This was decided in the meantime."))
         if is_decided_now
         else item_question.progress.words
         if item_question.progress
-        else "You will not be asked about it again."
+        else _("You are not asked again.")
         if skipped
         else "",
         undo_url=url_for("web.undo_answer", action_id=action.id)
         if (skipped or said) and item_question.is_open
         else None,
         link=url_for("web.item", action_id=action.id),
-        link_words="See what was decided" if is_decided_now else "Open it anyway" if skipped else "Open",
+        link_words=_("See what was decided") if is_decided_now else _("Open"),
         pause=cards.pause_after(done, action.category) if may_pause and said else None,
     )
 
@@ -212,7 +194,7 @@ def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *,
     if answered is not None:
         message = f"{message} {answered.words}"
     is_open = answered is not None and not answered.decided
-    words = "Change answer" if is_open else "Open it anyway" if skipped else "See what was decided"
+    words = _("Change answer") if is_open else _("Open it anyway") if skipped else _("See what was decided")
     return Markup('{} <a href="{}">{}</a>').format(message, url_for("web.item", action_id=action_id), words)
 
 
@@ -225,9 +207,9 @@ def help_needed_new_count() -> Response:
         since = datetime.fromisoformat(forms.query_arg("since"))
         seen = int(forms.query_arg("seen") or "0")
     except ValueError:
-        raise Invalid.field("since", "must be a date and time") from None
+        raise Invalid.field("since", _("must be a date and time")) from None
     if since.tzinfo is None:
-        raise Invalid.field("since", "must carry its timezone")
+        raise Invalid.field("since", _("must carry its timezone"))
     community = auth.current_community()
     with wired().database.reading() as session:
         count = waiting_items.waiting_since(

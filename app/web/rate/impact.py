@@ -1,40 +1,61 @@
 """My impact page: the outcomes of the reader's ratings and notes, with the rows behind each number."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
+from app.core import texts
 from app.core.errors import Invalid
-from app.core.helpfulness import eligibility, viewpoints
-from app.core.helpfulness.eligibility import Exclusion
-from app.core.models import Action, Note
-from app.core.notes import blindness
-from app.core.notes.blindness import is_decided, is_for_raters
-from app.core.paging import Slice
+from app.core.helpfulness import viewpoints
+from app.core.paging import Page, Slice
+from app.core.periods import Period
 from app.core.permissions import Permission
-from app.core.raters import impact
-from app.core.raters.impact import Impact, NoteOutcome, NoteRow, RatingOutcome, RatingRow
-from app.core.vocabulary import HelpfulnessLevel
+from app.core.raters import answers, impact
+from app.core.raters.answers import Given
+from app.core.raters.impact import Impact, NoteOutcome, RatingOutcome
+from app.core.raters.run import Today
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
+from app.core.thresholds import threshold_sets
 from app.process.replica_reads import may_be_old
-from app.web import auth, community_choice, forms, page
+from app.web import auth, community_choice, forms, page, reader_zone
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filters import counted, excerpt
-from app.web.item.note_views import LEVEL_WORDS
-from app.web.item.views import ANSWER_WORDS, ANSWERS
-from app.web.rate import cards, own_reports
+from app.web.categories import category_name
+from app.web.rate import cards, impact_rows, own_reports
+from app.web.rate.impact_rows import Row
 from app.web.viewpoints import StripView, draw_strip
 from app.wiring import wired
 
 PAGE_SIZE = 20
+DAYS = 30
+"""How many days have a square."""
+MANY = 5
+"""From so many answers on the square of a day is full."""
+DECIDED, SKIPPED = "decided", "skipped"
+NOTES, SEVERE = "notes", "severe"
+"""What an answer of a period can be about, beside a category."""
 
-_ANSWERED = {level: ANSWER_WORDS[value] for value, level in ANSWERS.items()}
+_RATINGS: Mapping[RatingOutcome, tuple[str, int]] = {
+    RatingOutcome.MATCHED: (lazy_gettext("Others came to the same view"), 1),
+    RatingOutcome.DECIDED: (lazy_gettext("Of these, decided something with the others"), 0),
+    RatingOutcome.MISMATCHED: (lazy_gettext("Others came to the opposite view"), -1),
+    RatingOutcome.TWICE: (lazy_gettext("Called helpful, turned out not (counts twice)"), -2),
+    RatingOutcome.NEUTRAL: (lazy_gettext("You were not sure"), 0),
+    RatingOutcome.AFTER: (lazy_gettext("Given after the outcome was shown: not judged"), 0),
+    RatingOutcome.WAITING: (lazy_gettext("No status yet"), 0),
+    RatingOutcome.STALE: (lazy_gettext("The note was changed after you rated it"), 0),
+}
+_NOTES: Mapping[NoteOutcome, tuple[str, int]] = {
+    NoteOutcome.HELPFUL: (lazy_gettext("Rated helpful"), 1),
+    NoteOutcome.NOT_HELPFUL: (lazy_gettext("Rated not helpful"), -1),
+    NoteOutcome.WAITING: (lazy_gettext("No status yet"), 0),
+}
 
 
 @dataclass(frozen=True)
@@ -54,95 +75,109 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A rating or a note of the reader. ``url`` is None if it can no longer be opened.
+class Day:
+    """The square of a day; ``url`` leads to its answers, None if there are none."""
 
-    ``left_out``: why a rating does not count; shown after "Not counted:".
-    """
-
-    id: uuid.UUID
-    text: str
-    is_veiled: bool
-    about: str
-    said: str
-    icon: str
-    became: str
-    at: datetime
+    words: str
+    answers: int
     url: str | None
-    change_url: str | None
-    change: str
-    left_out: str | None = None
+    is_shown: bool
+
+    @property
+    def fill(self) -> str:
+        return "none" if not self.answers else "some" if self.answers < MANY else "many"
 
 
-_RATINGS: Mapping[RatingOutcome, tuple[str, int]] = {
-    RatingOutcome.MATCHED: ("Others came to the same view", 1),
-    RatingOutcome.MISMATCHED: ("Others came to the opposite view", -1),
-    RatingOutcome.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
-    RatingOutcome.NEUTRAL: ("You were not sure", 0),
-    RatingOutcome.AFTER: ("Given after the outcome was shown: not judged", 0),
-    RatingOutcome.WAITING: ("No status yet", 0),
-    RatingOutcome.STALE: ("The note was changed after you rated it", 0),
-}
-_NOTES: Mapping[NoteOutcome, tuple[str, int]] = {
-    NoteOutcome.HELPFUL: ("Rated helpful", 1),
-    NoteOutcome.NOT_HELPFUL: ("Rated not helpful", -1),
-    NoteOutcome.WAITING: ("No status yet", 0),
-}
-_BECAME: Mapping[RatingOutcome, tuple[str, str]] = {
-    RatingOutcome.MATCHED: ("circle-check", "Same view as others"),
-    RatingOutcome.MISMATCHED: ("circle-x", "Opposite view"),
-    RatingOutcome.TWICE: ("circle-x", "Opposite view, counts twice"),
-    RatingOutcome.NEUTRAL: ("circle-dashed", "You were not sure"),
-    RatingOutcome.AFTER: ("circle-dashed", "Given after the outcome"),
-    RatingOutcome.WAITING: ("hourglass", "No status yet"),
-    RatingOutcome.STALE: ("pencil", "The note was changed since"),
-}
-_WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
-    NoteOutcome.HELPFUL: ("thumbs-up", "Rated helpful"),
-    NoteOutcome.NOT_HELPFUL: ("thumbs-down", "Rated not helpful"),
-    NoteOutcome.WAITING: ("hourglass", "No status yet"),
-}
-_NOTE_PREFIX = "notes"
+@dataclass(frozen=True)
+class Selection:
+    """Which rows the address asks for: those behind a number (``show``), or of a period (``about`` a part of it)."""
+
+    show: str
+    period: Period | None
+    about: str
+
+    @property
+    def is_notes(self) -> bool:
+        return self.show == NOTES or self.show.startswith(f"{NOTES}-")
+
+    @property
+    def wrote(self) -> NoteOutcome | None:
+        wrote: NoteOutcome | None = _chosen(NoteOutcome, self.show.removeprefix(NOTES).removeprefix("-"))
+        return wrote
+
+    @property
+    def url_args(self) -> dict[str, str]:
+        days = (
+            {"from": self.period.first.isoformat(), "to": self.period.last.isoformat()} if self.period else {}
+        )
+        found = {"show": self.show, **days, "about": self.about}
+        return {name: value for name, value in found.items() if value}
+
+    @property
+    def title(self) -> str:
+        if self.period is not None:
+            days = _day(self.period.first)
+            if self.period.days > 1:
+                days = _("%(first)s to %(last)s", first=days, last=_day(self.period.last))
+            if self.show == SKIPPED:
+                return _("What you skipped: %(days)s", days=days)
+            if self.show == DECIDED:
+                return _("Your answers that decided something: %(days)s", days=days)
+            return _("Your answers: %(days)s", days=days)
+        if self.is_notes:
+            wrote = self.wrote
+            return _("Your notes: %(outcome)s", outcome=_NOTES[wrote][0]) if wrote else _("Your notes")
+        became = _chosen(RatingOutcome, self.show)
+        if became is None:
+            return _("Your ratings")
+        return _("Your ratings: %(outcome)s", outcome=impact_rows.BECAME[became][1])
 
 
 @web.get("/me")
 @auth.needs(Permission.RATE)
 @may_be_old
 def my_impact() -> Response:
-    selection = forms.query_arg("show")
+    selection = _selection()
     actor, community = auth.current_actor(), auth.current_community()
-    page_slice = _slice()
+    month, today_only = cards.this_day(before=DAYS - 1), cards.this_day()
     with wired().database.reading() as session:
         figures = impact.for_actor(session, actor, community.id)
         today = cards.today(session)
-        rows, count, previous, following = _rows(session, community.id, figures, selection, page_slice)
-        latest = None if selection else _latest(session, community.id)
+        days = answers.by_day(session, actor, community.id, month)
+        found, rows = _rows(session, community.id, figures, selection)
+        latest = None if selection.url_args else _latest(session, community.id)
         reported = own_reports.shown(session, actor, community.id)
     links = page.PageLinks(
-        previous=rows_url(selection, before=previous) if previous else None,
-        next=rows_url(selection, after=following) if following else None,
-        summary=counted(count, "row"),
+        previous=_rows_url(selection, before=found.previous) if found.previous else None,
+        next=_rows_url(selection, after=found.next) if found.next else None,
+        summary=ngettext("%(num)s row", "%(num)s rows", found.count),
     )
     return page.render(
         "rate/me.html",
         impact=figures,
+        month=Given(sum(day.answers for day in days), sum(day.decided for day in days)),
+        month_url=_rows_url(Selection("", month, "")),
+        month_decided_url=_rows_url(Selection(DECIDED, month, "")),
+        days=_days(days, month, selection),
         today=today,
-        seen_today=[
-            (category_name(name), count)
-            for name, count in sorted(today.by_category.items(), key=lambda pair: (-pair[1], pair[0] or ""))
-        ],
+        today_urls={
+            "answered": _rows_url(Selection("", today_only, "")),
+            SEVERE: _rows_url(Selection("", today_only, SEVERE)),
+            SKIPPED: _rows_url(Selection(SKIPPED, today_only, "")),
+        },
+        seen_today=_seen_today(today, today_only),
         rating_impact=with_sign(figures.rating),
         writing_impact=with_sign(figures.writing),
         rating_lines=_rating_lines(figures, selection),
         note_lines=_note_lines(figures, selection),
         latest=latest,
         reports=reported,
-        title=_title(selection),
-        shows_notes=_is_notes(selection),
+        title=selection.title,
+        shows_notes=selection.is_notes,
         rows=rows,
         links=links,
-        all_url=rows_url("") if selection else None,
-        notes_url=rows_url(_NOTE_PREFIX) if not selection else None,
+        all_url=_rows_url() if selection.url_args else None,
+        notes_url=rows_url(NOTES) if not selection.url_args else None,
     )
 
 
@@ -168,28 +203,57 @@ def _latest(session: Session, community_id: uuid.UUID) -> LatestAnswer | None:
         return None
     strip = viewpoints.of_note(session, latest.note)
     view = draw_strip(strip, is_question=latest.note.rationale) if strip is not None else None
-    return LatestAnswer(_rating_row(latest), view)
+    return LatestAnswer(impact_rows.of_rating(latest), view)
 
 
-def _slice() -> Slice:
-    return Slice(
-        size=PAGE_SIZE, after=forms.query_arg("after") or None, before=forms.query_arg("before") or None
-    )
+def _selection() -> Selection:
+    first, last = forms.query_arg("from"), forms.query_arg("to")
+    period = Period(_date("from", first), _date("to", last or first), reader_zone.zone()) if first else None
+    show = forms.query_arg("show")
+    if period is not None and show not in {"", DECIDED, SKIPPED}:
+        raise Invalid.field("show", _("names no number of a period"), show[:50])
+    return Selection(show, period, forms.query_arg("about") if period is not None else "")
+
+
+def _date(field: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise Invalid.field(field, _("must be a date"), text[:50]) from None
 
 
 def _rows(
-    session: Session, community_id: uuid.UUID, figures: Impact, selection: str, page_slice: Slice
-) -> tuple[Sequence[Row], int, str | None, str | None]:
+    session: Session, community_id: uuid.UUID, figures: Impact, selection: Selection
+) -> tuple[Page[Any], Sequence[Row]]:
     actor = auth.current_actor()
-    if _is_notes(selection):
-        name = selection.removeprefix(_NOTE_PREFIX).removeprefix("-")
-        wrote = _chosen(NoteOutcome, name)
-        notes = impact.notes(session, actor, community_id, page_slice, wrote)
-        return [_note_row(row) for row in notes.rows], notes.count, notes.previous, notes.next
-    ratings = impact.ratings(
-        session, actor, community_id, page_slice, _chosen(RatingOutcome, selection), figures
+    part = Slice(
+        size=PAGE_SIZE, after=forms.query_arg("after") or None, before=forms.query_arg("before") or None
     )
-    return [_rating_row(row) for row in ratings.rows], ratings.count, ratings.previous, ratings.next
+    if selection.period is not None:
+        done = answers.page(
+            session,
+            actor,
+            community_id,
+            selection.period,
+            part,
+            skips=selection.show == SKIPPED,
+            decided=selection.show == DECIDED,
+            notes=selection.about == NOTES,
+            categories=_categories(selection.about),
+        )
+        return done, impact_rows.of_period(session, [(row.id, row.at, row.what) for row in done.rows])
+    if selection.is_notes:
+        notes = impact.notes(session, actor, community_id, part, selection.wrote)
+        return notes, [impact_rows.of_note(row) for row in notes.rows]
+    became = _chosen(RatingOutcome, selection.show)
+    ratings = impact.ratings(session, actor, community_id, part, became, figures)
+    return ratings, [impact_rows.of_rating(row) for row in ratings.rows]
+
+
+def _categories(about: str) -> Collection[str] | None:
+    if not about:
+        return None
+    return threshold_sets.SENSITIVE if about == SEVERE else (about,)
 
 
 def _chosen(words: Any, name: str) -> Any:
@@ -203,140 +267,62 @@ def _chosen(words: Any, name: str) -> Any:
     try:
         return words(name)
     except ValueError:
-        raise Invalid.field("show", "names no number of this page", name[:50]) from None
+        raise Invalid.field("show", _("names no number of this page"), name[:50]) from None
 
 
-def _is_notes(selection: str) -> bool:
-    return selection == _NOTE_PREFIX or selection.startswith(f"{_NOTE_PREFIX}-")
+def _day(day: date) -> str:
+    return texts.current().day(datetime.combine(day, time()))
 
 
-def _title(selection: str) -> str:
-    if _is_notes(selection):
-        wrote = _chosen(NoteOutcome, selection.removeprefix(_NOTE_PREFIX).removeprefix("-"))
-        return f"Your notes: {_NOTES[wrote][0].lower()}" if wrote else "Your notes"
-    became = _chosen(RatingOutcome, selection)
-    return f"Your ratings: {_BECAME[became][1].lower()}" if became else "Your ratings"
+def _days(given: Sequence[Given], month: Period, selection: Selection) -> list[Day]:
+    squares = []
+    for number, answered in enumerate(given):
+        day = month.first + timedelta(days=number)
+        one = Period(day, day, month.zone)
+        words = ngettext(
+            "%(day)s: %(num)s answer", "%(day)s: %(num)s answers", answered.answers, day=_day(day)
+        )
+        url = _rows_url(Selection("", one, "")) if answered.answers else None
+        squares.append(Day(words, answered.answers, url, selection.period == one))
+    return squares
 
 
-def _rating_lines(figures: Impact, selection: str) -> list[Line]:
-    counts = {
-        RatingOutcome.MATCHED: figures.matched,
-        RatingOutcome.MISMATCHED: figures.mismatched,
-        RatingOutcome.TWICE: figures.twice,
-        RatingOutcome.NEUTRAL: figures.neutral,
-        RatingOutcome.AFTER: figures.after,
-        RatingOutcome.WAITING: figures.waiting,
-        RatingOutcome.STALE: figures.stale,
-    }
+def _seen_today(today: Today, day: Period) -> list[tuple[str, int, str]]:
+    """What the reader answered today, the most first: a name, the count, and the URL of the rows."""
+    counts = sorted(today.by_category.items(), key=lambda pair: (-pair[1], pair[0] or ""))
+    found = [
+        (category_name(name), count, _rows_url(Selection("", day, name or ""))) for name, count in counts
+    ]
+    if today.notes:
+        found.append((_("Notes"), today.notes, _rows_url(Selection("", day, NOTES))))
+    return found
+
+
+def _rating_lines(figures: Impact, selection: Selection) -> list[Line]:
     return [
-        Line(words, counts[name], adds, rows_url(name) if counts[name] else None, selection == name)
+        _line(name, words, adds, getattr(figures, name), selection)
         for name, (words, adds) in _RATINGS.items()
-        if counts[name] or name not in {RatingOutcome.AFTER, RatingOutcome.STALE}
+        if getattr(figures, name) or name not in {RatingOutcome.AFTER, RatingOutcome.STALE}
     ]
 
 
-def _note_lines(figures: Impact, selection: str) -> list[Line]:
-    counts = {
-        NoteOutcome.HELPFUL: figures.notes_helpful,
-        NoteOutcome.NOT_HELPFUL: figures.notes_not_helpful,
-        NoteOutcome.WAITING: figures.notes_waiting,
-    }
-    lines = []
-    for name, (words, adds) in _NOTES.items():
-        value = f"{_NOTE_PREFIX}-{name}"
-        lines.append(
-            Line(words, counts[name], adds, rows_url(value) if counts[name] else None, selection == value)
-        )
-    return lines
+def _note_lines(figures: Impact, selection: Selection) -> list[Line]:
+    return [
+        _line(f"{NOTES}-{name}", words, adds, getattr(figures, f"notes_{name}"), selection)
+        for name, (words, adds) in _NOTES.items()
+    ]
 
 
-def rows_url(shown: str, **more: str) -> str:
+def _line(show: str, words: str, adds: int, count: int, selection: Selection) -> Line:
+    url = rows_url(show) if count else None
+    return Line(words, count, adds, url, selection.period is None and selection.show == show)
+
+
+def rows_url(show: str) -> str:
     """Return the address of the rows behind a number: a ``RatingOutcome``, or ``notes-`` and a ``NoteOutcome``."""
-    query = {**community_choice.carried(), **({"show": shown} if shown else {}), **more}
+    return _rows_url(Selection(show, None, ""))
+
+
+def _rows_url(selection: Selection | None = None, **more: str) -> str:
+    query = {**community_choice.carried(), **(selection.url_args if selection else {}), **more}
     return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
-
-
-def _rating_row(row: RatingRow) -> Row:
-    note, action = row.note, row.action
-    level = row.rating.blind_level or row.rating.helpfulness_level
-    is_settled = note.rationale and action is not None and blindness.is_settled(action, row.rating)
-    url = _url(note, action)
-    icon, became = _BECAME[row.became]
-    if row.became is RatingOutcome.WAITING and note.rationale and action is not None and is_decided(action):
-        icon, became = "circle-minus", "Ended without agreement"
-    text, veiled = _text(note, action)
-    return Row(
-        id=row.rating.id,
-        text=text,
-        is_veiled=veiled,
-        about=category_name(action.category) if note.rationale and action is not None else "Note",
-        said=_ANSWERED[level] if note.rationale else LEVEL_WORDS[HelpfulnessLevel(level)],
-        icon=icon,
-        became=became,
-        at=row.rating.updated_at,
-        url=url,
-        change_url=url if not blindness.is_closed(note, action) and not is_settled else None,
-        change="Change answer" if note.rationale else "Change rating",
-        left_out=_not_counted(row),
-    )
-
-
-def _note_row(row: NoteRow) -> Row:
-    icon, became = _WROTE[row.became]
-    return Row(
-        id=row.note.id,
-        text=excerpt(row.note.summary),
-        is_veiled=False,
-        about="Note",
-        said="",
-        icon=icon,
-        became=became,
-        at=row.note.created_at,
-        url=url_for("web.note", note_id=row.note.id),
-        change_url=url_for("web.edit_note", note_id=row.note.id) if not row.note.locked else None,
-        change="Edit",
-    )
-
-
-def _text(note: Note, action: Action | None) -> tuple[str, bool]:
-    """Return the text of a row: for an item's rationale the post, for other notes their text."""
-    if note.request is not None and note.request.withdrawn_at is not None:
-        return "The post was withdrawn", True
-    if not note.rationale or note.request is None:
-        return excerpt(note.summary), False
-    warn = auth.current_reader().account.content_warnings
-    if action is not None and is_veiled(action.category, warn=warn):
-        return HIDDEN, True
-    return excerpt(note.request.content), False
-
-
-def _url(note: Note, action: Action | None) -> str | None:
-    """Return the URL of the item or note; None if it is now handled by staff, or the post was withdrawn."""
-    if note.request is not None and note.request.withdrawn_at is not None:
-        return None
-    if not note.rationale:
-        return url_for("web.note", note_id=note.id)
-    if action is None or note.request is None:
-        return None
-    if not is_for_raters(action) and not auth.may(Permission.MODERATE, action.community_id):
-        return None
-    return url_for("web.item", action_id=action.id)
-
-
-def _not_counted(row: RatingRow) -> str | None:
-    """Return why a rating did not count or decide, from what is stored; shown after "Not counted:"."""
-    rating, note = row.rating, row.note
-    if row.became is RatingOutcome.STALE:
-        return "it was for an earlier text of the note; rate the new one"
-    if rating.exclusion_reason is not None:
-        try:
-            return eligibility.TO_THE_RATER[Exclusion(rating.exclusion_reason)]
-        except ValueError:
-            return "an earlier rule left it out"
-    if note.status_locked_at is not None and rating.created_at > note.status_locked_at:
-        return "the status was final by then"
-    if row.became is RatingOutcome.WAITING:
-        # Before the decision nothing is said of it, but that a review left the raters is theirs to know.
-        is_staffs = row.action is not None and note.rationale and not is_for_raters(row.action)
-        return "the review went to the moderators, who decide it" if is_staffs else None
-    return "a moderator decided, not the ratings" if note.locked else None

@@ -13,6 +13,8 @@ from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import notes_needed
 from app.core.raters.run import Today
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
@@ -24,7 +26,9 @@ from app.web.rate import cards
 from app.web.rate.cards import Folded
 from app.wiring import wired
 
-DECIDED = "A moderator decided about this note in the meantime, so your rating was not needed any more"
+DECIDED = lazy_gettext(
+    "A moderator decided about this note in the meantime, so your rating was not needed any more"
+)
 
 
 @web.post("/help-needed/notes/<uuid:note_id>")
@@ -42,7 +46,7 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
                 return _again(session, note, form)
         answering.count_rating()
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
-    status, message = 200, "Skipped."
+    status, message = 200, _("Skipped.")
     with wired().database.writing() as session:
         note = find(session, note_id)
         try:
@@ -52,21 +56,21 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
                 rater = session.get_one(Profile, profile_id)
                 level = HelpfulnessLevel(form.level.data)
                 ratings.rate(session, actor, note, rater, level, reasons=form.reasons)
-                message = "Thank you. Your rating is saved."
+                message = _("Thank you. Your rating is saved.")
         except Forbidden as refusal:
             status, message = 409, f"{DECIDED if note.locked else refusal.detail}."
     # After the commit: other raters wait for it, and need not wait for this page.
     with wired().database.reading() as session:
         done = cards.today(session)
         line = folded_note(session, notes.get(session, actor, note_id), done)
-        counter = cards.counter(session, done)
+        context = cards.context_after(session, note_id, done)
     return page.done(
         "rate/_folded.html",
         url_for("web.help_needed", done=note_id if status == 200 else None),
         message,
         status=status,
         line=line,
-        **counter,
+        **context,
     )
 
 
@@ -74,7 +78,7 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
 def undo_note_rating(note_id: uuid.UUID) -> Response:
     """Take back the reader's rating, or their skipping, and show the card again."""
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
-    status, message = 200, "Undone. Rate it again, or skip it."
+    status, message = 200, _("Undone. Rate it again, or skip it.")
     with wired().database.writing() as session:
         note = find(session, note_id)
         notes_needed.unskip(session, actor, note, profile_id)
@@ -125,16 +129,16 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
         said=LEVEL_WORDS[current.helpfulness_level] if current is not None else None,
         skipped=skipped,
         text=excerpt(note.summary, cards.LINE),
-        words="You will not be asked about it again."
+        words=_("You are not asked again.")
         if skipped
-        else "It is decided."
+        else _("It is decided.")
         if note.locked and current is None
         else "",
         undo_url=url_for("web.undo_note_rating", note_id=note.id)
         if (current is not None or skipped) and not note.locked
         else None,
         link=url_for("web.note", note_id=note.id),
-        link_words="Open it anyway" if skipped else "Open",
+        link_words=_("Open"),
         pause=cards.pause_after(done, None) if current is not None else None,
     )
 
@@ -142,9 +146,11 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
 def _again(session: Session, note: Note, form: RatingForm) -> Response:
     """Show the card with what was chosen and what is wrong with it."""
     card = cards.note_card(session, note, form)
-    context = cards.run_context(session, without=[note.id]) | cards.counter(session)
+    context = cards.run_context(session, shown=[note.id]) | cards.counter(session)
     context |= cards.announced(0, clock.iso(clock.now()))
     context["cards"] = [cards.templated(card), *context["cards"]]
+    if page.wants_part():
+        context["place"] = None
     return page.render(
         "rate/help_needed.html",
         "rate/_note_card.html",

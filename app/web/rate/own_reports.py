@@ -12,6 +12,7 @@ from app.core.models import Report
 from app.core.paging import Slice
 from app.core.permissions import Actor
 from app.core.reports import lists, reporting
+from app.core.texts import gettext as _
 from app.core.vocabulary import ReportState
 from app.web import auth, community_choice, cursor_links, forms, page
 from app.web.blueprint import web
@@ -74,7 +75,7 @@ def _row(report: Report) -> OwnReport:
     is_gone = report.request.withdrawn_at is not None
     return OwnReport(
         report.id,
-        "The post was withdrawn" if is_gone else HIDDEN if veiled else excerpt(report.request.content),
+        _("The post was withdrawn") if is_gone else HIDDEN if veiled else excerpt(report.request.content),
         veiled or is_gone,
         reason_word(report.category),
         ICONS[report.state],
@@ -96,4 +97,4 @@ def withdraw_report(report_id: uuid.UUID) -> Response:
             reporting.withdraw(session, auth.current_actor(), report)
     except Conflict as refusal:
         return page.done(None, url, f"{refusal.detail}.", status=409)
-    return page.done(None, url, "Taken back.")
+    return page.done(None, url, _("Taken back."))

@@ -13,11 +13,13 @@ from app.core.permissions import Permission
 from app.core.questions import question_of
 from app.core.raters import practice
 from app.core.raters.practice import BY_NAME, EXAMPLES, Example
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.thresholds import threshold_sets
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Verb
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import category_name
+from app.web.categories import category_name, content_name
 from app.web.item.note_forms import RatingForm
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS, OPTIONS
@@ -32,12 +34,14 @@ class PracticeForm(Form):
     """An example and the answer to it."""
 
     example = RadioField(
-        "Example",
-        [InputRequired("Choose an example.")],
+        lazy_gettext("Example"),
+        [InputRequired(lazy_gettext("Choose an example."))],
         choices=forms.choices({example.name: example.name for example in EXAMPLES}),
     )
     answer = RadioField(
-        "Your answer", [InputRequired("Choose an answer.")], choices=forms.choices(ANSWER_WORDS)
+        lazy_gettext("Your answer"),
+        [InputRequired(lazy_gettext("Choose an answer."))],
+        choices=forms.choices(ANSWER_WORDS),
     )
 
 
@@ -47,7 +51,7 @@ class PracticeCard:
 
     number: int
     name: str
-    category: str
+    kind: str
     meaning: str
     text: str
     said: str | None
@@ -85,7 +89,11 @@ def practise() -> Response:
         # A service admin need not be a member; without a membership the answer cannot be stored.
         return _show(so_far)
     card = next(row for row in _cards(so_far) if row.name == name)
-    message = "Most would say so too." if card.is_best else f"Most would say {card.best} here."
+    message = (
+        _("Most would say so too.")
+        if card.is_best
+        else _("Most would say %(answer)s here.", answer=card.best)
+    )
     target = url_for("web.welcome", _anchor=f"example-{card.number}")
     return page.done("rate/_practice.html", target, message, **_context(so_far, card.number))
 
@@ -95,7 +103,7 @@ def practise() -> Response:
 def practise_again() -> Response:
     with wired().database.writing() as session:
         practice.start_over(session, auth.current_actor(), auth.current_community().id)
-    return page.done(None, url_for("web.welcome"), "You can practise again.")
+    return page.done(None, url_for("web.welcome"), _("You can practise again."))
 
 
 def membership() -> Membership | None:
@@ -162,7 +170,7 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
         PracticeCard(
             number=number,
             name=example.name,
-            category=category_name(example.category),
+            kind=content_name(example.category).lower(),
             meaning=threshold_sets.describe(example.category),
             text=example.text,
             said=_words(example).get(so_far.get(example.name, "")),
