@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.scoring import Camp, Mark, Strip
+from app.core.texts import lazy_gettext
 from app.web.item.views import OPTIONS
 from app.web.viewpoints import StripView, draw_strip
 
 _STRIP = Strip(Camp(Mark(7, 0.8), None), Camp(Mark(6, 0.4), Mark(3, 1.0)))
 _SAID = {
-    "yes": "You said yes, as most did.",
-    "no": "You said no, as three others did.",
-    "unsure": "You were not sure. That is an answer, too.",
+    "yes": lazy_gettext("You said yes, as most did."),
+    "no": lazy_gettext("You said no, as three others did."),
+    "unsure": lazy_gettext("You were not sure. That is an answer, too."),
 }
 
 
