@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from app.core import texts
 from app.core.scoring import Camp, Mark, Strip
 from app.core.scoring.viewpoints import LEAST
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 
 MIDDLE, NEAREST, REACH = 186, 20, 74
 """In units of the drawing (300 wide): where the middle lies, how far from it the nearest mark, and the rest."""
@@ -41,29 +44,29 @@ class StripView:
 
 _NOTHING = Camp(None, None)
 _LEANS = {1: "for", -1: "against", 0: "divided"}
-_TOO_FEW = "Too few people of known viewpoint answered to show where they lie."
+_TOO_FEW = lazy_gettext("Too few people of known viewpoint answered to show where they lie.")
 _ANSWERED: Mapping[tuple[str, str], str] = {
-    ("for", "for"): "Both sides mostly said yes.",
-    ("against", "against"): "Both sides mostly said no.",
-    ("divided", "divided"): "Both sides were divided.",
-    ("for", "against"): "One side mostly said yes, the other mostly no.",
-    ("for", "divided"): "One side mostly said yes, the other was divided.",
-    ("divided", "against"): "One side was divided, the other mostly said no.",
-    ("for", "few"): "One side mostly said yes; too few of the other answered.",
-    ("divided", "few"): "One side was divided; too few of the other answered.",
-    ("few", "against"): "One side mostly said no; too few of the other answered.",
+    ("for", "for"): lazy_gettext("Both sides mostly said yes."),
+    ("against", "against"): lazy_gettext("Both sides mostly said no."),
+    ("divided", "divided"): lazy_gettext("Both sides were divided."),
+    ("for", "against"): lazy_gettext("One side mostly said yes, the other mostly no."),
+    ("for", "divided"): lazy_gettext("One side mostly said yes, the other was divided."),
+    ("divided", "against"): lazy_gettext("One side was divided, the other mostly said no."),
+    ("for", "few"): lazy_gettext("One side mostly said yes; too few of the other answered."),
+    ("divided", "few"): lazy_gettext("One side was divided; too few of the other answered."),
+    ("few", "against"): lazy_gettext("One side mostly said no; too few of the other answered."),
     ("few", "few"): _TOO_FEW,
 }
 _RATED: Mapping[tuple[str, str], str] = {
-    ("for", "for"): "Both sides mostly found it helpful.",
-    ("against", "against"): "Both sides mostly found it not helpful.",
-    ("divided", "divided"): "Both sides were divided.",
-    ("for", "against"): "One side mostly found it helpful, the other mostly not.",
-    ("for", "divided"): "One side mostly found it helpful, the other was divided.",
-    ("divided", "against"): "One side was divided, the other mostly found it not helpful.",
-    ("for", "few"): "One side mostly found it helpful; too few of the other rated it.",
-    ("divided", "few"): "One side was divided; too few of the other rated it.",
-    ("few", "against"): "One side mostly found it not helpful; too few of the other rated it.",
+    ("for", "for"): lazy_gettext("Both sides mostly found it helpful."),
+    ("against", "against"): lazy_gettext("Both sides mostly found it not helpful."),
+    ("divided", "divided"): lazy_gettext("Both sides were divided."),
+    ("for", "against"): lazy_gettext("One side mostly found it helpful, the other mostly not."),
+    ("for", "divided"): lazy_gettext("One side mostly found it helpful, the other was divided."),
+    ("divided", "against"): lazy_gettext("One side was divided, the other mostly found it not helpful."),
+    ("for", "few"): lazy_gettext("One side mostly found it helpful; too few of the other rated it."),
+    ("divided", "few"): lazy_gettext("One side was divided; too few of the other rated it."),
+    ("few", "against"): lazy_gettext("One side mostly found it not helpful; too few of the other rated it."),
     ("few", "few"): _TOO_FEW,
 }
 
@@ -79,8 +82,8 @@ def draw_strip(strip: Strip, *, is_question: bool = True) -> StripView:
     return StripView(
         bubbles=bubbles,
         bridge=_bridge(bubbles, pair),
-        words=("Yes", "No") if is_question else ("Helpful", "Not helpful"),
-        sentence=(_ANSWERED if is_question else _RATED)[pair],
+        words=(_("Yes"), _("No")) if is_question else (_("Helpful"), _("Not helpful")),
+        sentence=str((_ANSWERED if is_question else _RATED)[pair]),
         counts=_counts(cells, is_question=is_question),
     )
 
@@ -107,14 +110,17 @@ def _bridge(bubbles: Sequence[Bubble], leans: tuple[str, str]) -> str:
 
 
 def _cell(mark: Mark | None) -> str:
-    return str(mark.count) if mark else f"fewer than {LEAST}"
+    return texts.number(mark.count) if mark else _("fewer than %(count)s", count=texts.number(LEAST))
 
 
 def _counts(cells: Sequence[str], *, is_question: bool) -> str:
-    yes, no, other_yes, other_no = cells
+    names = dict(zip(("yes", "no", "other_yes", "other_no"), cells, strict=True))
     if is_question:
-        return f"One side: {yes} yes, {no} no. The other side: {other_yes} yes, {other_no} no."
-    return (
-        f"One side: {yes} helpful, {no} not helpful. "
-        f"The other side: {other_yes} helpful, {other_no} not helpful."
+        return _(
+            "One side: %(yes)s yes, %(no)s no. The other side: %(other_yes)s yes, %(other_no)s no.", **names
+        )
+    return _(
+        "One side: %(yes)s helpful, %(no)s not helpful. "
+        "The other side: %(other_yes)s helpful, %(other_no)s not helpful.",
+        **names,
     )

@@ -242,6 +242,7 @@ def sign_in() -> dict[str, Any]:
         "form": form,
         "unconfirmed": False,
         "demo": [],
+        "role_words": {},
         "can_sign_up": True,
         "kept": None,
         "signed_out": "",

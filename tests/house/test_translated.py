@@ -58,6 +58,7 @@ UNSEEN = {
     "Contact: {}",
     "Expires: {}",
     "Canonical: {}{}",
+    "Set-Cookie",
 }
 """Names, keys and what programs read, which stay as they are."""
 SPEAKING_ATTRIBUTES = ("title", "aria-label", "placeholder", "alt", "label", "data-say", "data-confirm")

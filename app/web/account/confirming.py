@@ -16,6 +16,8 @@ from app.core.errors import TooMany
 from app.core.models import IdentityProvider
 from app.core.people import identities, passwords, second_factors, sessions, ways_in
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, forms, page, security
 from app.web.account import kept_forms, passkeys, second_step, session_cookie, sign_up
 from app.web.account import sessions as sign_ins
@@ -31,8 +33,8 @@ class ProofForm(Form):
     ``credential``: what a passkey answered, where ``proof_passkey`` says that this page asked for it.
     """
 
-    proof_password = PasswordField("Your password")
-    proof_code = StringField("Code")
+    proof_password = PasswordField(lazy_gettext("Your password"))
+    proof_code = StringField(lazy_gettext("Code"))
     proof_passkey = HiddenField()
     credential = HiddenField()
 
@@ -122,7 +124,7 @@ def _prove_or_ask(kept: KeptForm) -> Response | None:
         else:
             refusal = _check_password(form.proof_password.data or "")
     except TooMany as too_many:
-        form.form_errors.append(sign_up.wait_words(too_many, "Too many tries."))
+        form.form_errors.append(sign_up.wait_words(too_many, _("Too many tries.")))
         response = _show(form, kept, 429)
         response.headers["Retry-After"] = str(too_many.retry_after)
         return response
@@ -143,7 +145,7 @@ def _check_password(password: str) -> str:
     if _ways().password and passwords.has_password(account, password):
         return ""
     sign_ins.count_failure(account.sign_in_name, account.id)
-    return "This is not your password."
+    return _("This is not your password.")
 
 
 def _ways() -> Ways:

@@ -7,6 +7,7 @@ from flask import Response, current_app, make_response, redirect, render_templat
 
 from app.core.communities import sign_in_rules
 from app.core.communities.sign_in_rules import Demand
+from app.core.texts import gettext as _
 from app.web import auth, page, security
 from app.web.account import kept_forms
 from app.web.blueprint import web
@@ -63,5 +64,5 @@ def _lead_to_factors(*, is_passive: bool) -> Response:
         return make_response(redirect(url_for("web.security_page"), 303))
     kept = kept_forms.of_request()
     if kept is None:
-        return render_error(403, "Set up a second factor first. Nothing was changed")
+        return render_error(403, _("Set up a second factor first. Nothing was changed"))
     return page.render("account/factor_first.html", status=403, kept=kept)

@@ -12,14 +12,22 @@ from app.core.models import Community
 from app.core.people import accounts, invitations, mailed_links, passwords
 from app.core.people.invitations import Offer
 from app.core.people.mailed_links import LinkOver
-from app.core.upkeep import mail_texts
-from app.core.vocabulary import LinkPurpose
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
+from app.core.vocabulary import LinkPurpose, Role
 from app.web import auth, forms, page
 from app.web.account import providers, session_cookie
 from app.web.account.forms import JoinForm
 from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
 from app.wiring import wired
+
+ROLE_WORDS = {
+    Role.RATER: lazy_gettext("Rater"),
+    Role.MODERATOR: lazy_gettext("Moderator"),
+    Role.OPERATOR: lazy_gettext("Operator"),
+    Role.ADMIN: lazy_gettext("Admin"),
+}
 
 
 @web.get("/join/<token>")
@@ -47,7 +55,11 @@ def join_submit(token: str) -> Response:
                 return _show_offer(token, JoinForm(), status=403)
             with wired().database.writing() as session:
                 invitations.accept(session, accounts.get(session, who.account.id), token)
-            return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
+            return page.done(
+                None,
+                _start(offer.community),
+                _("You belong to %(community)s now.", community=offer.community.name),
+            )
         providers.require_passwords()
         if not form.validate():
             return _show_offer(token, form, status=422)
@@ -67,7 +79,9 @@ def join_submit(token: str) -> Response:
         except LinkOver:
             return _over(token)
     response = page.done(
-        None, _start(offer.community), f"Your account is created, and you belong to {offer.community.name}."
+        None,
+        _start(offer.community),
+        _("Your account is created, and you belong to %(community)s.", community=offer.community.name),
     )
     session_cookie.begin(response, account)
     return response
@@ -91,7 +105,7 @@ def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
         status=status,
         form=form,
         offer=offer,
-        role=mail_texts.with_article(offer.role),
+        role=ROLE_WORDS[offer.role],
         is_me=who is not None and who.account.id == offer.account_id,
         signed_in_as=who.account.sign_in_name if who is not None else None,
         sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),
@@ -114,7 +128,7 @@ def join_community(community_id: uuid.UUID) -> Response:
             community = joining.join(session, who.actor, account, community_id)
     except Forbidden as refusal:
         return _show_communities(status=403, alert=f"{refusal.detail}.")
-    return page.done(None, _start(community), f"You belong to {community.name} now.")
+    return page.done(None, _start(community), _("You belong to %(community)s now.", community=community.name))
 
 
 @web.post("/communities/<uuid:community_id>/leave")
@@ -125,7 +139,9 @@ def leave_community(community_id: uuid.UUID) -> Response:
             community = joining.leave(session, who.actor, accounts.get(session, who.account.id), community_id)
     except Conflict as refusal:
         return _show_communities(status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.public_communities"), f"You left {community.name}.")
+    return page.done(
+        None, url_for("web.public_communities"), _("You left %(community)s.", community=community.name)
+    )
 
 
 def _start(community: Community) -> str:

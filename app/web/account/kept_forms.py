@@ -15,6 +15,8 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.core import limits
 from app.core.errors import Invalid
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.web import auth, page, security
 from app.web.blueprint import web
 from app.web.errors import answer
@@ -22,7 +24,9 @@ from app.wiring import own_path
 
 _SECRET = re.compile("password|secret|^key$")
 """Names of fields that no page gives back."""
-OF_ANOTHER = "What was typed before belongs to another person, so it was dropped. Nothing was changed."
+OF_ANOTHER = lazy_gettext(
+    "What was typed before belongs to another person, so it was dropped. Nothing was changed."
+)
 _OURS = re.compile("csrf_token$|proof_|credential$")
 """Names of fields that are about the sending, not what is sent."""
 
@@ -128,7 +132,7 @@ def give_back(error: security.StaleToken) -> Response:
     if not page.wants_part():
         return ask_to_send(kept, who.account.id, 400)
     response = answer(
-        security.StaleToken("You signed in again since this page was opened. Press the button again")
+        security.StaleToken(_("You signed in again since this page was opened. Press the button again"))
     )
     page.renew_token(response, security.csrf_token())
     return response

@@ -9,6 +9,7 @@ from app.core.models import Account
 from app.core.people import passkeys
 from app.core.people.passkeys import Challenge, Proof
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import SignInMethod, SignInStepPurpose
 from app.web import auth, forms
 from app.web.account import kept_forms, session_cookie, sign_up
@@ -64,7 +65,7 @@ def sign_in_with_passkey() -> Response:
     try:
         wired().throttle.hit("sign_in_address", auth.client_ip())
     except TooMany as refusal:
-        return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
+        return sign_up.too_many_page(refusal, _("Too many sign-in attempts."))
     proof = finish_proof(form.credential.data or "")
     if proof.account is None:
         security_events.log(SecurityEvent.SIGN_IN_FAILED, account_id=None, client_ip=auth.client_ip())

@@ -22,6 +22,7 @@ from app.core.people.openid import Attempt, Claims, Client, ProviderRefused
 from app.core.people.refreshes import Replayed
 from app.core.sealing import SealBroken
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
 from app.core.vocabulary import SignInMethod, SignInStepPurpose
 from app.web import auth, page
 from app.web.account import kept_forms, session_cookie
@@ -72,7 +73,7 @@ def disconnect_provider(identity_id: uuid.UUID) -> Response:
             provider = identities.disconnect(session, auth.current_reader().account.id, identity_id)
     except Conflict as refusal:
         return page.done(None, back, f"{refusal.detail}.", status=409)
-    return page.done(None, back, f"{provider.label} is disconnected.")
+    return page.done(None, back, _("%(provider)s is disconnected.", provider=provider.label))
 
 
 @web.get("/sign-in/callback")
@@ -85,7 +86,7 @@ def sign_in_callback() -> Response:
     if step is None or step.provider_id is None:
         return _failed(
             None,
-            "This sign-in is over, was used before, or began in another browser. Begin again",
+            _("This sign-in is over, was used before, or began in another browser. Begin again"),
             url_for("web.sign_in"),
             400,
         )
@@ -93,7 +94,7 @@ def sign_in_callback() -> Response:
     try:
         provider = _provider(step.provider_id, is_enabled=intent != "try")
     except NotFound:
-        return _failed(None, "This provider was switched off meanwhile", url_for("web.sign_in"), 404)
+        return _failed(None, _("This provider was switched off meanwhile"), url_for("web.sign_in"), 404)
     back = url_for("web.sign_in", next=target) if intent == "sign_in" else target
     try:
         answer = {
@@ -212,7 +213,7 @@ def client_of(provider: IdentityProvider) -> Client:
     try:
         return providers.client_of(provider, wired().sealer)
     except SealBroken:
-        raise ProviderRefused("Its client secret cannot be read. Enter it again") from None
+        raise ProviderRefused(_("Its client secret cannot be read. Enter it again")) from None
 
 
 def buttons() -> Mapping[str, Any]:
@@ -228,7 +229,7 @@ def require_passwords() -> None:
     """Refuse what needs a password while passwords are switched off. Raises Forbidden."""
     with wired().database.reading() as session:
         if not ways_in.passwords_are_on(session):
-            raise Forbidden("Passwords are switched off here. Sign in with your organisation's account")
+            raise Forbidden(_("Passwords are switched off here. Sign in with your organisation's account"))
 
 
 def _finish(
@@ -250,7 +251,7 @@ def _finish(
         return _without_cookie(response)
     who = auth.reader()
     if who is None or who.account.id != step.account_id:
-        raise Forbidden("You signed out here meanwhile, or signed in as another person. Begin again")
+        raise Forbidden(_("You signed out here meanwhile, or signed in as another person. Begin again"))
     if intent == "try":
         with wired().database.writing() as session:
             providers.record_try(session, who.actor, provider.id)
@@ -266,11 +267,13 @@ def _finish(
     if intent == "connect":
         with wired().database.writing() as session:
             identities.connect(session, wired().sealer, provider, who.account.id, claims)
-        return _without_cookie(page.done(None, target, f"{provider.label} is connected."))
+        return _without_cookie(
+            page.done(None, target, _("%(provider)s is connected.", provider=provider.label))
+        )
     with wired().database.writing() as session:
         identity = identities.find(session, provider.id, claims.subject)
         if identity is None or identity.account_id != who.account.id:
-            raise Forbidden(f"At {provider.label} you signed in as another person")
+            raise Forbidden(_("At %(provider)s you signed in as another person", provider=provider.label))
         token = sessions.record_proof(session, who.sign_in.id, is_strong=True)
     security_events.log(SecurityEvent.PROVED_AGAIN, account_id=who.account.id, client_ip=auth.client_ip())
     response = kept_forms.return_to(target, kept, who.account.id)
@@ -310,7 +313,9 @@ def _enabled(provider_id: uuid.UUID) -> IdentityProvider:
     try:
         client_of(provider)
     except ProviderRefused as refusal:
-        raise Unavailable(f"{provider.label} cannot be used now. {refusal.sentence}") from None
+        raise Unavailable(
+            _("%(provider)s cannot be used now. %(reason)s", provider=provider.label, reason=refusal.sentence)
+        ) from None
     return provider
 
 

@@ -9,6 +9,8 @@ from app.core import limits
 from app.core.errors import TooMany
 from app.core.models import Account
 from app.core.people import passwords, second_factors, sign_in_steps
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import SignInStepPurpose
 from app.web import auth, forms, page
 from app.web.account import kept_forms, passkeys, providers, session_cookie, sign_up
@@ -21,17 +23,19 @@ from app.wiring import wired
 
 LASTS = timedelta(minutes=limits.SECOND_FACTOR_MINUTES)
 PURPOSE = SignInStepPurpose.SECOND_FACTOR
-OVER = "The second step took too long. Sign in again."
-WRONG_CODE = "This code is wrong, or it was used already. Wait for the next one, then try again."
+OVER = lazy_gettext("The second step took too long. Sign in again.")
+WRONG_CODE = lazy_gettext(
+    "This code is wrong, or it was used already. Wait for the next one, then try again."
+)
 
-WRONG_RECOVERY_CODE = "This recovery code is wrong, or it was used already."
+WRONG_RECOVERY_CODE = lazy_gettext("This recovery code is wrong, or it was used already.")
 
 
 class SecondStepForm(Form):
     """A code, a recovery code, or what a passkey answered (``credential``)."""
 
-    code = StringField("Code", id="second-step-code")
-    recovery_code = StringField("Recovery code")
+    code = StringField(lazy_gettext("Code"), id="second-step-code")
+    recovery_code = StringField(lazy_gettext("Recovery code"))
     credential = HiddenField()
     next = HiddenField()
 
@@ -86,8 +90,8 @@ def second_step_submit() -> Response:
         refusal = check(account, form.code.data or form.recovery_code.data or "", form.credential.data or "")
     except TooMany as too_many:
         if kept is None:
-            return sign_up.too_many_page(too_many, "Too many tries.")
-        form.form_errors.append(sign_up.wait_words(too_many, "Too many tries."))
+            return sign_up.too_many_page(too_many, _("Too many tries."))
+        form.form_errors.append(sign_up.wait_words(too_many, _("Too many tries.")))
         return _show(form, account, 429, kept)
     if refusal and form.credential.data:
         form.form_errors.append(refusal)

@@ -20,19 +20,20 @@ from app.core.errors import TooMany
 from app.core.models import Account
 from app.core.people import passwords, refreshes, sessions
 from app.core.security_events import SecurityEvent
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import SessionEnd, SignInMethod, SignInStepPurpose
 from app.web import auth, community_choice
 from app.web.security import YEAR
 from app.wiring import wired
 
 _WHY: Mapping[str, str] = {
-    SessionEnd.PASSWORD: "You were signed out because your password was changed.",
-    SessionEnd.ELSEWHERE: "You were signed out from another browser of yours.",
-    SessionEnd.ADMIN: "You were signed out because an admin disabled your account.",
-    SessionEnd.ROLES: "You were signed out because your roles changed.",
-    SessionEnd.PROVIDER: "You were signed out because the provider that you sign in with ended your session.",
-    "idle": "You were signed out because you had not used this page for {idle} minutes.",
-    "longest": "You were signed out because you signed in more than {hours} hours ago.",
+    SessionEnd.PASSWORD: lazy_gettext("You were signed out because your password was changed."),
+    SessionEnd.ELSEWHERE: lazy_gettext("You were signed out from another browser of yours."),
+    SessionEnd.ADMIN: lazy_gettext("You were signed out because an admin disabled your account."),
+    SessionEnd.ROLES: lazy_gettext("You were signed out because your roles changed."),
+    SessionEnd.PROVIDER: lazy_gettext(
+        "You were signed out because the provider that you sign in with ended your session."
+    ),
 }
 ACCOUNTS_MAX = 5
 """Accounts remembered in one browser; the one that signed in longest ago is forgotten first."""
@@ -143,7 +144,19 @@ def why_signed_out() -> str:
     idle, longest = timedelta(minutes=settings.session_idle_minutes), timedelta(hours=settings.session_hours)
     with wired().database.reading() as reading:
         why = sessions.why_over(reading, token, idle=idle, longest=longest)
-    return _WHY[why].format(idle=settings.session_idle_minutes, hours=settings.session_hours) if why else ""
+    if why == "idle":
+        return ngettext(
+            "You were signed out because you had not used this page for %(num)s minute.",
+            "You were signed out because you had not used this page for %(num)s minutes.",
+            settings.session_idle_minutes,
+        )
+    if why == "longest":
+        return ngettext(
+            "You were signed out because you signed in more than %(num)s hour ago.",
+            "You were signed out because you signed in more than %(num)s hours ago.",
+            settings.session_hours,
+        )
+    return str(_WHY[why]) if why else ""
 
 
 def _end(writing: Session) -> None:

@@ -14,11 +14,13 @@ from app.core.people import accounts, credentials, mailed_links, passwords, seco
 from app.core.people.accounts import Unconfirmed, WrongCredentials
 from app.core.people.mailed_links import LinkOver
 from app.core.security_events import SecurityEvent
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext
 from app.core.vocabulary import LinkPurpose, SignInMethod
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, security
-from app.web.account import kept_forms, providers, session_cookie, sign_up
+from app.web.account import joining, kept_forms, providers, session_cookie, sign_up
 from app.web.account.kept_forms import KeptForm
 from app.web.account.relying_party import relying_party
 from app.web.blueprint import web
@@ -31,15 +33,19 @@ class SecondFactorNeeded(Unauthenticated):
     def __init__(
         self, account: Account, target: str, kept: KeptForm | None, renewed_hash: str | None
     ) -> None:
-        super().__init__("A second step is needed")
+        super().__init__("")
         self.account, self.target, self.kept, self.renewed_hash = account, target, kept, renewed_hash
 
 
 class SignInForm(Form):
     """The address's syntax is not checked, so that every failure gets the same response."""
 
-    email = EmailField("Email", [InputRequired("Enter your email address.")], id="sign-in-email")
-    password = PasswordField("Password", [InputRequired("Enter your password.")], id="sign-in-password")
+    email = EmailField(
+        lazy_gettext("Email"), [InputRequired(lazy_gettext("Enter your email address."))], id="sign-in-email"
+    )
+    password = PasswordField(
+        lazy_gettext("Password"), [InputRequired(lazy_gettext("Enter your password."))], id="sign-in-password"
+    )
     next = HiddenField()
 
 
@@ -70,8 +76,8 @@ def sign_in_submit() -> Response:
         count_attempt(accounts.sign_in_name(email))
     except TooMany as refusal:
         if kept is None:
-            return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
-        form.form_errors.append(sign_up.wait_words(refusal, "Too many sign-in attempts."))
+            return sign_up.too_many_page(refusal, _("Too many sign-in attempts."))
+        form.form_errors.append(sign_up.wait_words(refusal, _("Too many sign-in attempts.")))
         response = _show(form, 429, kept=kept)
         response.headers["Retry-After"] = str(refusal.retry_after)
         return response
@@ -101,7 +107,7 @@ def response_for(account: Account, target: str, kept: KeptForm | None) -> Respon
     if kept is None:
         return page.done(None, url_for("web.home"), kept_forms.OF_ANOTHER, status=409)
     response = page.done(
-        "account/_sign_in_here.html", "", "You are signed in. Press the button again.", form=None
+        "account/_sign_in_here.html", "", _("You are signed in. Press the button again."), form=None
     )
     page.renew_token(response, security.csrf_token_for(account.id))
     return response
@@ -121,7 +127,10 @@ def ask_again(error: auth.SignedOut) -> Response:
     form = SignInForm(next=kept.back if kept is not None else "/")
     why = session_cookie.why_signed_out()
     return _show(
-        form, 401, kept=kept, signed_out=f"{why} Nothing was changed." if why else f"{error.detail}."
+        form,
+        401,
+        kept=kept,
+        signed_out=_("%(reason)s Nothing was changed.", reason=why) if why else f"{error.detail}.",
     )
 
 
@@ -137,7 +146,7 @@ def count_attempt(sign_in_name: str) -> None:
     throttle, ip = wired().throttle, auth.client_ip()
     device = session_cookie.device_for(sign_in_name)
     if device is not None:
-        throttle.hit("sign_in", sign_in_name, f"device {device}")
+        throttle.hit("sign_in", sign_in_name, f"device:{device}")
         return
     throttle.hit("sign_in_address", ip)
     throttle.hit("sign_in_account", sign_in_name)
@@ -175,7 +184,7 @@ def sign_in_link_submit(token: str) -> Response:
             account = credentials.use_sign_in_link(writing, token)
     except LinkOver:
         return sign_up.invalid_link_page("sign_in")
-    response = page.done(None, url_for("web.sign_in_methods"), "You are signed in.")
+    response = page.done(None, url_for("web.sign_in_methods"), _("You are signed in."))
     session_cookie.begin(response, account, method=SignInMethod.LINK)
     return response
 
@@ -185,7 +194,7 @@ def sign_in_link_submit(token: str) -> Response:
 def sign_out() -> Response:
     response = make_response(redirect(url_for("web.sign_in"), 303))
     session_cookie.end(response)
-    flash("You are signed out.", "status")
+    flash(_("You are signed out."), "status")
     return response
 
 
@@ -205,6 +214,7 @@ def _show(
         status=422 if in_place else status,
         form=form,
         demo=demo_sign_ins(),
+        role_words=joining.ROLE_WORDS,
         unconfirmed=unconfirmed,
         can_sign_up=sign_up.is_open(),
         kept=kept,

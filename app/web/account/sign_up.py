@@ -12,6 +12,8 @@ from app.core.errors import Forbidden, Invalid, TooMany
 from app.core.models import Account, AccountLink
 from app.core.people import accounts, credentials, mailed_links, passwords
 from app.core.people.mailed_links import LinkOver
+from app.core.texts import gettext as _
+from app.core.texts import lazy_gettext, ngettext
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, errors, forms, page
 from app.web.account import providers
@@ -21,7 +23,7 @@ from app.wiring import wired
 
 UNCONFIRMED = "unconfirmed"
 """Key in the form cookie: the id of an unconfirmed account for which the right password was entered."""
-CLOSED = "New accounts need an invitation here. Ask an admin of your community for one"
+CLOSED = lazy_gettext("New accounts need an invitation here. Ask an admin of your community for one")
 
 
 def is_open() -> bool:
@@ -125,9 +127,11 @@ def confirm_submit(token: str) -> Response:
     who = auth.reader()
     if who is not None and who.account.id == account.id:
         return page.done(
-            None, url_for("web.settings", part="account"), f"You sign in with {account.email} from now on."
+            None,
+            url_for("web.settings", part="account"),
+            _("You sign in with %(email)s from now on.", email=account.email),
         )
-    return page.done(None, url_for("web.sign_in"), "Your email address is confirmed. Sign in to go on.")
+    return page.done(None, url_for("web.sign_in"), _("Your email address is confirmed. Sign in to go on."))
 
 
 def _found(token: str) -> AccountLink:
@@ -163,7 +167,7 @@ def too_many_mails(email: str) -> Response | None:
         wired().throttle.hit("sign_up", auth.client_ip())
         wired().throttle.hit("mail", email)
     except TooMany as refusal:
-        return too_many_page(refusal, "Too many mails were asked for.")
+        return too_many_page(refusal, _("Too many mails were asked for."))
     return None
 
 
@@ -177,7 +181,8 @@ def too_many_page(refusal: TooMany, what: str) -> Response:
 def wait_words(refusal: TooMany, what: str) -> str:
     """Return the sentence that says how long to wait."""
     minutes = -(-refusal.retry_after // 60)
-    return f"{what} Wait {'1 minute' if minutes == 1 else f'{minutes} minutes'}, then try again."
+    wait = ngettext("Wait %(num)s minute, then try again.", "Wait %(num)s minutes, then try again.", minutes)
+    return f"{what} {wait}"
 
 
 @web.get("/forgot")
@@ -239,7 +244,7 @@ def reset_submit(token: str) -> Response:
     return page.done(
         None,
         url_for("web.sign_in"),
-        "Your password is changed, and you are signed out everywhere. Sign in with it.",
+        _("Your password is changed, and you are signed out everywhere. Sign in with it."),
     )
 
 

@@ -29,4 +29,4 @@ def card(answer: str) -> StartCard:
     """Return the card; ``answer`` is the value of a button. Any other text is no answer."""
     if answer not in _SAID:
         return StartCard(OPTIONS)
-    return StartCard(OPTIONS, _SAID[answer], draw_strip(_STRIP))
+    return StartCard(OPTIONS, str(_SAID[answer]), draw_strip(_STRIP))
