@@ -11,7 +11,7 @@ from app.core.texts import gettext as _
 from app.core.texts import lazy_gettext
 
 MIDDLE, NEAREST, REACH = 186, 20, 74
-"""In units of the drawing (300 wide): where the middle lies, how far from it the nearest mark, and the rest."""
+"""In units of the drawing (-30 to 300): where the middle lies, how far from it the nearest mark, and the rest."""
 SMALLEST, GROWTH = 9.0, 5.0
 """The radius of a mark, and how much larger that of the most answers is."""
 FOR_ROW, AGAINST_ROW, ARCH = 30, 76, 26

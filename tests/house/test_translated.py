@@ -13,13 +13,11 @@ from tests.house.source import APP
 TEMPLATES = APP.parent / "templates"
 NOT_YET = {
     "templates": {
-        "",
         "account",
     }
     | {"moderate"},
     "app/web": {
         "",
-        "account",
     }
     | {"moderate"},
 }
